@@ -21,7 +21,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
 
@@ -103,20 +102,11 @@ public final class BalanceScale {
     Map<ServerId, Loads.Sum> others = known.loads().without(open.keySet());
     List<ClusterSnapshot.Server> all = new ArrayList<>();
     for (ServerId id : live) {
-      Loads.Sum has = Objects.requireNonNull(others.get(id));
-      all.add(new ClusterSnapshot.Server(id, false, has.count(), has.bytes()));
+      all.add(ClusterSnapshot.Server.of(id, false, others));
     }
     List<ClusterSnapshot.Tablet> tablets =
         open.values().stream()
-            .map(
-                record ->
-                    new ClusterSnapshot.Tablet(
-                        record.id(),
-                        record.row(),
-                        record.extent(),
-                        record.assignment(),
-                        record.fileBytes(),
-                        Optional.empty()))
+            .map(ClusterSnapshot.Tablet::of)
             .toList();
     int actions =
         AssignmentPlanner.plan(new ClusterSnapshot(all, Set.of(), tablets, Set.of())).size();

@@ -41,8 +41,7 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
                   context.getTaskAttemptID().toString(),
                   new JobOutput.Terms(
                       conf.getLong(BulkOutputFormat.TIMESTAMP_KEY, 0),
-                      conf.getLong(BulkOutputFormat.VALUE_BYTES_KEY, 0)),
-                  stele.jobs().random());
+                      conf.getLong(BulkOutputFormat.VALUE_BYTES_KEY, 0)));
       for (String name : tables) {
         Table table = OutputTable.open(stele, conf, name);
         output.addTable(name, table.id(), table.schema());

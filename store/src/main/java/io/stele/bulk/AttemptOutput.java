@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.random.RandomGenerator;
 import org.apache.hadoop.security.AccessControlException;
 
 /**
@@ -45,15 +44,13 @@ public final class AttemptOutput implements Closeable {
   private final JobOutput job;
   private final String attempt;
   private final JobOutput.Terms terms;
-  private final RandomGenerator random;
   private final Map<String, Target> targets = new TreeMap<>(); // By the table's name.
   private int writers;
 
-  AttemptOutput(JobOutput job, String attempt, JobOutput.Terms terms, RandomGenerator random) {
+  AttemptOutput(JobOutput job, String attempt, JobOutput.Terms terms) {
     this.job = job;
     this.attempt = attempt;
     this.terms = terms;
-    this.random = random;
   }
 
   /** Adds a table that may be written to. */
@@ -84,18 +81,27 @@ public final class AttemptOutput implements Closeable {
               + " BulkOutputFormat.reduceByTablet sets up");
     }
     if (order > 0 && target.writer.isPresent() && target.writer.get().bytes() >= FILE_BYTES) {
-      end(target);
+      write(() -> end(target));
     }
     if (target.writer.isEmpty()) {
-      target.writer = Optional.of(job.writer(target.schema, name(), terms, random));
+      target.writer = Optional.of(job.writer(target.schema, name(), terms));
     }
+    JobFileWriter writer = target.writer.get();
+    write(() -> writer.add(mutation));
+    target.lastRow = mutation.row();
+  }
+
+  private interface Write {
+    void run() throws IOException;
+  }
+
+  private void write(Write write) throws IOException {
     try {
-      target.writer.get().add(mutation);
+      write.run();
     } catch (AccessControlException e) {
       job.explain(e);
       throw e;
     }
-    target.lastRow = mutation.row();
   }
 
   private String name() {
@@ -112,17 +118,15 @@ public final class AttemptOutput implements Closeable {
 
   /** Ends the files, puts them on disk, and lists them. */
   public void finish() throws IOException {
-    Map<TableId, List<FileRef>> files = new TreeMap<>();
-    try {
-      for (Target target : targets.values()) {
-        end(target);
-        files.computeIfAbsent(target.id, id -> new ArrayList<>()).addAll(target.files);
-      }
-      job.list(attempt, files);
-    } catch (AccessControlException e) {
-      job.explain(e);
-      throw e;
-    }
+    write(
+        () -> {
+          Map<TableId, List<FileRef>> files = new TreeMap<>();
+          for (Target target : targets.values()) {
+            end(target);
+            files.computeIfAbsent(target.id, id -> new ArrayList<>()).addAll(target.files);
+          }
+          job.list(attempt, files);
+        });
   }
 
   @Override

@@ -23,7 +23,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.random.RandomGenerator;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
@@ -82,8 +81,8 @@ public final class JobOutput {
    * @param attempt its name, which no other attempt of the job has
    * @param terms the same for all attempts
    */
-  public AttemptOutput attempt(String attempt, Terms terms, RandomGenerator random) {
-    return new AttemptOutput(this, attempt, terms, random);
+  public AttemptOutput attempt(String attempt, Terms terms) {
+    return new AttemptOutput(this, attempt, terms);
   }
 
   /**
@@ -94,10 +93,10 @@ public final class JobOutput {
    */
   public record Terms(long timestampMicros, long valueBytesMax) {}
 
-  JobFileWriter writer(TableSchema schema, String name, Terms terms, RandomGenerator random) {
+  JobFileWriter writer(TableSchema schema, String name, Terms terms) {
     JobFileWriter.Target target =
         new JobFileWriter.Target(fs, root, job, name, schema, terms.timestampMicros());
-    return new JobFileWriter(target, random, terms.valueBytesMax());
+    return new JobFileWriter(target, jobs.random(), terms.valueBytesMax());
   }
 
   void list(String attempt, Map<TableId, List<FileRef>> files) throws IOException {

@@ -65,7 +65,7 @@ public final class JobRenewal implements AutoCloseable {
     } catch (IOException | SteleException e) {
       if (e instanceof SteleException known && known.code() == SteleException.Code.NOT_FOUND) {
         over = Optional.of(known);
-        LOG.error("Reads at its pins fail from now on: {}", e.getMessage());
+        LOG.error("What it still reads or writes fails from now on: {}", e.getMessage());
         return false;
       }
       LOG.warn("Cannot renew job {} now; will retry: {}", job, e.toString());

@@ -80,8 +80,7 @@ final class ActiveMaster implements AutoCloseable {
     TabletAccess access =
         opened(new TabletAccess(runtime, locks, transport.dataPlane(), cluster.lease()));
     Wake wake = new Wake(runtime);
-    TabletRecords forLoop =
-        new TabletRecords(runtime, locks, access, LOOP_TIMEOUT, wake::overtaken);
+    TabletRecords forLoop = new TabletRecords(runtime, locks, access, LOOP_TIMEOUT, wake);
     TabletRecords records = new TabletRecords(runtime, locks, access, REQUEST_TIMEOUT);
     Schemas schemas = new Schemas(runtime, locks);
 

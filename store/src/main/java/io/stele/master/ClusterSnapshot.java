@@ -1,6 +1,8 @@
 package io.stele.master;
 
 import io.stele.metadata.Assignment;
+import io.stele.metadata.LoadTrouble;
+import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
@@ -79,6 +81,18 @@ public record ClusterSnapshot(
     public Server(ServerId id, boolean draining) {
       this(id, draining, 0, 0);
     }
+
+    /**
+     * A server.
+     *
+     * @param others what servers have that is not in the snapshot
+     */
+    public static Server of(ServerId id, boolean draining, Map<ServerId, Loads.Sum> others) {
+      Loads.Sum has = others.get(id);
+      return has == null
+          ? new Server(id, draining)
+          : new Server(id, draining, has.count(), has.bytes());
+    }
   }
 
   /**
@@ -95,5 +109,16 @@ public record ClusterSnapshot(
       RowRange extent,
       Assignment assignment,
       long bytes,
-      Optional<ServerId> failedOn) {}
+      Optional<ServerId> failedOn) {
+    /** The tablet of {@code record}. */
+    public static Tablet of(TabletRecord record) {
+      return new Tablet(
+          record.id(),
+          record.row(),
+          record.extent(),
+          record.assignment(),
+          record.fileBytes(),
+          record.trouble().map(LoadTrouble::server));
+    }
+  }
 }

@@ -2,7 +2,6 @@ package io.stele.master;
 
 import io.stele.metadata.Assignment;
 import io.stele.metadata.Bootstrap;
-import io.stele.metadata.LoadTrouble;
 import io.stele.metadata.MetadataKeys;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
@@ -264,6 +263,7 @@ final class MasterLoop implements Runnable {
     }
     known.system(root, metadataRecords);
     ServedMetadata metadata = servedMetadata(rootServed, live);
+    wake.reaches(metadata);
     if (refresh) {
       refreshAsked = false; // Before the look-up: more may be asked meanwhile.
       tables.resume();
@@ -508,31 +508,13 @@ final class MasterLoop implements Runnable {
         look.live().entrySet().stream()
             .map(
                 server ->
-                    Optional.ofNullable(others.get(server.getKey()))
-                        .map(
-                            has ->
-                                new ClusterSnapshot.Server(
-                                    server.getKey(),
-                                    server.getValue().draining(),
-                                    has.count(),
-                                    has.bytes()))
-                        .orElseGet(
-                            () ->
-                                new ClusterSnapshot.Server(
-                                    server.getKey(), server.getValue().draining())))
+                    ClusterSnapshot.Server.of(
+                        server.getKey(), server.getValue().draining(), others))
             .toList(),
         look.fenced(),
         open.values().stream()
             .filter(record -> isToBeServed(record, held))
-            .map(
-                record ->
-                    new ClusterSnapshot.Tablet(
-                        record.id(),
-                        record.row(),
-                        record.extent(),
-                        record.assignment(),
-                        record.fileBytes(),
-                        record.trouble().map(LoadTrouble::server)))
+            .map(ClusterSnapshot.Tablet::of)
             .toList(),
         dropping,
         moves.current(known.byId(), look.live()));

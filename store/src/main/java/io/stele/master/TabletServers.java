@@ -5,6 +5,7 @@ import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
+import io.stele.model.SteleException;
 import io.stele.model.TabletId;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
@@ -46,8 +47,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Each server has one queue and at most one call under way, which takes all tablets that are to
  * be loaded, unloaded or discarded, together. A server that did not answer is not called for a
- * short time, so that servers that hang do not occupy all threads. Safe for use by any number of
- * threads.
+ * short time, so that servers that hang do not occupy all threads; one that refused a request did
+ * answer. Safe for use by any number of threads.
  */
 final class TabletServers implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TabletServers.class);
@@ -263,6 +264,8 @@ final class TabletServers implements AutoCloseable {
     Duration rest = Duration.ZERO;
     try {
       next.get().make(server);
+    } catch (SteleException e) {
+      LOG.info("Tablet server {} refused a request: {}", server, e.toString());
     } catch (IOException | RuntimeException e) {
       LOG.info("A request to tablet server {} failed: {}", server, e.toString());
       rest = REST_AFTER_FAILURE;

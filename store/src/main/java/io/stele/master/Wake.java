@@ -1,6 +1,8 @@
 package io.stele.master;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.stele.metadata.RequestGuard;
+import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.runtime.ProcessRuntime;
 import java.time.Duration;
@@ -9,9 +11,13 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
 
-/** Wakes the master's loop. Safe for use by any number of threads. */
-final class Wake {
+/**
+ * Wakes the master's loop, and keeps its requests from waiting for what only its next step does.
+ * Safe for use by any number of threads.
+ */
+final class Wake implements RequestGuard {
   private static final int RANGES_MAX = 1000;
 
   private final ProcessRuntime runtime;
@@ -21,6 +27,9 @@ final class Wake {
 
   @GuardedBy("this")
   private CompletableFuture<Void> overtaken = new CompletableFuture<>();
+
+  @GuardedBy("this")
+  private Predicate<Bytes> served = row -> true;
 
   @GuardedBy("this")
   private boolean all = true;
@@ -78,8 +87,19 @@ final class Wake {
     return overtaken;
   }
 
+  /** This much of METADATA can be read and written in the step that has begun. */
+  synchronized void reaches(ServedMetadata metadata) {
+    served = row -> metadata.home(row).isPresent();
+  }
+
+  @Override
+  public synchronized boolean isServed(Bytes row) {
+    return served.test(row);
+  }
+
   /** Completes when the step that began last should be given up. */
-  synchronized CompletableFuture<Void> overtaken() {
+  @Override
+  public synchronized CompletableFuture<Void> overtaken() {
     return overtaken;
   }
 

@@ -18,7 +18,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Supplier;
 
 /** The records that are rows of a table: the root tablet or METADATA, over the data plane. */
 final class TableRecordRows implements RecordRows {
@@ -28,24 +27,20 @@ final class TableRecordRows implements RecordRows {
   private final TabletAccess access;
   private final TableId table;
   private final Duration timeout;
-  private final Supplier<CompletableFuture<Void>> overtaken;
+  private final RequestGuard guard;
 
-  /**
-   * The rows of {@code table}.
-   *
-   * @param overtaken completes when a request that begins now should be given up
-   */
+  /** The rows of {@code table}. */
   TableRecordRows(
       ProcessRuntime runtime,
       TabletAccess access,
       TableId table,
       Duration timeout,
-      Supplier<CompletableFuture<Void>> overtaken) {
+      RequestGuard guard) {
     this.runtime = runtime;
     this.access = access;
     this.table = table;
     this.timeout = timeout;
-    this.overtaken = overtaken;
+    this.guard = guard;
   }
 
   @Override
@@ -54,6 +49,7 @@ final class TableRecordRows implements RecordRows {
     List<Row> rows = new ArrayList<>();
     Bytes next = range.start();
     while (rows.size() < limit && range.isBeforeEnd(next)) {
+      checkServed(next, "nothing was read");
       RowQuery query =
           RowQuery.ALL
               .range(new RowRange(next, range.end()))
@@ -70,8 +66,15 @@ final class TableRecordRows implements RecordRows {
     return rows;
   }
 
+  private void checkServed(Bytes row, String outcome) throws IOException {
+    if (table.equals(TableId.METADATA) && !guard.isServed(row)) {
+      throw new IOException(
+          "the tablet of METADATA with row \"" + row + "\" is not served now: " + outcome);
+    }
+  }
+
   private <T> T await(CompletableFuture<T> answer, String what) throws IOException {
-    CompletableFuture<Void> end = overtaken.get();
+    CompletableFuture<Void> end = guard.overtaken();
     Futures.await(
         runtime,
         CompletableFuture.anyOf(answer.handle((value, failure) -> Boolean.TRUE), end),
@@ -105,7 +108,8 @@ final class TableRecordRows implements RecordRows {
   /** An update that was sent; {@code matched}: whether its predicate held. */
   private record Sent(Update update, CompletableFuture<Boolean> matched) {}
 
-  private Sent send(Update update) {
+  private Sent send(Update update) throws IOException {
+    checkServed(update.mutation().row(), "it was not changed");
     Condition condition = update.condition();
     Filter newest =
         condition

@@ -29,9 +29,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -69,27 +67,26 @@ public final class TabletRecords {
    */
   public TabletRecords(
       ProcessRuntime runtime, LockService locks, TabletAccess access, Duration timeout) {
-    this(runtime, locks, access, timeout, CompletableFuture::new);
+    this(runtime, locks, access, timeout, RequestGuard.NONE);
   }
 
   /**
-   * Records over the data plane; requests are abandoned early when waiting for them is pointless.
+   * Records over the data plane; requests fail early when waiting for them is pointless.
    *
    * @param timeout how long one call may take
-   * @param overtaken asked when a request begins: its future completes when the request must fail
-   *     with an {@link IOException}; a change may or may not have been applied then
+   * @param guard of all requests
    */
   public TabletRecords(
       ProcessRuntime runtime,
       LockService locks,
       TabletAccess access,
       Duration timeout,
-      Supplier<CompletableFuture<Void>> overtaken) {
+      RequestGuard guard) {
     this(
         runtime,
         new RootRecordRows(runtime, locks, timeout),
-        new TableRecordRows(runtime, access, TableId.ROOT, timeout, overtaken),
-        new TableRecordRows(runtime, access, TableId.METADATA, timeout, overtaken));
+        new TableRecordRows(runtime, access, TableId.ROOT, timeout, guard),
+        new TableRecordRows(runtime, access, TableId.METADATA, timeout, guard));
   }
 
   TabletRecords(

@@ -20,7 +20,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import org.apache.hadoop.conf.Configuration;
@@ -38,7 +37,6 @@ class JobOutputTest {
   private static final JobOutput.Terms TERMS = new JobOutput.Terms(1000, 1 << 20);
   private static final int ROUNDS = 20;
 
-  private final Random random = new Random(1);
   private MiniStele cluster;
   private Stele stele;
   private Jobs jobs;
@@ -68,7 +66,7 @@ class JobOutputTest {
 
   /** An attempt has written {@code text} to each of the rows, and finished. */
   private void finish(String attempt, String text, String... rows) throws IOException {
-    try (AttemptOutput one = output.attempt(attempt, TERMS, random)) {
+    try (AttemptOutput one = output.attempt(attempt, TERMS)) {
       one.addTable("web", table, SCHEMA);
       for (String row : rows) {
         one.add("web", Mutation.of(row).put("f", text, text));
@@ -122,7 +120,7 @@ class JobOutputTest {
     finish("task-0-a", "one", "a");
     output.publish("task-0-a", "task-0");
     finish("task-1-a", "two", "b");
-    try (AttemptOutput killed = output.attempt("task-2-a", TERMS, random)) {
+    try (AttemptOutput killed = output.attempt("task-2-a", TERMS)) {
       killed.addTable("web", table, SCHEMA);
       killed.add("web", Mutation.of("c").put("f", "three", "three"));
     }

@@ -6,6 +6,7 @@ import io.stele.metadata.MemoryRecords;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
+import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.sim.MemoryLockStore;
 import io.stele.sim.SimulatedProcess;
@@ -84,11 +85,30 @@ class TabletServersTest {
     simulation.run(
         () -> {
           TabletRecord tablet = tablets(1).get(0);
-          servers.load(info("refusing"), tablet);
+          servers.load(info("gone"), tablet);
           simulation.outside().sleep(Duration.ofSeconds(5));
-          servers.load(info("refusing"), tablet);
+          servers.load(info("gone"), tablet);
           simulation.outside().sleep(Duration.ofSeconds(5));
           assertThat(plane.calls).hasSize(2);
+        });
+  }
+
+  @Test
+  void aServerThatRefusesARequestGetsTheNextAtOnceAndOneThatDoesNotAnswerRestsFirst()
+      throws Exception {
+    simulation.run(
+        () -> {
+          TabletRecord tablet = tablets(1).get(0);
+          for (String host : List.of("starting", "gone")) {
+            plane.calls.clear();
+            servers.report(info(host), report -> {});
+            simulation.outside().sleep(Duration.ofMillis(10));
+            servers.load(info(host), tablet);
+            simulation.outside().sleep(Duration.ofMillis(1500));
+            assertThat(plane.calls).as(host).hasSize(host.equals("starting") ? 2 : 1);
+            simulation.outside().sleep(Duration.ofSeconds(5));
+            assertThat(plane.calls).as(host).hasSize(2);
+          }
         });
   }
 
@@ -123,7 +143,10 @@ class TabletServersTest {
     return new ServerInfo(address, address, Optional.empty(), Optional.empty());
   }
 
-  /** Calls that take a second; those to {@code slow} ten, and those to {@code refusing} fail. */
+  /**
+   * Calls that take a second; those to {@code slow} take ten, {@code gone} does not answer, and
+   * {@code starting} refuses.
+   */
   private static final class SlowPlane extends UnimplementedTabletServer implements ControlPlane {
     private final SimulatedProcess process;
     private final List<Address> calls = new ArrayList<>();
@@ -148,8 +171,11 @@ class TabletServersTest {
       } finally {
         now--;
       }
-      if (server.host().equals("refusing")) {
-        throw new IOException("refused");
+      if (server.host().equals("gone")) {
+        throw new IOException("no answer");
+      }
+      if (server.host().equals("starting")) {
+        throw SteleException.retryLater("this server is starting");
       }
       answered.add(server.host());
       try {

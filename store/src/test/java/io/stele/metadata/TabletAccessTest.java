@@ -31,6 +31,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -290,7 +291,8 @@ class TabletAccessTest {
   void whatIsOvertakenIsGivenUpWithoutWaitingAndNotTriedAgain() {
     CompletableFuture<Void> overtaken = new CompletableFuture<>();
     TabletRecords loop =
-        new TabletRecords(SystemRuntime.INSTANCE, locks, access, LONG, () -> overtaken);
+        new TabletRecords(
+            SystemRuntime.INSTANCE, locks, access, LONG, guard(overtaken, row -> true));
     plane.afterwards =
         request -> {
           overtaken.complete(null);
@@ -303,6 +305,44 @@ class TabletAccessTest {
         .isInstanceOf(IOException.class)
         .hasMessageContaining("may or may not have been applied")
         .hasMessageContaining("given up");
+  }
+
+  @Test
+  void whatIsNotServedIsNotAskedForOnce() throws IOException {
+    Bytes away = user.row();
+    TabletRecords loop =
+        new TabletRecords(
+            SystemRuntime.INSTANCE,
+            locks,
+            access,
+            LONG,
+            guard(new CompletableFuture<>(), row -> row.compareTo(away) < 0));
+    RowRange before = new RowRange(MetadataKeys.table(TABLE).start(), away);
+    assertThat(loop.readUndamaged(before)).isEmpty();
+    plane.afterwards =
+        request -> {
+          throw new AssertionError("it was sent: " + request);
+        };
+    assertThatThrownBy(() -> loop.read(TABLE, away))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("not served now: nothing was read");
+    assertThatThrownBy(() -> loop.unloaded(user, "unloaded"))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("not served now: it was not changed");
+  }
+
+  private static RequestGuard guard(CompletableFuture<Void> overtaken, Predicate<Bytes> served) {
+    return new RequestGuard() {
+      @Override
+      public CompletableFuture<Void> overtaken() {
+        return overtaken;
+      }
+
+      @Override
+      public boolean isServed(Bytes row) {
+        return served.test(row);
+      }
+    };
   }
 
   private void ping(Effect effect, Duration timeout) throws IOException {

@@ -46,6 +46,9 @@ class TabletsAwayTest {
   private static final Duration START_MAX = Duration.ofSeconds(60);
   private static final int SEEDS = 3;
 
+  /** In which tablets' loads waited for each other, or for a server that had only just started. */
+  private static final List<Long> RESTART_SEEDS = List.of(1L, 6L, 16L);
+
   @Test
   void aTabletThatMovesIsAwayForLessThanHalfASecond() throws Exception {
     for (long seed = 0; seed < SEEDS; seed++) {
@@ -151,7 +154,7 @@ class TabletsAwayTest {
 
   @Test
   void allServersAndTheMasterAreRestartedInTurnAndNoCallFails() throws Exception {
-    for (long seed = 0; seed < SEEDS; seed++) {
+    for (long seed : RESTART_SEEDS) {
       World world = new World(seed, 20);
       world.run(
           () -> {

@@ -206,7 +206,7 @@ public final class JobWrites extends TableWorkload {
       List<String> finished = new ArrayList<>();
       int attempts = random.nextInt(3) == 0 ? 2 : 1;
       for (int i = 0; i < attempts; i++) {
-        try (AttemptOutput attempt = output.attempt(task + "-" + i, TERMS, random)) {
+        try (AttemptOutput attempt = output.attempt(task + "-" + i, TERMS)) {
           attempt.addTable(table, id, schema);
           for (Bytes row : ofTask) {
             attempt.add(table, Mutation.of(row).put("f", column, column).put("g", column, column));
