@@ -1,15 +1,23 @@
 package io.stele.metadata;
 
 import io.stele.model.Bytes;
+import io.stele.model.CorruptionException;
+import io.stele.model.Row;
 import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Decides which rows of METADATA are valid.
+ * Decides which rows of METADATA are valid, and reads those.
  *
  * <p>A split writes the lower child's row as a tentative record, then changes the parent's row,
  * which comes after it, into the upper child. That one change makes the lower child valid: a
@@ -17,7 +25,75 @@ import org.jspecify.annotations.Nullable;
  * as a row's key is its end: there is one tentative record per end.
  */
 final class CountedRecords {
+  private static final Logger LOG = LoggerFactory.getLogger(CountedRecords.class);
+  private static final int PAGE_ROWS = 256;
+  private static final int NEIGHBOURS = 16;
+
   private CountedRecords() {}
+
+  /** Decodes a row into a record. */
+  @FunctionalInterface
+  interface Decoder {
+    Optional<TabletRecord> decode(Row row) throws CorruptionException;
+  }
+
+  static Optional<TabletRecord> decode(Row row) throws CorruptionException {
+    return RecordCodec.decode(row, "tablet records");
+  }
+
+  static Optional<TabletRecord> decodeUndamaged(Row row, Consumer<String> damaged) {
+    try {
+      return decode(row);
+    } catch (CorruptionException e) {
+      LOG.error("Ignoring a tablet whose record is damaged", e);
+      damaged.accept(String.valueOf(e.getMessage()));
+      return Optional.empty();
+    } catch (SteleException e) {
+      LOG.error("Ignoring a tablet: {}", e.getMessage());
+      damaged.accept(String.valueOf(e.getMessage()));
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * At least the first {@code enough} records that count in {@code range}, or all if there are
+   * fewer. Whether the last ones count may depend on a row behind the range, which is read too.
+   */
+  static List<TabletRecord> read(RecordRows rows, RowRange range, int enough, Decoder decoder)
+      throws IOException {
+    List<TabletRecord> counting = new ArrayList<>();
+    List<TabletRecord> open = new ArrayList<>();
+    int limit = Math.max(NEIGHBOURS, Math.min(enough, PAGE_ROWS));
+    Bytes next = range.start();
+    Bytes end = range.end();
+    int most = enough;
+    while (counting.size() < most) {
+      List<Row> page = rows.scan(new RowRange(next, end), limit);
+      for (Row row : page) {
+        decoder.decode(row).ifPresent(open::add);
+        if (!open.isEmpty() && open.get(open.size() - 1).tentative().isEmpty()) {
+          counting.addAll(counting(open));
+          open.clear();
+        }
+      }
+      if (page.size() == limit) {
+        next = page.get(page.size() - 1).key().successor();
+        continue;
+      }
+      if (open.isEmpty() || end.isEmpty()) {
+        break;
+      }
+      Bytes tableEnd = MetadataKeys.table(open.get(open.size() - 1).id().table()).end();
+      if (end.compareTo(tableEnd) >= 0) {
+        break; // There is no row behind: they do not count.
+      }
+      next = end;
+      end = tableEnd;
+      most = counting.size() + 1; // As soon as it is known, it is enough.
+    }
+    counting.removeIf(record -> !range.isBeforeEnd(record.row()));
+    return counting;
+  }
 
   /**
    * Of {@code inOrder}, which are neighbours in METADATA and of which the last is not tentative,

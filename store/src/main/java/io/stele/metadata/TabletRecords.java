@@ -3,7 +3,6 @@ package io.stele.metadata;
 import io.stele.lock.LockService;
 import io.stele.metadata.TabletRecord.Tentative;
 import io.stele.model.Bytes;
-import io.stele.model.CorruptionException;
 import io.stele.model.Limits;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
@@ -52,8 +51,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class TabletRecords {
   private static final Logger LOG = LoggerFactory.getLogger(TabletRecords.class);
-  private static final int PAGE_ROWS = 256;
-  private static final int NEIGHBOURS = 16;
 
   private final RootRecordRows root;
   private final RecordRows ofMetadata;
@@ -156,7 +153,11 @@ public final class TabletRecords {
   public List<TabletRecord> readUndamaged(TableId table, Consumer<String> damaged)
       throws IOException {
     RowRange rows = MetadataKeys.table(table);
-    return counting(rowsOf(table), rows, Integer.MAX_VALUE, row -> decodeUndamaged(row, damaged));
+    return CountedRecords.read(
+        rowsOf(table),
+        rows,
+        Integer.MAX_VALUE,
+        row -> CountedRecords.decodeUndamaged(row, damaged));
   }
 
   /**
@@ -174,7 +175,8 @@ public final class TabletRecords {
    */
   public List<TabletRecord> readUndamaged(RowRange rows, Consumer<String> damaged)
       throws IOException {
-    return counting(ofTables, rows, Integer.MAX_VALUE, row -> decodeUndamaged(row, damaged));
+    return CountedRecords.read(
+        ofTables, rows, Integer.MAX_VALUE, row -> CountedRecords.decodeUndamaged(row, damaged));
   }
 
   /**
@@ -182,7 +184,8 @@ public final class TabletRecords {
    * enough} of them, or all if there are fewer; damaged ones are skipped and logged.
    */
   public List<TabletRecord> readUndamaged(RowRange rows, int enough) throws IOException {
-    return counting(ofTables, rows, enough, row -> decodeUndamaged(row, damage -> {}));
+    return CountedRecords.read(
+        ofTables, rows, enough, row -> CountedRecords.decodeUndamaged(row, damage -> {}));
   }
 
   /**
@@ -689,77 +692,14 @@ public final class TabletRecords {
 
   private List<TabletRecord> counting(TableId table, Bytes from, Bytes end, int enough)
       throws IOException {
-    return counting(rowsOf(table), new RowRange(from, end), enough, TabletRecords::decode);
-  }
-
-  /** Decodes a row into a record. */
-  @FunctionalInterface
-  private interface Decoder {
-    Optional<TabletRecord> decode(Row row) throws CorruptionException;
-  }
-
-  private static Optional<TabletRecord> decode(Row row) throws CorruptionException {
-    return RecordCodec.decode(row, "tablet records");
-  }
-
-  private static Optional<TabletRecord> decodeUndamaged(Row row, Consumer<String> damaged) {
-    try {
-      return decode(row);
-    } catch (CorruptionException e) {
-      LOG.error("Ignoring a tablet whose record is damaged", e);
-      damaged.accept(String.valueOf(e.getMessage()));
-      return Optional.empty();
-    } catch (SteleException e) {
-      LOG.error("Ignoring a tablet: {}", e.getMessage());
-      damaged.accept(String.valueOf(e.getMessage()));
-      return Optional.empty();
-    }
-  }
-
-  /**
-   * At least the first {@code enough} records that count in {@code range}, or all if there are
-   * fewer. Whether the last ones count may depend on a row behind the range, which is read too.
-   */
-  private static List<TabletRecord> counting(
-      RecordRows rows, RowRange range, int enough, Decoder decoder) throws IOException {
-    List<TabletRecord> counting = new ArrayList<>();
-    List<TabletRecord> open = new ArrayList<>();
-    int limit = Math.max(NEIGHBOURS, Math.min(enough, PAGE_ROWS));
-    Bytes next = range.start();
-    Bytes end = range.end();
-    int most = enough;
-    while (counting.size() < most) {
-      List<Row> page = rows.scan(new RowRange(next, end), limit);
-      for (Row row : page) {
-        decoder.decode(row).ifPresent(open::add);
-        if (!open.isEmpty() && open.get(open.size() - 1).tentative().isEmpty()) {
-          counting.addAll(CountedRecords.counting(open));
-          open.clear();
-        }
-      }
-      if (page.size() == limit) {
-        next = page.get(page.size() - 1).key().successor();
-        continue;
-      }
-      if (open.isEmpty() || end.isEmpty()) {
-        break;
-      }
-      Bytes tableEnd = MetadataKeys.table(open.get(open.size() - 1).id().table()).end();
-      if (end.compareTo(tableEnd) >= 0) {
-        break; // There is no row behind: they do not count.
-      }
-      next = end;
-      end = tableEnd;
-      most = counting.size() + 1; // As soon as it is known, it is enough.
-    }
-    counting.removeIf(record -> !range.isBeforeEnd(record.row()));
-    return counting;
+    return CountedRecords.read(
+        rowsOf(table), new RowRange(from, end), enough, CountedRecords::decode);
   }
 
   private List<TabletRecord> page(TableId table, RowRange range, int limit) throws IOException {
     List<TabletRecord> records = new ArrayList<>();
     for (Row row : rowsOf(table).scan(range, limit)) {
-      decode(row).ifPresent(records::add);
+      CountedRecords.decode(row).ifPresent(records::add);
     }
     return records;
   }
