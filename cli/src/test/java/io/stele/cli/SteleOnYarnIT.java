@@ -164,11 +164,12 @@ class SteleOnYarnIT {
         cluster.run(
             "torture",
             "--seconds",
-            "45",
+            "70",
             "--clients",
             "2",
             "--seed",
             "11",
+            "--map-reduce",
             "--fault-every",
             "6",
             "--faults",

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
  */
 class ClearedRowsTest {
   private static final long FIRST = Long.getLong("stele.seed", 0);
-  private static final int COUNT = Math.max(1, Integer.getInteger("stele.histories", 1000) / 10);
+  private static final int COUNT = Math.max(1, Histories.COUNT / 10);
   static final Workload WORKLOAD =
       Registers.cleared("clears", 8, 10, new Pace(Duration.ofMillis(150)));
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
  */
 class FamiliesComeAndGoTest {
   private static final long FIRST = Long.getLong("stele.seed", 0);
-  private static final int COUNT = Math.max(1, Integer.getInteger("stele.histories", 1000) / 10);
+  private static final int COUNT = Math.max(1, Histories.COUNT / 10);
   static final Workload WORKLOAD =
       new FamiliesComeAndGo("families", 6, 12, new Pace(Duration.ofMillis(150)));
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
  */
 class MixedVersionsTest {
   private static final long FIRST = Long.getLong("stele.seed", 0);
-  private static final int COUNT = Math.max(1, Integer.getInteger("stele.histories", 1000) / 20);
+  private static final int COUNT = Math.max(1, Histories.COUNT / 20);
 
   @Test
   @SuppressWarnings("try") // Planted while the block runs.

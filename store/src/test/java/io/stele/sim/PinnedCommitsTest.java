@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
  */
 class PinnedCommitsTest {
   private static final long FIRST = Long.getLong("stele.seed", 0);
-  private static final int COUNT = Math.max(1, Integer.getInteger("stele.histories", 1000) / 10);
+  private static final int COUNT = Math.max(1, Histories.COUNT / 10);
   static final Workload WORKLOAD =
       new PinnedCommits("pinned-commits", 24, new Pace(Duration.ofMillis(150)));
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
  */
 class PinnedScansTest {
   private static final long FIRST = Long.getLong("stele.seed", 0);
-  private static final int COUNT = Math.max(1, Integer.getInteger("stele.histories", 1000) / 10);
+  private static final int COUNT = Math.max(1, Histories.COUNT / 10);
   private static final PinnedScans.How HOW =
       PinnedScans.How.valueOf(System.getProperty("stele.pinned", "BOTH"));
   private static final Workload WORKLOAD =

@@ -2,6 +2,7 @@ package io.stele.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.Seeds;
 import io.stele.bulk.JobOutput;
 import io.stele.client.Admin;
 import io.stele.client.ClusterChange;
@@ -44,14 +45,10 @@ class TabletsAwayTest {
   private static final Duration PAUSE = Duration.ofMillis(20);
   private static final Duration SPREAD_MAX = Duration.ofSeconds(1);
   private static final Duration START_MAX = Duration.ofSeconds(60);
-  private static final int SEEDS = 3;
-
-  /** In which tablets' loads waited for each other, or for a server that had only just started. */
-  private static final List<Long> RESTART_SEEDS = List.of(1L, 6L, 16L);
 
   @Test
   void aTabletThatMovesIsAwayForLessThanHalfASecond() throws Exception {
-    for (long seed = 0; seed < SEEDS; seed++) {
+    for (long seed : Seeds.of(3).toArray()) {
       World world = new World(seed, 4);
       world.run(
           () -> {
@@ -69,51 +66,55 @@ class TabletsAwayTest {
 
   @Test
   void changesOfTabletsAreMadeWhetherOrNotSomebodyWaitsForThem() throws Exception {
-    World world = new World(0, 4);
-    world.run(
-        () -> {
-          Admin admin = world.client.admin();
-          admin.setBalanced(false);
-          ServerId to = world.server(0).id();
-          List<ClusterChange> moves = new ArrayList<>();
-          for (int i = 0; i < 4; i++) {
-            moves.add(admin.beginMoveTablet("t", World.row(i), Optional.of(to)));
-          }
-          world.process.sleep(Duration.ofSeconds(2));
-          assertThat(world.tabletsByServer()).as("nobody waited").containsExactly(Map.entry(to, 4));
-          for (ClusterChange move : moves) {
-            assertThat(move.progress())
-                .isEqualTo(new ClusterChange.Progress(true, "", Optional.of(to)));
-          }
+    for (long seed : Seeds.of(1).toArray()) {
+      World world = new World(seed, 4);
+      world.run(
+          () -> {
+            Admin admin = world.client.admin();
+            admin.setBalanced(false);
+            ServerId to = world.server(0).id();
+            List<ClusterChange> moves = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+              moves.add(admin.beginMoveTablet("t", World.row(i), Optional.of(to)));
+            }
+            world.process.sleep(Duration.ofSeconds(2));
+            assertThat(world.tabletsByServer())
+                .as("nobody waited")
+                .containsExactly(Map.entry(to, 4));
+            for (ClusterChange move : moves) {
+              assertThat(move.progress())
+                  .isEqualTo(new ClusterChange.Progress(true, "", Optional.of(to)));
+            }
 
-          ClusterChange merge = admin.beginMergeTablet("t", World.row(1));
-          ClusterChange split = admin.beginSplitTablet("t", Bytes.of("00025"));
-          assertThat(merge.progress().done()).isFalse();
-          assertThat(merge.progress().waitsFor()).contains("to be unloaded");
-          world.process.sleep(Duration.ofSeconds(2));
-          assertThat(world.starts())
-              .as("nobody waited")
-              .containsExactly("", "0002", "00025", "0003");
-          merge.await();
-          split.await();
-          admin.splitTablet("t", World.row(1));
-          assertThat(merge.progress().done()).as("it was done, once").isTrue();
-          assertThat(world.starts()).contains("0001");
+            ClusterChange merge = admin.beginMergeTablet("t", World.row(1));
+            ClusterChange split = admin.beginSplitTablet("t", Bytes.of("00025"));
+            assertThat(merge.progress().done()).isFalse();
+            assertThat(merge.progress().waitsFor()).contains("to be unloaded");
+            world.process.sleep(Duration.ofSeconds(2));
+            assertThat(world.starts())
+                .as("nobody waited")
+                .containsExactly("", "0002", "00025", "0003");
+            merge.await();
+            split.await();
+            admin.splitTablet("t", World.row(1));
+            assertThat(merge.progress().done()).as("it was done, once").isTrue();
+            assertThat(world.starts()).contains("0001");
 
-          ClusterChange balance = admin.beginBalanceNow();
-          assertThat(balance.progress().done()).isFalse();
-          world.process.sleep(Duration.ofSeconds(5));
-          assertThat(world.tabletsByServer().values())
-              .as("nobody waited")
-              .containsExactlyInAnyOrder(2, 2, 1);
-          assertThat(balance.progress().done()).isTrue();
-        });
-    assertThat(world.longestGap).isLessThan(AWAY_MAX);
+            ClusterChange balance = admin.beginBalanceNow();
+            assertThat(balance.progress().done()).isFalse();
+            world.process.sleep(Duration.ofSeconds(5));
+            assertThat(world.tabletsByServer().values())
+                .as("nobody waited")
+                .containsExactlyInAnyOrder(2, 2, 1);
+            assertThat(balance.progress().done()).isTrue();
+          });
+      assertThat(world.longestGap).as("seed %d", seed).isLessThan(AWAY_MAX);
+    }
   }
 
   @Test
   void tabletsThatAreMergedAreAwayForLessThanHalfASecond() throws Exception {
-    for (long seed = 0; seed < SEEDS; seed++) {
+    for (long seed : Seeds.of(3).toArray()) {
       World world = new World(seed, 6);
       world.run(
           () -> {
@@ -133,28 +134,31 @@ class TabletsAwayTest {
   @Test
   void aHundredTabletsOfALoadedServerLeaveItTogetherAndEachIsAwayForLessThanHalfASecond()
       throws Exception {
-    World world = new World(0, 300);
-    world.run(
-        () -> {
-          ServerId drained = world.server(0).id();
-          assertThat(world.tablets(drained)).isGreaterThan(90);
-          long start = world.process.nanoTime();
-          ClusterChange drain = world.client.admin().beginDrainServer(drained);
-          assertThat(drain.progress().done()).isFalse();
-          drain.await();
-          assertThat(world.process.nanoTime() - start).isLessThan(Duration.ofSeconds(10).toNanos());
-          assertThat(world.tablets(drained)).isZero();
-          world.client.admin().undrainServer(drained);
-          world.process.sleep(Duration.ofSeconds(2));
-          assertThat(world.client.admin().clusterStatus().servers())
-              .noneMatch(server -> server.draining());
-        });
-    assertThat(world.longestGap).isLessThan(AWAY_MAX);
+    for (long seed : Seeds.of(1).toArray()) {
+      World world = new World(seed, 300);
+      world.run(
+          () -> {
+            ServerId drained = world.server(0).id();
+            assertThat(world.tablets(drained)).isGreaterThan(90);
+            long start = world.process.nanoTime();
+            ClusterChange drain = world.client.admin().beginDrainServer(drained);
+            assertThat(drain.progress().done()).isFalse();
+            drain.await();
+            assertThat(world.process.nanoTime() - start)
+                .isLessThan(Duration.ofSeconds(10).toNanos());
+            assertThat(world.tablets(drained)).isZero();
+            world.client.admin().undrainServer(drained);
+            world.process.sleep(Duration.ofSeconds(2));
+            assertThat(world.client.admin().clusterStatus().servers())
+                .noneMatch(server -> server.draining());
+          });
+      assertThat(world.longestGap).as("seed %d", seed).isLessThan(AWAY_MAX);
+    }
   }
 
   @Test
   void allServersAndTheMasterAreRestartedInTurnAndNoCallFails() throws Exception {
-    for (long seed : RESTART_SEEDS) {
+    for (long seed : Seeds.of(4).toArray()) {
       World world = new World(seed, 20);
       world.run(
           () -> {
@@ -178,7 +182,7 @@ class TabletsAwayTest {
 
   @Test
   void aMasterAnswersClientsThatWaitForItSoonAfterItBeginsToServe() throws Exception {
-    for (long seed = 0; seed < SEEDS; seed++) {
+    for (long seed : Seeds.of(3).toArray()) {
       World world = new World(seed, 4);
       Duration[] longest = {Duration.ZERO};
       world.run(
@@ -196,50 +200,56 @@ class TabletsAwayTest {
 
   @Test
   void aNewServerHasItsShareWithinAMinuteWhileClientsHardlyNotice() throws Exception {
-    World world = new World(0, 40);
-    world.run(
-        () -> {
-          world.cluster.add(SimulatedCluster.Kind.SERVER);
-          world.process.sleep(Duration.ofSeconds(60));
-          assertThat(world.client.admin().clusterStatus().servers())
-              .hasSize(4)
-              .allMatch(server -> server.tablets() >= 8);
-        });
-    assertThat(world.longestGap).isLessThan(AWAY_MAX);
+    for (long seed : Seeds.of(1).toArray()) {
+      World world = new World(seed, 40);
+      world.run(
+          () -> {
+            world.cluster.add(SimulatedCluster.Kind.SERVER);
+            world.process.sleep(Duration.ofSeconds(60));
+            assertThat(world.client.admin().clusterStatus().servers())
+                .hasSize(4)
+                .allMatch(server -> server.tablets() >= 8);
+          });
+      assertThat(world.longestGap).as("seed %d", seed).isLessThan(AWAY_MAX);
+    }
   }
 
   @Test
   void tabletsThatAreSmallAndHardlyAskedAreMergedByThemselvesWhileClientsHardlyNotice()
       throws Exception {
-    World world = new World(0, 2);
-    world.mergeAfter = "10s";
-    world.pause = Duration.ofSeconds(3);
-    world.run(
-        () -> {
-          for (int i = 0; i < 4; i++) {
-            world.client.admin().splitTablet("t", Bytes.of("0000" + i));
-          }
-          assertThat(world.client.table("t").tablets()).hasSize(6);
-          world.client.admin().setBalanced(false);
-          world.process.sleep(Duration.ofSeconds(60));
-          assertThat(world.client.table("t").tablets()).hasSize(6);
-          world.client.admin().setBalanced(true);
-          world.process.sleep(Duration.ofSeconds(200));
-          assertThat(world.client.table("t").tablets()).as("as it was created").hasSize(2);
-        });
-    assertThat(world.longestGap).isLessThan(AWAY_MAX);
+    for (long seed : Seeds.of(1).toArray()) {
+      World world = new World(seed, 2);
+      world.mergeAfter = "10s";
+      world.pause = Duration.ofSeconds(3);
+      world.run(
+          () -> {
+            for (int i = 0; i < 4; i++) {
+              world.client.admin().splitTablet("t", Bytes.of("0000" + i));
+            }
+            assertThat(world.client.table("t").tablets()).hasSize(6);
+            world.client.admin().setBalanced(false);
+            world.process.sleep(Duration.ofSeconds(60));
+            assertThat(world.client.table("t").tablets()).hasSize(6);
+            world.client.admin().setBalanced(true);
+            world.process.sleep(Duration.ofSeconds(200));
+            assertThat(world.client.table("t").tablets()).as("as it was created").hasSize(2);
+          });
+      assertThat(world.longestGap).as("seed %d", seed).isLessThan(AWAY_MAX);
+    }
   }
 
   @Test
   void tabletsMadeByACommitAreOnAllServersAtOnce() throws Exception {
-    World world = new World(0, 1);
-    world.run(
-        () -> {
-          world.commitWithCuts(60);
-          world.process.sleep(SPREAD_MAX); // The balancer moves at most four in a second.
-          assertThat(world.tabletsByServer().values()).containsExactly(20, 20, 20);
-        });
-    assertThat(world.longestGap).isLessThan(AWAY_MAX);
+    for (long seed : Seeds.of(1).toArray()) {
+      World world = new World(seed, 1);
+      world.run(
+          () -> {
+            world.commitWithCuts(60);
+            world.process.sleep(SPREAD_MAX); // The balancer moves at most four in a second.
+            assertThat(world.tabletsByServer().values()).containsExactly(20, 20, 20);
+          });
+      assertThat(world.longestGap).as("seed %d", seed).isLessThan(AWAY_MAX);
+    }
   }
 
   @Test
@@ -256,16 +266,18 @@ class TabletsAwayTest {
 
   @Test
   void threeHundredTabletsArePinnedWithinSecondsWhileClientsWrite() throws Exception {
-    World world = new World(0, 300);
-    world.run(
-        () -> {
-          String job = world.client.jobs().begin(Duration.ofMinutes(1));
-          long start = world.process.nanoTime();
-          world.client.jobs().pin(job, "t", RowRange.ALL);
-          assertThat(world.process.nanoTime() - start).isLessThan(PINNED_MAX.toNanos());
-          assertThat(world.client.table("t").atPin(job).pinnedTablets().all()).hasSize(300);
-          world.client.jobs().end(job);
-        });
+    for (long seed : Seeds.of(1).toArray()) {
+      World world = new World(seed, 300);
+      world.run(
+          () -> {
+            String job = world.client.jobs().begin(Duration.ofMinutes(1));
+            long start = world.process.nanoTime();
+            world.client.jobs().pin(job, "t", RowRange.ALL);
+            assertThat(world.process.nanoTime() - start).isLessThan(PINNED_MAX.toNanos());
+            assertThat(world.client.table("t").atPin(job).pinnedTablets().all()).hasSize(300);
+            world.client.jobs().end(job);
+          });
+    }
   }
 
   /** One master, three servers, and a client for each tablet, which writes all the time. */
