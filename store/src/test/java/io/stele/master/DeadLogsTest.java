@@ -2,6 +2,7 @@ package io.stele.master;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.lock.Lock;
 import io.stele.log.CommitLog;
 import io.stele.log.LogDirectory;
 import io.stele.log.LogLocation;
@@ -15,7 +16,9 @@ import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 class DeadLogsTest {
@@ -24,6 +27,7 @@ class DeadLogsTest {
   private static final ServerId DEAD = new ServerId("dead", 1, 1);
 
   private final MasterFixture master = new MasterFixture();
+  private final Map<ServerId, Lock> locks = new TreeMap<>(); // Of live servers.
 
   @Test
   void tabletsWaitUntilTheLiveServersHaveSortedTheLog() throws Exception {
@@ -53,6 +57,53 @@ class DeadLogsTest {
           master.stepUntilIdle();
           assertThat(master.isServed(table)).isTrue();
         });
+  }
+
+  @Test
+  void ifASorterDiesAnotherSortsItsSegments() throws Exception {
+    master.run(
+        () -> {
+          TableId table = deadServerWith(5);
+          master.plane.sorts = false;
+          steps(10);
+          assertThat(master.plane.sortedBy).as("they share the work").contains("a", "b");
+          locks.get(A).release();
+          steps(10);
+          master.plane.sortedBy.clear(); // The loop may have begun a step before it knew.
+          master.plane.sorts = true;
+          master.stepUntilIdle();
+          assertThat(master.plane.sortedBy).isNotEmpty().containsOnly("b");
+          assertThat(master.isServed(table)).isTrue();
+        });
+  }
+
+  @Test
+  void anotherMasterHasSortedOnlyWhatIsNotSortedYet() throws Exception {
+    master.run(
+        () -> {
+          deadServerWith(5);
+          master.plane.sorts = false;
+          steps(10);
+          assertThat(master.logs.isUnderWay(DEAD)).isTrue();
+          DeadLogs next = new DeadLogs(master.process, master.fs, master.layout, master.servers, 0);
+          assertThat(next.isUnderWay()).as("nothing is stored").isFalse();
+          next.take(DEAD, () -> true);
+          assertThat(next.isUnderWay(DEAD)).isTrue();
+          List<String> segments = asked();
+          assertThat(segments).isNotEmpty();
+          master.plane.requests.clear();
+          next.goOn(master.watch.live());
+          master.sleep(Duration.ofMillis(50));
+          assertThat(asked()).isEqualTo(segments);
+        });
+  }
+
+  /** The segments that servers were asked to sort. */
+  private List<String> asked() {
+    return master.plane.requests.stream()
+        .filter(request -> request.startsWith("sort "))
+        .distinct()
+        .toList();
   }
 
   @Test
@@ -117,8 +168,9 @@ class DeadLogsTest {
   /** A and B live; a table of two tablets was loaded by a dead server, which had a log. */
   private TableId deadServerWith(int records) throws Exception {
     master.bootstrap();
-    master.start(A);
-    master.start(B);
+    for (ServerId server : List.of(A, B)) {
+      locks.put(server, master.start(server));
+    }
     master.stepUntilIdle();
     TableId table = master.table("users", Bytes.of("m"));
     for (TabletRecord record : master.records.readAll(table)) {

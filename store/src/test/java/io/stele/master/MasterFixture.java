@@ -207,6 +207,7 @@ final class MasterFixture {
     final List<TabletId> away = new ArrayList<>(); // Cannot be loaded now.
     final List<String> failedOn = new ArrayList<>();
     boolean sorts = true;
+    final List<String> sortedBy = new ArrayList<>(); // The hosts that were asked to sort.
     final List<TabletId> stuck = new ArrayList<>(); // Cannot be unloaded.
     final List<TabletId> lost = new ArrayList<>(); // Loaded, and not reported.
     int readsForReports; // Of records: what servers have is taken from these.
@@ -273,6 +274,7 @@ final class MasterFixture {
     public SortSegmentsResponseProto sortSegments(
         RpcController c, SortSegmentsRequestProto request) {
       requests.add("sort " + request.getSegmentsList());
+      sortedBy.add(asked.host());
       return SortSegmentsResponseProto.newBuilder()
           .addAllDone(sorts ? request.getSegmentsList() : List.of())
           .build();
