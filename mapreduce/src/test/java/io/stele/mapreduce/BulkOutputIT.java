@@ -9,6 +9,7 @@ import io.stele.client.Stele;
 import io.stele.client.TabletInfo;
 import io.stele.config.Keys;
 import io.stele.inputformat.TableInputFormat;
+import io.stele.metadata.JobNodes;
 import io.stele.model.Bytes;
 import io.stele.model.ColumnFamily;
 import io.stele.model.LocalityGroup;
@@ -19,6 +20,7 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.outputformat.BulkOutputFormat;
+import io.stele.sim.MiniStele;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -146,12 +148,19 @@ class BulkOutputIT {
     job.getConfiguration().set("fail.at", "777");
     assertThat(job.waitForCompletion(true)).isFalse();
     assertThat(rows("nothing")).isEmpty();
-    org.apache.hadoop.fs.Path bulk =
-        new org.apache.hadoop.fs.Path(Keys.ROOT_DIR.in(hdfs.conf()), "bulk");
+    String failed = job.getConfiguration().get("mapreduce.stele.output.bulk.job");
+    assertThat(client.jobs().state(failed)).isEqualTo(JobNodes.State.GONE);
+    org.apache.hadoop.fs.Path files =
+        new org.apache.hadoop.fs.Path(Keys.ROOT_DIR.in(hdfs.conf()), "bulk/" + failed);
+    MiniStele.await(
+        "the sweep of a failed job's files",
+        () -> {
+          hdfs.stele().master().sweep();
+          return !hdfs.fs().exists(files);
+        });
     Job after = reverse("nothing");
     assertThat(after.waitForCompletion(true)).isTrue();
     assertThat(rows("nothing")).hasSize(ROWS);
-    assertThat(hdfs.fs().listStatus(bulk)).isNotEmpty();
   }
 
   private static Job sampled(String table) throws IOException {
@@ -301,6 +310,8 @@ class BulkOutputIT {
     OutputCommitter next =
         new BulkOutputFormat<NullWritable>().getOutputCommitter(attempt(job, 0, 0));
     assertThat(next.isCommitJobRepeatable(job)).isTrue();
+    assertThat(next.isRecoverySupported(job)).isTrue();
+    next.recoverTask(attempt(job, 0, 1)); // Of the ApplicationMaster before: its list counts.
     next.commitJob(job);
     assertThat(rows("attempts")).hasSize(100);
     assertThat(rows("attempts").get(row(7)).value("f", "n")).contains(Bytes.of("later"));
