@@ -188,7 +188,7 @@ final class JobCommand implements Runnable {
         "",
         "Examples:",
         "  stele job export-avro web /exports/web",
-        "  stele job export-avro people /exports/people --schema person.avsc",
+        "  stele job export-avro people /exports/people --schema person.avsc --dry-run",
         "",
         "Next: docs/mapreduce.md says how a schema names columns."
       })
@@ -196,11 +196,16 @@ final class JobCommand implements Runnable {
       @Mixin ClusterOptions cluster,
       @Mixin Input input,
       @Mixin Records records,
+      @Option(
+              names = "--dry-run",
+              description = "Show how much would be written, but write nothing.")
+          boolean dryRun,
       @Parameters(paramLabel = "TABLE", description = "The table's name.") String table,
       @Parameters(paramLabel = "DIR", description = "The directory to write; it must not exist.")
           Path directory)
       throws Exception {
-    return run(cluster, new ExportAvro(input.of(table, spec), directory, records.mapping()));
+    return run(
+        cluster, new ExportAvro(input.of(table, spec), directory, records.mapping(), dryRun));
   }
 
   @Command(

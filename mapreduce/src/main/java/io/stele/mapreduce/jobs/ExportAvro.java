@@ -21,6 +21,7 @@ import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
+import org.apache.hadoop.mapreduce.lib.output.NullOutputFormat;
 
 /**
  * Writes rows to Avro container files, as they were when the job was submitted; Their schema is
@@ -30,9 +31,13 @@ import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
  * @param directory where to; must not exist
  * @param mapping makes records of the rows, and says which columns they need; none: all cells are
  *     exported
+ * @param dryRun whether nothing is written, and the job only reports what it would write
  */
 public record ExportAvro(
-    TableInput input, Path directory, Optional<RecordMapping<GenericRecord>> mapping)
+    TableInput input,
+    Path directory,
+    Optional<RecordMapping<GenericRecord>> mapping,
+    boolean dryRun)
     implements TableJob {
   public ExportAvro {
     RowQuery query = input.query();
@@ -44,11 +49,18 @@ public record ExportAvro(
 
   /** An export of all cells. */
   public ExportAvro(TableInput input, Path directory) {
-    this(input, directory, Optional.empty());
+    this(input, directory, Optional.empty(), false);
+  }
+
+  /** An export of records, or of all cells. */
+  public ExportAvro(
+      TableInput input, Path directory, Optional<RecordMapping<GenericRecord>> mapping) {
+    this(input, directory, mapping, false);
   }
 
   @Override
   public Job prepare(Configuration conf) throws IOException {
+    checkDirectory(conf);
     Job job =
         SteleJob.create(
             conf, "export table " + input.table(), ExportAvro.class, AvroKeyOutputFormat.class);
@@ -59,7 +71,7 @@ public record ExportAvro(
         .addTo(job);
     job.setMapperClass(mapping.isPresent() ? RecordMapper.class : ExportMapper.class);
     job.setNumReduceTasks(0);
-    job.setOutputFormatClass(AvroKeyOutputFormat.class);
+    job.setOutputFormatClass(dryRun ? NullOutputFormat.class : AvroKeyOutputFormat.class);
     AvroJob.setOutputKeySchema(job, mapping.map(RecordMapping::schema).orElse(AvroRows.ROW));
     AvroJob.setDataModelClass(job, GenericData.class);
     FileOutputFormat.setCompressOutput(job, true);
@@ -67,10 +79,22 @@ public record ExportAvro(
     return job;
   }
 
+  /** The output format would only refuse it when it writes; a dry run is to say so too. */
+  private void checkDirectory(Configuration conf) throws IOException {
+    if (directory.getFileSystem(conf).exists(directory)) {
+      throw SteleException.refused(
+          "directory " + directory + " exists: name one that does not, or delete it");
+    }
+  }
+
   @Override
   public Report report(Job finished) throws IOException {
+    String rows = CountRows.Result.of(finished).text();
     return Report.good(
-        List.of(CountRows.Result.of(finished).text() + ", to files of Avro in " + directory + "."));
+        List.of(
+            dryRun
+                ? "Dry run: " + rows + ", would be written to files of Avro in " + directory + "."
+                : rows + ", to files of Avro in " + directory + "."));
   }
 
   /** Passes each row on as a record. */

@@ -170,8 +170,16 @@ class TableJobsIT {
   @Test
   void whatIsExportedCanBeImported() throws Exception {
     Path files = new Path(directory.resolve("avro").toUri());
+    ExportAvro dry = new ExportAvro(TableInput.all("web"), files, Optional.empty(), true);
+    assertThat(run(dry).lines().get(0))
+        .startsWith("Dry run: 300 rows, 900 cells, ")
+        .endsWith(", would be written to files of Avro in " + files + ".");
+    assertThat(directory.resolve("avro")).doesNotExist();
     assertThat(run(new ExportAvro(TableInput.all("web"), files)).lines().get(0))
         .startsWith("300 rows, 900 cells");
+    assertThatThrownBy(() -> dry.prepare(conf()))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("directory " + files + " exists");
     create("imported", List.of());
     run(new ImportAvro(files, new TableOutput("imported", true, false)));
     assertThat(rows("imported")).isEmpty();
