@@ -7,6 +7,8 @@ import io.stele.cli.embedded.TaggedProcess;
 import io.stele.client.Table;
 import io.stele.inputformat.TableInputFormat;
 import io.stele.mapreduce.SteleJob;
+import io.stele.mapreduce.documents.Document;
+import io.stele.mapreduce.documents.DocumentExample;
 import io.stele.metadata.JobNodes;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
@@ -178,8 +180,13 @@ class JobsOnYarnIT {
 
   @Test
   void theExamplesOfTheReadmeRunAsTheyStand() throws Exception {
-    ReadmeExample client = ReadmeExample.ofStatements("ClientExample", "Stele.connect");
-    ReadmeExample job = ReadmeExample.ofMembers("AnchorsOfHosts", "TableInputFormat.addTable");
+    Document readme = Document.read("README.md");
+    ExampleProgram client =
+        new ExampleProgram(
+            DocumentExample.ofStatements("ClientExample", readme.block("Stele.connect")));
+    ExampleProgram job =
+        new ExampleProgram(
+            DocumentExample.ofMembers("AnchorsOfHosts", readme.block("TableInputFormat.addTable")));
     assertThat(client.run(cluster.conf())).contains("com.example/index.html").contains("look here");
     job.run(cluster.conf(), "/anchors");
     try (FileSystem fs = FileSystem.newInstance(cluster.conf())) {

@@ -2,6 +2,7 @@ package io.stele.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.mapreduce.documents.Repository;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

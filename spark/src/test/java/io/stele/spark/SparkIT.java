@@ -8,6 +8,8 @@ import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.inputformat.TableInputFormat;
 import io.stele.mapreduce.HdfsCluster;
+import io.stele.mapreduce.documents.DocumentExample;
+import io.stele.mapreduce.documents.MapReduceBlock;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
 import io.stele.model.ReadModifyWrite;
@@ -196,5 +198,51 @@ class SparkIT {
     assertThatThrownBy(() -> failing.saveAsNewAPIHadoopDataset(job.getConfiguration()))
         .isInstanceOf(SparkException.class);
     assertThat(values("nothing")).isEmpty();
+  }
+
+  /** The block of {@code docs/mapreduce.md}, word for word, with what it takes as given. */
+  @Test
+  void theProgramOfTheDocumentRuns() throws Exception {
+    client.admin().createTable(TableSchema.of("people", "p"));
+    client.admin().createTable(TableSchema.of("visits", "v"));
+    client.admin().createTable(TableSchema.of("profiles", "p"));
+    client.table("people").mutate(Mutation.of("ada").put("p", "name", "Ada"));
+    DocumentExample example =
+        DocumentExample.ofMembers(
+            "SparkProgram",
+            """
+            public static long run(
+                Configuration conf,
+                JavaSparkContext spark,
+                JavaPairRDD<Bytes, RowOperation> increments,
+                Job bulk,
+                JavaPairRDD<Bytes, Mutation> profiles)
+                throws Exception {
+            %s
+              return people.count();
+            }
+            """
+                .formatted(MapReduceBlock.SPARK.text()),
+            "org.apache.spark.api.java.*");
+    JavaPairRDD<Bytes, RowOperation> increments =
+        spark
+            .parallelize(List.of("ada", "ada", "alan"), 1)
+            .mapToPair(
+                name ->
+                    new Tuple2<>(
+                        Bytes.of(name),
+                        ReadModifyWrite.increment(Bytes.of(name), "v", Bytes.of("n"), 1)));
+    JavaPairRDD<Bytes, Mutation> profiles =
+        spark
+            .parallelize(List.of("alan", "ada"), 2)
+            .mapToPair(
+                name -> new Tuple2<>(Bytes.of(name), Mutation.of(name).put("p", "n", "new")));
+    Job bulk = Job.getInstance(hdfs.conf());
+    assertThat(example.run(hdfs.conf(), spark, increments, bulk, profiles)).isEqualTo(1L);
+
+    assertThat(client.table("visits").readRow("ada").orElseThrow().value("v", "n"))
+        .contains(Bytes.ofLong(2));
+    assertThat(client.table("profiles").readRow("alan").orElseThrow().value("p", "n"))
+        .contains(Bytes.of("new"));
   }
 }

@@ -1,14 +1,14 @@
-package io.stele.cli;
+package io.stele.mapreduce.documents;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** The directory of the sources that are tested. */
-final class Repository {
+public final class Repository {
   private Repository() {}
 
   /** The directory of the topmost {@code pom.xml} at or above the current directory. */
-  static Path root() {
+  public static Path root() {
     Path root = null;
     for (Path at = Path.of("").toAbsolutePath(); at != null; at = at.getParent()) {
       if (Files.exists(at.resolve("pom.xml"))) {
