@@ -96,7 +96,7 @@ final class Connection implements AutoCloseable {
     this.own = own;
     this.timeout = Keys.CLIENT_TIMEOUT.in(conf);
     this.access = new TabletAccess(runtime, locks, transport.dataPlane(), Keys.LEASE.in(conf));
-    this.tablets = Tablets.of(access, transport.dataPlane());
+    this.tablets = Tablets.of(access);
     this.records = new TabletRecords(runtime, locks, access, timeout);
     this.schemas = new Schemas(runtime, locks);
     this.lockReads = new LockReads(runtime);

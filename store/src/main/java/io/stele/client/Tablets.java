@@ -5,7 +5,6 @@ import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
 import io.stele.model.TableId;
 import io.stele.runtime.Deadline;
-import io.stele.wire.DataPlane;
 import io.stele.wire.Response;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -23,7 +22,7 @@ interface Tablets {
   /** Notes that the tablet is not there: the next lookup asks METADATA again. */
   void invalidate(TabletLocation stale);
 
-  /** One request to one server, sent once. */
+  /** One request to one server, as {@link TabletAccess#once} sends it. */
   CompletableFuture<Response> once(
       TabletLocation to, TabletAccess.Message message, Duration timeout);
 
@@ -34,7 +33,7 @@ interface Tablets {
   CompletableFuture<TabletAccess.Answer> send(TabletAccess.RowRequest request, Deadline deadline);
 
   /** The tablets of a real cluster. */
-  static Tablets of(TabletAccess access, DataPlane plane) {
+  static Tablets of(TabletAccess access) {
     return new Tablets() {
       @Override
       public CompletableFuture<TabletLocation> locate(TableId table, Bytes row, Deadline deadline) {
@@ -49,7 +48,7 @@ interface Tablets {
       @Override
       public CompletableFuture<Response> once(
           TabletLocation to, TabletAccess.Message message, Duration timeout) {
-        return plane.call(to.address(), message.header(), message.body(), timeout);
+        return access.once(to, message, timeout);
       }
 
       @Override

@@ -18,6 +18,7 @@ import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.ProcessRuntime;
+import io.stele.wire.CallException;
 import io.stele.wire.DataPlane;
 import io.stele.wire.OperationCodec;
 import io.stele.wire.QueryCodec;
@@ -134,6 +135,32 @@ public final class TabletAccess implements AutoCloseable {
   }
 
   /**
+   * Sends one request to one server, once. The future fails as if the connection had been lost when
+   * no answer has come for some time and the tablet is on another server by now: a server that
+   * stands still, or cannot be reached, may never answer.
+   *
+   * @param message changes nothing, or carries operation ids, so that it may be sent again
+   * @param timeout how long to wait for the answer
+   */
+  public CompletableFuture<Response> once(TabletLocation to, Message message, Duration timeout) {
+    return plane.call(
+        to.address(),
+        message.header(),
+        message.body(),
+        timeout,
+        answer ->
+            locator
+                .isElsewhere(to)
+                .thenAccept(
+                    elsewhere -> {
+                      if (elsewhere) {
+                        String text = "no answer from " + to.server() + ", which has lost ";
+                        answer.completeExceptionally(new CallException(text + to.tablet(), true));
+                      }
+                    }));
+  }
+
+  /**
    * The rows of {@code query} in METADATA's tablet that contains {@code at}, as many as one answer
    * holds.
    */
@@ -245,10 +272,15 @@ public final class TabletAccess implements AutoCloseable {
               return;
             }
             Message message = request.call().to(location);
-            plane
-                .call(
-                    location.address(), message.header(), message.body(), attempts.attemptTimeout())
-                .whenComplete((response, lost) -> answered(location, response, lost));
+            CompletableFuture<Response> answer =
+                request.purpose().effect() == Effect.CHANGE
+                    ? plane.call(
+                        location.address(),
+                        message.header(),
+                        message.body(),
+                        attempts.attemptTimeout())
+                    : once(location, message, attempts.attemptTimeout());
+            answer.whenComplete((response, lost) -> answered(location, response, lost));
           });
     }
 

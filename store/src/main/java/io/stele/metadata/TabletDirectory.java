@@ -42,6 +42,9 @@ final class TabletDirectory {
   /** If a tablet was served for at least this long, pauses start short again. */
   private static final Duration GOOD_FOR = Duration.ofSeconds(5);
 
+  /** The record of a tablet that does not answer is read at most so often. */
+  private static final Duration CHECK_EVERY = Duration.ofSeconds(1);
+
   private final ProcessRuntime runtime;
   private final TableId table;
   private final Source source;
@@ -83,6 +86,8 @@ final class TabletDirectory {
     long doubtedNanos; // When it was last found not to be usable.
     long dueNanos; // When it is read next.
     boolean reading; // Or about to.
+    long checkedNanos; // When the last check began.
+    CompletableFuture<Void> check = CompletableFuture.completedFuture(null); // The last one.
 
     Place(TabletRecord record, long readNanos) {
       this.extent = record.extent();
@@ -92,6 +97,7 @@ final class TabletDirectory {
       this.reads = usable ? 0 : 1;
       this.readNanos = readNanos;
       this.doubtedNanos = readNanos;
+      this.checkedNanos = readNanos;
     }
 
     boolean says(TabletRecord record) {
@@ -165,6 +171,49 @@ final class TabletDirectory {
         place.reads = 0;
       }
     }
+  }
+
+  /**
+   * Reads the record of a tablet whose server does not answer: the tablet may be elsewhere by now.
+   * The location stays in use meanwhile. All callers share one read a second.
+   *
+   * @return completes when the record was read, or could not be
+   */
+  CompletableFuture<Void> check(TabletLocation location) {
+    Optional<Place> known = placeOf(location.extent().start()).filter(place -> place.usable);
+    if (known.isEmpty()) {
+      return CompletableFuture.completedFuture(null); // It is about to be read anyway.
+    }
+    Place place = known.get();
+    CompletableFuture<Void> done = new CompletableFuture<>();
+    long now = runtime.nanoTime();
+    synchronized (this) {
+      if (!place.check.isDone() || now - place.checkedNanos < CHECK_EVERY.toNanos()) {
+        return place.check;
+      }
+      place.check = done;
+      place.checkedNanos = now;
+    }
+    ask(place.extent.start())
+        .whenComplete(
+            (found, failure) -> {
+              if (failure == null) {
+                take(place, found, now);
+              }
+              done.complete(null);
+            });
+    return done;
+  }
+
+  /** Takes over records, unless others of that place were read meanwhile. */
+  private void take(Place place, List<TabletRecord> found, long askedNanos) {
+    List<Runnable> after = new ArrayList<>();
+    synchronized (this) {
+      if (placeOf(place.extent.start()).equals(Optional.of(place))) {
+        take(found, askedNanos, after);
+      }
+    }
+    after.forEach(Runnable::run);
   }
 
   /** Forgets all locations; waiting callers keep waiting. */

@@ -71,6 +71,22 @@ public final class TabletLocator implements AutoCloseable {
     return directory(table).cached(row);
   }
 
+  /**
+   * Whether another server than {@code location} says has the tablet with its first row, as far as
+   * METADATA could be read now; for callers that wait for an answer from there.
+   */
+  CompletableFuture<Boolean> isElsewhere(TabletLocation location) {
+    TabletDirectory directory = directory(location.tablet().table());
+    return directory
+        .check(location)
+        .thenApply(
+            read ->
+                directory
+                    .cached(location.extent().start())
+                    .filter(now -> !now.server().equals(location.server()))
+                    .isPresent());
+  }
+
   /** Forgets {@code location}: the tablet was not there. */
   public void invalidate(TabletLocation location) {
     directory(location.tablet().table()).invalidate(location);

@@ -111,7 +111,11 @@ public final class SimulatedNetwork {
   }
 
   /** Something that listens on an address. */
-  private record Endpoint(SimulatedProcess process, Receiver receiver, Set<PendingCall> pending) {}
+  private record Endpoint(
+      SimulatedProcess process,
+      Receiver receiver,
+      Set<PendingCall> coming,
+      Set<PendingCall> pending) {}
 
   /** What an endpoint does with a request; runs as a callback. */
   private interface Receiver {
@@ -237,12 +241,15 @@ public final class SimulatedNetwork {
       simulation.schedule(caller, latency(), "", () -> refuse(call, server));
       return call.answer;
     }
+    endpoint.coming().add(call);
+    call.answer.whenComplete((answer, failure) -> endpoint.coming().remove(call));
     send(
         caller,
         to,
         what,
         call,
         () -> {
+          endpoint.coming().remove(call);
           if (endpoints.get(server.toString()) != endpoint) {
             send(to, caller, "refusal", call, () -> refuse(call, server));
             return;
@@ -290,13 +297,19 @@ public final class SimulatedNetwork {
     if (endpoints.containsKey(address)) {
       throw new BindException(address + " is taken");
     }
-    Endpoint endpoint = new Endpoint(process, receiver, new LinkedHashSet<>());
+    Endpoint endpoint =
+        new Endpoint(process, receiver, new LinkedHashSet<>(), new LinkedHashSet<>());
     endpoints.put(address, endpoint);
     Runnable end =
         () -> {
           if (endpoints.remove(address, endpoint)) {
             for (PendingCall call : List.copyOf(endpoint.pending())) {
               reset(process, call);
+            }
+            for (PendingCall call : List.copyOf(endpoint.coming())) {
+              if (weather.equals(Weather.FAIR) || random.nextInt(4) > 0) {
+                reset(process, call); // Its machine is there, and knows of no such connection.
+              }
             }
           }
         };
@@ -378,19 +391,42 @@ public final class SimulatedNetwork {
 
     @Override
     public CompletableFuture<Response> call(
-        Address server, RequestProto request, ByteBuffer body, Duration timeout) {
+        Address server,
+        RequestProto request,
+        ByteBuffer body,
+        Duration timeout,
+        Consumer<CompletableFuture<Response>> waiting) {
       int millis = (int) Math.max(0, Math.min(timeout.toMillis(), Integer.MAX_VALUE));
       RequestProto header =
           request.toBuilder().setCallId(++lastCallId).setRemainingMillis(millis).build();
-      return SimulatedNetwork.this
-          .call(
+      CompletableFuture<Response> called =
+          SimulatedNetwork.this
+              .call(
+                  process,
+                  server,
+                  header.getMethodCase().name(),
+                  new DataRequest(header, copy(body), key),
+                  Duration.ofMillis(millis),
+                  isNextTablet(request))
+              .thenApply(answer -> (Response) answer);
+      lookLater(called, waiting);
+      return called;
+    }
+
+    private void lookLater(
+        CompletableFuture<Response> called, Consumer<CompletableFuture<Response>> waiting) {
+      Runnable cancel =
+          simulation.schedule(
               process,
-              server,
-              header.getMethodCase().name(),
-              new DataRequest(header, copy(body), key),
-              Duration.ofMillis(millis),
-              isNextTablet(request))
-          .thenApply(answer -> (Response) answer);
+              LOOK_EVERY,
+              "",
+              () -> {
+                if (!called.isDone()) {
+                  lookLater(called, waiting);
+                  waiting.accept(called);
+                }
+              });
+      called.whenComplete((answer, failure) -> cancel.run());
     }
 
     private boolean isNextTablet(RequestProto request) {

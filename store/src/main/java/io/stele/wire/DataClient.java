@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 
 /**
  * The data plane over the network: one connection to each server, made at the first call, shared by
@@ -72,7 +73,11 @@ public final class DataClient implements DataPlane, Closeable {
 
   @Override
   public CompletableFuture<Response> call(
-      Address server, RequestProto request, ByteBuffer body, Duration timeout) {
+      Address server,
+      RequestProto request,
+      ByteBuffer body,
+      Duration timeout,
+      Consumer<CompletableFuture<Response>> waiting) {
     if (closed) {
       return CompletableFuture.failedFuture(new CallException("this client is closed", false));
     }
@@ -80,7 +85,7 @@ public final class DataClient implements DataPlane, Closeable {
     if (open == null || !open.isUsable()) {
       open = connections.compute(server, this::usable);
     }
-    return open.call(request, body, timeout);
+    return open.call(request, body, timeout, waiting);
   }
 
   private DataConnection usable(Address server, DataConnection known) {

@@ -52,6 +52,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   private static final Duration PROBE_PATIENCE = Duration.ofSeconds(2);
+  private static final long LOOK_EVERY_MILLIS = DataPlane.LOOK_EVERY.toMillis();
   private static final int FLUSH_AFTER = 64;
 
   /** How many calls may be under way, and how many bytes of requests. */
@@ -185,7 +186,11 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     return usable;
   }
 
-  CompletableFuture<Response> call(RequestProto request, ByteBuffer body, Duration timeout) {
+  CompletableFuture<Response> call(
+      RequestProto request,
+      ByteBuffer body,
+      Duration timeout,
+      Consumer<CompletableFuture<Response>> waiting) {
     long millis = Math.max(0, Math.min(timeout.toMillis(), Integer.MAX_VALUE));
     long id = lastCallId.incrementAndGet();
     RequestProto header =
@@ -215,7 +220,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     try {
       ByteBuf frame =
           Frame.encode(PooledByteBufAllocator.DEFAULT, TrafficClass.of(header), header, body);
-      call = new Call(id, frame, payloadBytes, millis);
+      call = new Call(id, frame, payloadBytes, millis, waiting);
     } catch (RuntimeException | Error e) {
       leave(payloadBytes);
       throw e;
@@ -254,7 +259,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     }
     try {
       calls.put(call.id, call);
-      call.timer = loop.schedule(() -> expire(call), call.millis, TimeUnit.MILLISECONDS);
+      schedule(call, 0);
       if (ready && unsent.isEmpty() && channel.orElseThrow().isWritable()) {
         send(call);
       } else {
@@ -266,6 +271,21 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
       call.fail(new CallException("cannot send to " + server + ": " + e, true, e));
       throw e;
     }
+  }
+
+  /** Sets the timer of a call that has waited for so long. */
+  private void schedule(Call call, long waitedMillis) {
+    long next = Math.min(call.millis, waitedMillis + LOOK_EVERY_MILLIS);
+    call.timer = loop.schedule(() -> look(call, next), next - waitedMillis, TimeUnit.MILLISECONDS);
+  }
+
+  private void look(Call call, long waitedMillis) {
+    if (waitedMillis >= call.millis) {
+      expire(call);
+      return;
+    }
+    schedule(call, waitedMillis); // Before the caller is asked: it has no other timer.
+    call.waiting.accept(call.answer);
   }
 
   private void send(Call call) {
@@ -323,7 +343,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     long begin = runtime.nanoTime();
     RequestProto ping = RequestProto.newBuilder().setPing(PingProto.getDefaultInstance()).build();
     var unused =
-        call(ping, DataPlane.EMPTY, PROBE_PATIENCE)
+        call(ping, DataPlane.EMPTY, PROBE_PATIENCE, answer -> {})
             .whenComplete(
                 (answer, failure) -> {
                   probing = false;
@@ -407,6 +427,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     final ByteBuf frame;
     final long bytes;
     final long millis;
+    final Consumer<CompletableFuture<Response>> waiting;
     final CompletableFuture<Response> answer = new CompletableFuture<>();
     long sentNanos;
 
@@ -416,11 +437,17 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     /** Null until given to the channel, which then releases the frame. */
     @Nullable ChannelFuture sent;
 
-    Call(long id, ByteBuf frame, long bytes, long millis) {
+    Call(
+        long id,
+        ByteBuf frame,
+        long bytes,
+        long millis,
+        Consumer<CompletableFuture<Response>> waiting) {
       this.id = id;
       this.frame = frame;
       this.bytes = bytes;
       this.millis = millis;
+      this.waiting = waiting;
     }
 
     /** Whether all its bytes went to the socket. */

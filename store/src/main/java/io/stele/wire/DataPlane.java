@@ -4,6 +4,7 @@ import io.stele.wire.data.DataProtos.RequestProto;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 
 /**
  * The caller's side of the data plane: the seam between clients and tablet servers, crossed over
@@ -12,6 +13,9 @@ import java.util.concurrent.CompletableFuture;
  * <p>Safe for use by any number of threads.
  */
 public interface DataPlane {
+  /** How often a caller that waits is asked whether it still does. */
+  Duration LOOK_EVERY = Duration.ofSeconds(2);
+
   /** No body. */
   ByteBuffer EMPTY = ByteBuffer.allocate(0);
 
@@ -28,6 +32,22 @@ public interface DataPlane {
    * @param body copied before this returns
    * @param timeout how long to wait for the answer, connecting included
    */
+  default CompletableFuture<Response> call(
+      Address server, RequestProto request, ByteBuffer body, Duration timeout) {
+    return call(server, request, body, timeout, answer -> {});
+  }
+
+  /**
+   * The same, for a caller that looks now and then whether waiting is still of use.
+   *
+   * @param waiting called every {@link #LOOK_EVERY} while there is no answer, with the call's
+   *     future, which it may complete: an answer that comes later is dropped. It runs on a thread
+   *     of the transport and must not block
+   */
   CompletableFuture<Response> call(
-      Address server, RequestProto request, ByteBuffer body, Duration timeout);
+      Address server,
+      RequestProto request,
+      ByteBuffer body,
+      Duration timeout,
+      Consumer<CompletableFuture<Response>> waiting);
 }

@@ -38,6 +38,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -83,13 +84,18 @@ final class FakeServers implements DataPlane {
 
   @Override
   public CompletableFuture<Response> call(
-      Address server, RequestProto request, ByteBuffer body, Duration timeout) {
+      Address server,
+      RequestProto request,
+      ByteBuffer body,
+      Duration timeout,
+      Consumer<CompletableFuture<Response>> waiting) {
     CompletableFuture<Response> answer = now(server, request);
     if (silent.test(request)) {
       timeouts.add(timeout);
       CompletableFuture<Response> none = new CompletableFuture<>();
       runtime.after(
           timeout, () -> none.completeExceptionally(new CallException("no answer", true)));
+      lookLater(none, waiting);
       return none;
     }
     if (latency.isZero()) {
@@ -108,6 +114,18 @@ final class FakeServers implements DataPlane {
                   }
                 }));
     return late;
+  }
+
+  private void lookLater(
+      CompletableFuture<Response> none, Consumer<CompletableFuture<Response>> waiting) {
+    runtime.after(
+        LOOK_EVERY,
+        () -> {
+          if (!none.isDone()) {
+            waiting.accept(none);
+            lookLater(none, waiting);
+          }
+        });
   }
 
   private synchronized CompletableFuture<Response> now(Address server, RequestProto request) {

@@ -16,6 +16,8 @@ import io.stele.sim.MemoryLockService;
 import io.stele.sim.MemoryLockStore;
 import io.stele.sim.SimulatedProcess;
 import io.stele.sim.Simulation;
+import io.stele.wire.QueryCodec;
+import io.stele.wire.data.DataProtos.RequestProto;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -116,6 +118,51 @@ class TabletDirectoryTest {
           assertThat(records.readAll(wide)).hasSize(1000);
           assertThat(roundTrips).isLessThan(50);
         });
+  }
+
+  @Test
+  void callsThatWaitForAServerThatHasLostTheTabletGoToItsSuccessor() throws Exception {
+    simulation.run(
+        () -> {
+          start();
+          await(read(0, Duration.ofSeconds(60)));
+          servers.silent = request -> request.hasRead() && isOf(tablets.get(0), request);
+          List<CompletableFuture<TabletAccess.Rows>> all = new ArrayList<>();
+          for (int i = 0; i < 100; i++) {
+            all.add(read(i, Duration.ofSeconds(60)));
+          }
+          runtime.sleep(Duration.ofSeconds(1));
+          servers.silent = request -> false;
+          servers.stop(ONE, tablets.get(0).id());
+          records.loaded(records.assign(records.unloaded(tablets.get(0), "unloaded"), TWO));
+          servers.serve(TWO, tablets.get(0).id());
+          servers.reads.clear();
+          runtime.sleep(Duration.ofMillis(1100)); // After two seconds each call is looked at.
+          assertThat(all).allMatch(read -> read.isDone() && !read.isCompletedExceptionally());
+          assertThat(servers.reads.get(TableId.METADATA)).as("for all of them").hasSize(1);
+        });
+  }
+
+  @Test
+  void callsThatWaitForAServerThatStillHasTheTabletAreNotSentAgain() throws Exception {
+    simulation.run(
+        () -> {
+          start();
+          await(read(0, Duration.ofSeconds(60)));
+          servers.silent = request -> request.hasRead() && isOf(tablets.get(0), request);
+          servers.calls.clear();
+          servers.reads.clear();
+          CompletableFuture<TabletAccess.Rows> waits = read(1, Duration.ofSeconds(60));
+          runtime.sleep(
+              Duration.ofSeconds(3)); // Less than a quarter of the lease: see TabletAccess.
+          assertThat(waits).isNotDone();
+          assertThat(servers.reads.get(TABLE)).hasSize(1);
+          assertThat(servers.reads.get(TableId.METADATA)).hasSize(1);
+        });
+  }
+
+  private static boolean isOf(TabletRecord tablet, RequestProto request) {
+    return QueryCodec.decode(request.getRead().getTablet()).equals(tablet.id());
   }
 
   @Test

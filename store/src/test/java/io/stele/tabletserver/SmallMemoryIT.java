@@ -350,12 +350,12 @@ class SmallMemoryIT {
   private Transport capturing(NetworkTransport transport) {
     DataPlane plane = transport.dataPlane();
     DataPlane watched =
-        (server, request, body, timeout) -> {
+        (server, request, body, timeout, waiting) -> {
           if (body.remaining() >= MIB && captured.get() == null) {
             ByteBuffer copy = ByteBuffer.allocate(body.remaining()).put(body.duplicate()).flip();
             captured.compareAndSet(null, new Captured(server, request, copy));
           }
-          return plane.call(server, request, body, timeout);
+          return plane.call(server, request, body, timeout, waiting);
         };
     return (Transport)
         Proxy.newProxyInstance(
