@@ -1,6 +1,7 @@
 package io.stele.cli;
 
 import io.stele.mapreduce.jobs.TableJob;
+import io.stele.model.SteleException;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
@@ -10,6 +11,7 @@ import java.time.Duration;
 import java.util.Locale;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.lib.input.InvalidInputException;
 import picocli.CommandLine;
 
 /** Runs a job: prints its progress to standard error, and its result to standard output. */
@@ -31,6 +33,15 @@ final class JobRun {
 
   /** Runs {@code table} to its end, and returns the exit code. */
   int run(TableJob table, Configuration conf) throws IOException {
+    try {
+      return runAndReport(table, conf);
+    } catch (InvalidInputException e) { // A file of its input does not exist.
+      throw new SteleException(
+          SteleException.Code.NOT_FOUND, "there is nothing to read: " + e.getMessage(), e);
+    }
+  }
+
+  private int runAndReport(TableJob table, Configuration conf) throws IOException {
     Job job = table.prepare(conf);
     try {
       job.submit();

@@ -267,7 +267,17 @@ class JobCommandIT {
     refused(ExitCode.REFUSED, "to itself", "job", "copy", "web", "web");
     refused(ExitCode.NOT_FOUND, "nosuch", "job", "compare", "web", "nosuch");
     refused(ExitCode.NOT_FOUND, "nosuch", "job", "import-avro", "/exports", "nosuch");
-    refused(ExitCode.FAILED, "/nosuch", "job", "import-avro", "/nosuch", "target");
+    refused(ExitCode.NOT_FOUND, "/nosuch", "job", "import-avro", "/nosuch", "target");
+    refused(ExitCode.NOT_FOUND, "/nosuch", "job", "import-avro", "/nosuch", "target", "--replace");
+    refused(
+        ExitCode.NOT_FOUND,
+        "/no*such",
+        "job",
+        "import-text",
+        "target",
+        "/no*such",
+        "--fields",
+        "ROW,f:a");
     refused(
         ExitCode.REFUSED, "must be ROW", "job", "import-text", "target", text, "--fields", "f:a");
     refused(

@@ -8,6 +8,7 @@ import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.TabletInfo;
 import io.stele.inputformat.TableInputFormat;
+import io.stele.mapreduce.documents.MapReduceBlock;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
@@ -119,13 +120,17 @@ class FilesOfUsersIT {
 
   private static void assertRefused(UserGroupInformation user, String table) throws IOException {
     long before = files(table);
+    String documented =
+        MapReduceBlock.READER_COMMAND
+            .text()
+            .replace("webtable", table)
+            .replace("analyst", user.getShortUserName());
     assertThatThrownBy(() -> readDirectly(user, table))
         .isInstanceOfSatisfying(
             SteleException.class, e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
         .hasMessageContaining(
             "a job of user " + user.getShortUserName() + " cannot read table " + table)
-        .hasMessageContaining(
-            "`stele table alter " + table + " --reader user:" + user.getShortUserName() + "`");
+        .hasMessageContaining("`" + documented + "`");
     assertThat(files(table)).as("no memtable was written to pin it").isEqualTo(before);
   }
 
