@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(300)
 class WaitingTasksIT {
   /** Told every two seconds. Of one or two the beginning or the end might be the cause. */
-  private static final int TOLD = 4;
+  private static final int TOLD = 3;
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private LocalCluster cluster;

@@ -28,7 +28,7 @@ class MapReduceDocumentTest {
       Pattern.compile("public static final String \\w+ =\\s+\"(" + KEY + ")\"");
   private static final Pattern OF_SCAN = Pattern.compile("TABLE_KEY \\+ \"((?:\\.[a-z]+)+)\"");
   private static final Pattern TAKEN =
-      Pattern.compile("MapReduceBlock\\.([A-Z_]+)\\.(?:text|lines)");
+      Pattern.compile("MapReduceBlock\\.([A-Z_]+)\\s*\\.(?:text|lines)");
   private static final String SCAN = "mapreduce.stele.input.table";
 
   private static Document document;
