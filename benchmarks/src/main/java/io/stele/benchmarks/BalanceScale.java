@@ -105,9 +105,7 @@ public final class BalanceScale {
       all.add(ClusterSnapshot.Server.of(id, false, others));
     }
     List<ClusterSnapshot.Tablet> tablets =
-        open.values().stream()
-            .map(ClusterSnapshot.Tablet::of)
-            .toList();
+        open.values().stream().map(ClusterSnapshot.Tablet::of).toList();
     int actions =
         AssignmentPlanner.plan(new ClusterSnapshot(all, Set.of(), tablets, Set.of())).size();
     double took = micros(start);
