@@ -3,6 +3,7 @@ package io.stele.metadata;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
+import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
@@ -100,6 +101,10 @@ final class TabletDirectory {
       this.checkedNanos = readNanos;
     }
 
+    boolean isAt(ServerId server) {
+      return location.filter(known -> known.server().equals(server)).isPresent();
+    }
+
     boolean says(TabletRecord record) {
       return extent.equals(record.extent()) && location.equals(record.location());
     }
@@ -180,9 +185,11 @@ final class TabletDirectory {
    * @return completes when the record was read, or could not be
    */
   CompletableFuture<Void> check(TabletLocation location) {
-    Optional<Place> known = placeOf(location.extent().start()).filter(place -> place.usable);
-    if (known.isEmpty()) {
-      return CompletableFuture.completedFuture(null); // It is about to be read anyway.
+    Optional<Place> known =
+        placeOf(location.extent().start())
+            .filter(place -> place.usable && place.isAt(location.server()));
+    if (known.isEmpty()) { // It is about to be read anyway, or is known to be elsewhere.
+      return CompletableFuture.completedFuture(null);
     }
     Place place = known.get();
     CompletableFuture<Void> done = new CompletableFuture<>();

@@ -285,7 +285,9 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
       return;
     }
     schedule(call, waitedMillis); // Before the caller is asked: it has no other timer.
-    call.waiting.accept(call.answer);
+    if (!call.answer.isDone()) { // Its caller may have given it up.
+      call.waiting.accept(call.answer);
+    }
   }
 
   private void send(Call call) {
