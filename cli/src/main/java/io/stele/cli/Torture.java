@@ -228,14 +228,19 @@ final class Torture {
     return waited.missing().isEmpty();
   }
 
-  /** Tells of each fault how clients were served from then on until a while after it. */
+  /**
+   * Tells of each fault how clients were served from then on until a while after it, or until the
+   * next.
+   */
   private boolean tell(WorkloadRun run, TortureFaults all) {
     boolean good = all.good();
     TextTable text = new TextTable("FAULT", "TOOK", "LONGEST GAP", "P99");
     for (TortureFaults.Injected fault : all.injected()) {
       Duration took = Duration.ofNanos(fault.endNanos() - fault.startNanos());
+      long next = all.nextStartNanos(fault).orElse(Long.MAX_VALUE);
       WorkloadRun.Served served =
-          run.served(fault.startNanos(), fault.endNanos() + AFTERMATH.toNanos());
+          run.served(
+              fault.startNanos(), Math.min(fault.endNanos() + AFTERMATH.toNanos(), next), next);
       text.line(fault.what(), seconds(took), seconds(served.gap()), seconds(served.p99()));
     }
     text.lines("").forEach(out::println);

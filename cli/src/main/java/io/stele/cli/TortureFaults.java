@@ -11,6 +11,7 @@ import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Random;
 import java.util.stream.Stream;
 
@@ -158,6 +159,14 @@ final class TortureFaults {
   /** What failed, in order; ask once {@link #run} has returned. */
   List<Injected> injected() {
     return List.copyOf(injected);
+  }
+
+  /** When the next began after {@code fault}; ask once {@link #run} has returned. */
+  OptionalLong nextStartNanos(Injected fault) {
+    return injected.stream()
+        .mapToLong(Injected::startNanos)
+        .filter(start -> start - fault.startNanos() > 0)
+        .min();
   }
 
   /** Whether nothing went wrong that must not; ask once {@link #run} has returned. */

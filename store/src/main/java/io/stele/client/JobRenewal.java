@@ -20,18 +20,29 @@ public final class JobRenewal implements AutoCloseable {
 
   private final Jobs jobs;
   private final String job;
+  private final Duration every;
   private final Task task;
   private volatile Optional<SteleException> over = Optional.empty();
 
-  private JobRenewal(ProcessRuntime runtime, Jobs jobs, String job) {
+  private JobRenewal(ProcessRuntime runtime, Jobs jobs, String job, Duration every) {
     this.jobs = jobs;
     this.job = job;
+    this.every = every;
     this.task = runtime.start("renew-job", () -> run(runtime));
   }
 
   /** Renews {@code job} at once, and now and then until this is closed. */
   static JobRenewal start(ProcessRuntime runtime, Jobs jobs, String job) {
-    return new JobRenewal(runtime, jobs, job);
+    return start(runtime, jobs, job, EVERY);
+  }
+
+  /**
+   * As above.
+   *
+   * @param every how long it is between two renewals
+   */
+  static JobRenewal start(ProcessRuntime runtime, Jobs jobs, String job, Duration every) {
+    return new JobRenewal(runtime, jobs, job, every);
   }
 
   /**
@@ -48,7 +59,7 @@ public final class JobRenewal implements AutoCloseable {
   private void run(ProcessRuntime runtime) {
     try {
       while (mayGoOn()) {
-        runtime.sleep(EVERY);
+        runtime.sleep(every);
       }
     } catch (InterruptedException e) {
       LOG.debug("Job {} is renewed no more", job, e);

@@ -38,6 +38,9 @@ import org.apache.hadoop.fs.Path;
  * disk. Internal: for input and output formats. Safe for use by any number of threads.
  */
 public final class Jobs {
+  /** Often: a master that hears nothing for seconds lets other jobs commit. */
+  private static final Duration RENEWED_WHILE_PINNING = Duration.ofSeconds(1);
+
   private final Connection connection;
   private final Admin admin;
 
@@ -290,10 +293,13 @@ public final class Jobs {
    */
   public void pin(String job, Map<String, List<RowRange>> rows) throws IOException {
     pinning(job, true);
-    for (Map.Entry<String, List<RowRange>> one : new TreeMap<>(rows).entrySet()) {
-      TableId table = admin.tableId(one.getKey());
-      for (RowRange range : one.getValue()) {
-        new Pinning(connection, job, table, one.getKey()).run(range, () -> renew(job));
+    try (JobRenewal renewal =
+        JobRenewal.start(connection.runtime(), this, job, RENEWED_WHILE_PINNING)) {
+      for (Map.Entry<String, List<RowRange>> one : new TreeMap<>(rows).entrySet()) {
+        TableId table = admin.tableId(one.getKey());
+        for (RowRange range : one.getValue()) {
+          new Pinning(connection, job, table, one.getKey()).run(range, renewal);
+        }
       }
     }
     pinning(job, false);

@@ -26,7 +26,7 @@ import java.util.concurrent.CompletableFuture;
  */
 final class Pinning {
   private static final int AT_ONCE = 16;
-  private static final Duration RENEW = Duration.ofSeconds(1);
+  private static final Duration CHECK_EVERY = Duration.ofSeconds(1);
 
   private final Connection connection;
   private final String job;
@@ -44,18 +44,14 @@ final class Pinning {
     this.what = "pinning table " + name + " for job " + job;
   }
 
-  /** Something that keeps the job alive meanwhile, and fails if it is over. */
-  @FunctionalInterface
-  interface Renewal {
-    void renew() throws IOException;
-  }
-
   /**
    * Pins all tablets with {@code rows} in them.
    *
-   * @throws SteleException RETRY_LATER if a tablet was not pinned in time
+   * @param renewal of the job
+   * @throws SteleException RETRY_LATER if a tablet was not pinned in time; NOT_FOUND if the job is
+   *     over
    */
-  void run(RowRange rows, Renewal renewal) throws IOException {
+  void run(RowRange rows, JobRenewal renewal) throws IOException {
     List<CompletableFuture<Void>> parts = new ArrayList<>();
     try (WorkerPool threads = connection.runtime().pool("pin-tablets", AT_ONCE)) {
       for (RowRange part : parts(rows)) {
@@ -66,8 +62,8 @@ final class Pinning {
       CompletableFuture<Void> all =
           CompletableFuture.allOf(parts.toArray(CompletableFuture<?>[]::new));
       CompletableFuture<?> end = CompletableFuture.anyOf(all, failed);
-      while (!connection.runtime().await(end, RENEW)) {
-        renewal.renew();
+      while (!connection.runtime().await(end, CHECK_EVERY)) {
+        renewal.check();
       }
       Futures.await(connection.runtime(), end, what);
     } catch (InterruptedException e) {

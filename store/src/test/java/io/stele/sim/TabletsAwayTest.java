@@ -30,8 +30,10 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 
@@ -44,6 +46,7 @@ class TabletsAwayTest {
   private static final Duration AWAY_MAX = Duration.ofMillis(500);
   private static final Duration PAUSE = Duration.ofMillis(20);
   private static final Duration SPREAD_MAX = Duration.ofSeconds(1);
+  private static final Duration MUTE = Duration.ofSeconds(25);
   private static final Duration START_MAX = Duration.ofSeconds(60);
 
   @Test
@@ -276,6 +279,26 @@ class TabletsAwayTest {
     }
   }
 
+  @Test
+  void tabletsArePinnedThoughMetadataCannotBeReadForAWhile() throws Exception {
+    for (long seed : Seeds.of(1).toArray()) {
+      World world = new World(seed, 4);
+      world.clientTimeout = "60s";
+      world.run(
+          () -> {
+            SimulatedProcess cutOff = world.cluster.clientProcess();
+            Jobs jobs = world.cluster.connect(cutOff).jobs();
+            String job = jobs.begin(Duration.ofMinutes(1));
+            world.cutFromServers(cutOff);
+            cutOff.after(MUTE, () -> world.cluster.network().cut((from, to) -> false));
+            long start = cutOff.nanoTime();
+            jobs.pin(job, "t", RowRange.ALL);
+            assertThat(cutOff.nanoTime() - start).isGreaterThan(MUTE.toNanos());
+            assertThat(world.client.table("t").atPin(job).pinnedTablets().all()).hasSize(4);
+          });
+    }
+  }
+
   /** One master, three servers, and a client for each tablet, which writes all the time. */
   private static final class World {
     final long seed;
@@ -287,6 +310,7 @@ class TabletsAwayTest {
     Duration longestGap = Duration.ZERO;
     Duration pause = PAUSE; // Of each client, after each write.
     String mergeAfter = "0s";
+    String clientTimeout = "8s";
     int writes;
     private boolean ended;
 
@@ -302,6 +326,19 @@ class TabletsAwayTest {
 
     TabletServer server(int slot) {
       return cluster.slots(SimulatedCluster.Kind.SERVER).get(slot).server().orElseThrow();
+    }
+
+    void cutFromServers(SimulatedProcess client) {
+      Set<SimulatedProcess> servers =
+          cluster.slots(SimulatedCluster.Kind.SERVER).stream()
+              .map(SimulatedCluster.Slot::process)
+              .collect(Collectors.toSet());
+      cluster
+          .network()
+          .cut(
+              (from, to) ->
+                  (from == client && servers.contains(to))
+                      || (to == client && servers.contains(from)));
     }
 
     int tablets(ServerId server) throws IOException {
@@ -388,6 +425,7 @@ class TabletsAwayTest {
             conf.set(Keys.LOG_SEGMENT_BYTES.name(), "4m");
             conf.set(Keys.LOG_SEGMENTS_MAX.name(), "64");
             conf.set(Keys.MERGE_AFTER.name(), mergeAfter);
+            conf.set(Keys.CLIENT_TIMEOUT.name(), clientTimeout);
             cluster = new SimulatedCluster(simulation, conf);
             cluster.add(SimulatedCluster.Kind.MASTER);
             for (int i = 0; i < 3; i++) {

@@ -79,13 +79,13 @@ public record Service(int answered, int rejected, int unknown, Duration longestG
    * The longest time in which none of {@code calls} was answered, of those that begin between the
    * two. One that goes on afterwards ends with the next answer.
    *
-   * @param stoppedNanos when the clients were told to stop: a gap without an end is cut there
+   * @param cutNanos a gap that goes on then is cut there
    */
-  static Gap longestGap(List<Call> calls, long fromNanos, long toNanos, long stoppedNanos) {
+  static Gap longestGap(List<Call> calls, long fromNanos, long toNanos, long cutNanos) {
     long[] ends =
         answered(calls).stream()
             .mapToLong(call -> call.end().nanos())
-            .filter(end -> end - fromNanos >= 0)
+            .filter(end -> end - fromNanos >= 0 && cutNanos - end >= 0)
             .sorted()
             .toArray();
     Gap longest = new Gap(Duration.ZERO, false);
@@ -94,7 +94,7 @@ public record Service(int answered, int rejected, int unknown, Duration longestG
       longest = longer(longest, new Gap(Duration.ofNanos(ends[i] - before), false));
       before = ends[i];
     }
-    long cut = Math.min(toNanos, stoppedNanos);
+    long cut = Math.min(toNanos, cutNanos);
     return cut - before > 0
         ? longer(longest, new Gap(Duration.ofNanos(cut - before), true))
         : longest;

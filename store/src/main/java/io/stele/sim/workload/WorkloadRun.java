@@ -172,16 +172,19 @@ public final class WorkloadRun {
   }
 
   /**
-   * How clients were served in some time; after {@link #stop}.
+   * How clients were served in some time; after {@link #stop}. A time without answers that goes on
+   * afterwards is seen to its end.
    *
    * @param fromNanos the time in question, by the clock of the histories
+   * @param cutNanos what happens from then on has another cause
    */
-  public Served served(long fromNanos, long toNanos) {
+  public Served served(long fromNanos, long toNanos, long cutNanos) {
+    long cut = Math.min(cutNanos, stoppedNanos);
     Service.Gap gap = new Service.Gap(Duration.ZERO, false);
     List<Call> answered = new ArrayList<>();
     for (History history : histories.values()) {
       List<Call> calls = history.calls();
-      gap = Service.longer(gap, Service.longestGap(calls, fromNanos, toNanos, stoppedNanos));
+      gap = Service.longer(gap, Service.longestGap(calls, fromNanos, toNanos, cut));
       answered.addAll(Service.answered(calls, fromNanos, toNanos));
     }
     return new Served(gap, Service.p99(answered));

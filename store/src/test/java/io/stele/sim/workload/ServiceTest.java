@@ -45,8 +45,8 @@ class ServiceTest {
     assertThat(service(90, 150).longestGap()).isEqualTo(Duration.ofNanos(40));
   }
 
-  private Service.Gap gap(long from, long to, long stopped) {
-    return Service.longestGap(history.calls(), from, to, stopped);
+  private Service.Gap gap(long from, long to, long cut) {
+    return Service.longestGap(history.calls(), from, to, cut);
   }
 
   private static Service.Gap gap(long nanos, boolean open) {
@@ -73,6 +73,16 @@ class ServiceTest {
     assertThat(gap(100, 200, 150)).isEqualTo(gap(40, true));
     assertThat(gap(100, 115, 1000)).isEqualTo(gap(10, false));
     assertThat(gap(200, 300, 1000)).isEqualTo(gap(100, true));
+  }
+
+  @Test
+  void aGapEndsWhereItIsCutAndWhatIsAnsweredLaterIsOfNoImportance() {
+    call(0, ANSWERED, 100, 110);
+    call(0, ANSWERED, 110, 400);
+    call(0, ANSWERED, 400, 900);
+    assertThat(gap(100, 200, 200)).isEqualTo(gap(90, true));
+    assertThat(gap(100, 120, 120)).isEqualTo(gap(10, false));
+    assertThat(gap(100, 500, 500)).isEqualTo(gap(290, false));
   }
 
   @Test
