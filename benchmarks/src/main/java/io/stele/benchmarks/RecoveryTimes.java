@@ -42,15 +42,15 @@ import org.apache.hadoop.hdfs.MiniDFSCluster;
  * NameNode that they live every so many seconds ({@code dfs.heartbeat.interval}): it tells them
  * then what to do. The end is reported to the master at once, as the ApplicationMaster does when
  * the NodeManager has seen it, or not at all. Prints when the first and the last row could be read
- * again. Two servers are killed, one after the other: at the first kill the code of recovery runs
- * for the first time in every process, and most of the processors' time goes into compiling it.
+ * again. All servers but two are killed, one after the other: at the first kills the code of
+ * recovery is new to every process, and most of the processors' time goes into compiling it.
  *
  * <pre>
  * java -cp ... io.stele.benchmarks.RecoveryTimes [tablets] [MB of log] [report | silent] [servers] [heartbeat]
  * </pre>
  */
 public final class RecoveryTimes {
-  private static final int KILLS = 2;
+  private static final int LEFT = 2;
   private static final int VALUE_BYTES = 1000;
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
@@ -134,7 +134,7 @@ public final class RecoveryTimes {
     System.out.printf("%d tablets created in %d ms%n", splits.size() + 1, millisSince(begin));
     Table table = client.table("t");
 
-    for (int kill = 1; kill <= KILLS; kill++) {
+    for (int kill = 1; kill <= plan.servers() - LEFT; kill++) {
       kill(table, locks, servers);
     }
     System.out.println("logs in " + directory);
