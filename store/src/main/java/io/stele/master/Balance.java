@@ -20,8 +20,8 @@ import java.util.function.Supplier;
  * Decides when tablets are balanced: about once a second, unless an operator has turned balancing
  * off.
  *
- * <p>Whether it is on is kept in the lock service, so that it outlives masters. {@link #decide} is
- * for the master's loop alone; the rest is safe for use by any number of threads.
+ * <p>Whether it is on is kept in the lock service, so that it outlives masters. {@link #decide} and
+ * {@link #rest} are for the master's loop alone; the rest is safe for use by any number of threads.
  */
 final class Balance {
   private static final Bytes OFF = Bytes.of("off");
@@ -29,11 +29,12 @@ final class Balance {
   private static final Duration EVERY = Duration.ofSeconds(1);
   private static final int SHARE = 20; // Of the loop's time, one part.
   private static final Duration REST = Duration.ofMinutes(10);
+  private static final Duration REST_OF_OTHERS = Duration.ofSeconds(10);
   private static final double SLACK = 0.05;
 
   private final ProcessRuntime runtime;
   private final LockService locks;
-  private final Map<TabletId, Long> movedNanos = new TreeMap<>(); // The loop's.
+  private final Map<TabletId, Long> restsUntilNanos = new TreeMap<>(); // The loop's.
   private long nextNanos;
   private volatile boolean atOnce;
 
@@ -83,6 +84,12 @@ final class Balance {
     return atOnce;
   }
 
+  /** Leaves a tablet alone for a while: it was just assigned to a server, for whatever reason. */
+  void rest(TabletId assigned) {
+    long until = runtime.nanoTime() + REST_OF_OTHERS.toNanos();
+    restsUntilNanos.merge(assigned, until, (old, other) -> old - other > 0 ? old : other);
+  }
+
   /**
    * The moves to begin now; mostly none.
    *
@@ -94,15 +101,15 @@ final class Balance {
     if (!now && (start - nextNanos < 0 || !isOn())) {
       return List.of();
     }
-    movedNanos.values().removeIf(moved -> start - moved >= REST.toNanos());
+    restsUntilNanos.values().removeIf(until -> start - until >= 0);
     Balancer.Cluster cluster = about.get();
     int servers = cluster.servers().size();
     Balancer.Limits limits =
         now
             ? Balancer.Limits.of(loads, servers, 0, Set.of())
-            : Balancer.Limits.of(loads, servers, SLACK, movedNanos.keySet());
+            : Balancer.Limits.of(loads, servers, SLACK, restsUntilNanos.keySet());
     List<Balancer.Move> moves = Balancer.decide(loads, cluster, limits);
-    moves.forEach(move -> movedNanos.put(move.tablet(), start));
+    moves.forEach(move -> restsUntilNanos.put(move.tablet(), start + REST.toNanos()));
     if (now && moves.isEmpty() && cluster.moves().isEmpty()) {
       atOnce = false;
     }

@@ -328,6 +328,7 @@ final class MasterLoop implements Runnable {
     PlanExecutor.Outcome outcome =
         executor.execute(actions, view, look.metadata(), look::isOvertaken);
     outcome.changed().forEach(this::remember);
+    rebalancing.rest(outcome.changed());
     readSoon(outcome.outdated());
     boolean all = outcome.complete() && complete;
     // Whatever makes METADATA reachable again comes before everything else that needs METADATA.

@@ -4,6 +4,7 @@ import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.TabletId;
 import java.io.IOException;
+import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -40,6 +41,11 @@ final class Rebalancing {
   /** Has hot tablets split and small ones merged from now on, as {@code how} says. */
   void reshapeBy(Reshaping how) {
     reshaping = Optional.of(how);
+  }
+
+  /** Leaves tablets alone for a while that were just assigned to servers. */
+  void rest(Collection<TabletRecord> assigned) {
+    balance.ifPresent(how -> assigned.forEach(record -> how.rest(record.id())));
   }
 
   /**

@@ -9,12 +9,14 @@ import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
+import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
 import io.stele.record.ManifestEdit;
 import io.stele.tablet.CompactionPace;
+import io.stele.tablet.ReadRequest;
 import io.stele.tablet.Tablet;
 import io.stele.tablet.TabletEnvironment;
 import io.stele.tablet.TabletLog;
@@ -111,6 +113,26 @@ final class TabletLoader {
         manifest(parent),
         RecordSource.of(List.of()),
         server.resources().of(half.id()).memtables());
+  }
+
+  /**
+   * Opens a tablet that another server may be serving, reads its first rows, and closes it.
+   *
+   * @throws IOException if that fails; the other server may have deleted its files meanwhile
+   */
+  void rehearse(TabletRecord record) throws IOException {
+    TabletSpec spec = spec(record, table(record.id()).schema());
+    HostedTablet hosted =
+        open(
+            spec,
+            manifest(record),
+            RecordSource.of(List.of()),
+            server.resources().of(record.id()).memtables());
+    try {
+      hosted.tablet().read(ReadRequest.of(RowQuery.ALL));
+    } finally {
+      hosted.tablet().close();
+    }
   }
 
   /** Whether the tablet's record names logs of earlier servers. */

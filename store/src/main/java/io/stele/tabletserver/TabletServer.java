@@ -155,7 +155,10 @@ public final class TabletServer {
     ServerResources resources = ServerResources.open(runtime, fs, logs, id, config, life);
     teardown.add(resources::closeThreads);
 
-    TabletRecords records = records(environment, config.cluster().lease(), teardown);
+    TabletAccess access =
+        new TabletAccess(runtime, locks, transport.dataPlane(), config.cluster().lease());
+    teardown.add(access::close);
+    TabletRecords records = new TabletRecords(runtime, locks, access, METADATA_PATIENCE);
     context = new ServerContext(runtime, id, life, records, new HostedTablets(), resources);
     CaffeineBlockCache cache =
         new CaffeineBlockCache(config.cacheHeapBytes(), config.cacheOffHeapBytes());
@@ -188,6 +191,7 @@ public final class TabletServer {
     pageListener = transport.servePage(0, page::page);
     teardown.add(pageListener::close);
 
+    new Rehearsal(runtime, locks, access, loader).run();
     lock = takeLock(locks);
     checkNotFenced(fs, logs);
     leaseKeeper = LeaseKeeper.start(runtime, lease, lock, clock, life::abort);
@@ -205,15 +209,6 @@ public final class TabletServer {
     JobFiles files = new JobFiles(context.runtime(), fs, context.tablets(), jobs);
     teardown.add(files::close);
     return new Maintenance(context, lifecycle, loader, pins, files, config);
-  }
-
-  private static TabletRecords records(Environment environment, Duration lease, Teardown teardown) {
-    ProcessRuntime runtime = environment.runtime();
-    LockService locks = environment.locks();
-    TabletAccess access =
-        new TabletAccess(runtime, locks, environment.transport().dataPlane(), lease);
-    teardown.add(access::close);
-    return new TabletRecords(runtime, locks, access, METADATA_PATIENCE);
   }
 
   /** Refuses requests until there is a handler to pass them to. */

@@ -67,6 +67,19 @@ class BalanceTest {
   }
 
   @Test
+  void tabletsThatWereJustAssignedForAnotherReasonAreLeftAloneForAWhile() throws Exception {
+    master.run(
+        () -> {
+          master.loop.rebalancing().balanceBy(master.balance);
+          TableId table = started();
+          stepFor(Duration.ofSeconds(8));
+          assertThat(on(A, table)).isEqualTo(8);
+          stepFor(Duration.ofSeconds(60));
+          assertThat(on(A, table)).isEqualTo(4);
+        });
+  }
+
+  @Test
   void whereItIsOffNothingMovesWhoeverIsTheMaster() throws Exception {
     master.run(
         () -> {

@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -97,6 +98,55 @@ class TabletServerTest {
       server.comeBack();
       third.get();
       assertThat(server.isSaidToDrain()).isFalse();
+    }
+  }
+
+  /** A cluster of one server, with a row on disk. */
+  private MiniStele withFile() throws Exception {
+    MiniStele cluster = MiniStele.start(conf, site, 1, 1);
+    cluster.awaitServed(TableId.METADATA);
+    cluster.client().admin().setBalanced(false);
+    cluster.client().admin().createTable(TableSchema.of("t", "f"));
+    cluster.client().table("t").mutate(Mutation.of("row").put("f", "q", "value"));
+    cluster.client().admin().compactTable("t");
+    return cluster;
+  }
+
+  /** Starts a server; returns which of SSTables it opened, or others meanwhile. */
+  private List<String> openedAtStart(MiniStele cluster, Optional<FaultInjector.Effect> effect)
+      throws Exception {
+    List<String> opened = new CopyOnWriteArrayList<>();
+    disk.inject(
+        (operation, path) -> {
+          if (operation != Operation.OPEN || !path.getName().endsWith(".sst")) {
+            return Optional.empty();
+          }
+          opened.add(path.toString());
+          return effect;
+        });
+    TabletServer server = cluster.startServer();
+    disk.heal();
+    assertThat(ServerInfo.all(cluster.locks())).containsKey(server.id());
+    assertThat(server.tablets().count()).isZero();
+    return opened;
+  }
+
+  @Test
+  void aServerRehearsesLoadingWithATabletOfAnotherBeforeItGetsOne() throws Exception {
+    try (MiniStele cluster = withFile()) {
+      assertThat(openedAtStart(cluster, Optional.empty()))
+          .anyMatch(file -> file.contains("/tables/t1/"));
+      Table table = cluster.client().table("t");
+      assertThat(table.readRow("row")).isPresent();
+      table.mutate(Mutation.of("row2").put("f", "q", "value"));
+    }
+  }
+
+  @Test
+  void aServerStartsThoughItCannotRehearse() throws Exception {
+    try (MiniStele cluster = withFile()) {
+      assertThat(openedAtStart(cluster, Optional.of(new FaultInjector.Effect.Fail()))).isNotEmpty();
+      assertThat(cluster.client().table("t").readRow("row")).isPresent();
     }
   }
 

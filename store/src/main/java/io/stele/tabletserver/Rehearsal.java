@@ -1,0 +1,73 @@
+package io.stele.tabletserver;
+
+import io.stele.lock.LockService;
+import io.stele.metadata.ServerInfo;
+import io.stele.metadata.TabletAccess;
+import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecords;
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
+import io.stele.model.TableId;
+import io.stele.runtime.ProcessRuntime;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a server does before it has its lock: it opens tablets of others as if it were to serve
+ * them, and changes nothing.
+ *
+ * <p>A new process takes seconds to do something for the first time, because it has to load the
+ * classes. No tablet should be away for that long, and many a server gets all tablets of another
+ * one as soon as it has its lock: of the next in a rolling restart.
+ *
+ * <p>Where there is nothing to rehearse with, nothing is lost. For one thread.
+ */
+final class Rehearsal {
+  private static final Logger LOG = LoggerFactory.getLogger(Rehearsal.class);
+  private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+  private final LockService locks;
+  private final TabletRecords records;
+  private final TabletLoader loader;
+
+  /**
+   * A rehearsal of loading.
+   *
+   * @param access of the server, which also learns here where METADATA is
+   */
+  Rehearsal(ProcessRuntime runtime, LockService locks, TabletAccess access, TabletLoader loader) {
+    this.locks = locks;
+    this.records = new TabletRecords(runtime, locks, access, PATIENCE);
+    this.loader = loader;
+  }
+
+  /** Opens a tablet of METADATA and one of a user, and reads from them. */
+  void run() {
+    try {
+      if (!isRootServed()) {
+        return; // The cluster is starting, or has just lost that server.
+      }
+      List<TabletRecord> tablets = new ArrayList<>();
+      tablets.addAll(records.readFrom(TableId.METADATA, Bytes.EMPTY, 1));
+      tablets.addAll(records.readUndamaged(RowRange.ALL, 1));
+      for (TabletRecord tablet : tablets) {
+        loader.rehearse(tablet);
+      }
+    } catch (IOException | RuntimeException e) {
+      LOG.info(
+          "Loading could not be rehearsed, so the first tablet takes longer: {}", e.toString());
+    }
+  }
+
+  private boolean isRootServed() throws IOException {
+    Optional<TabletRecord> root = records.readRoot();
+    return root.isPresent()
+        && root.get().location().isPresent()
+        && ServerInfo.all(locks).containsKey(root.get().location().get().server());
+  }
+}
