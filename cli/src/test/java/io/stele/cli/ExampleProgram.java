@@ -5,12 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.stele.mapreduce.documents.DocumentExample;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
@@ -21,8 +17,6 @@ import org.apache.hadoop.conf.Configuration;
  * jar, and run as a process.
  */
 final class ExampleProgram {
-  private static final long MINUTES_MAX = 5;
-
   private final DocumentExample example;
 
   ExampleProgram(DocumentExample example) {
@@ -36,31 +30,10 @@ final class ExampleProgram {
     try (OutputStream site = Files.newOutputStream(directory.resolve("stele-site.xml"))) {
       conf.writeXml(site);
     }
-    Path output = directory.resolve("output.txt");
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx256m",
-                "-cp",
-                directory + ":" + jar + ":" + libraries(),
-                example.name()));
-    command.addAll(List.of(arguments));
-    Process process =
-        new ProcessBuilder(command)
-            .redirectErrorStream(true)
-            .redirectOutput(output.toFile())
-            .start();
-    try {
-      assertThat(process.waitFor(MINUTES_MAX, TimeUnit.MINUTES))
-          .as("%s ended", example.name())
-          .isTrue();
-    } finally {
-      process.destroyForcibly();
-    }
-    String printed = Files.readString(output, StandardCharsets.UTF_8);
-    assertThat(process.exitValue()).as(printed).isZero();
-    return printed;
+    Launcher.Ended ended =
+        Launcher.java(directory + ":" + jar + ":" + libraries(), example.name(), arguments);
+    assertThat(ended.code()).as(ended.output()).isZero();
+    return ended.output();
   }
 
   /** As a user has them: ours, and Hadoop's. */

@@ -86,15 +86,29 @@ public final class Launcher {
               .findFirst()
               .orElseThrow();
     }
+    List<String> all = new ArrayList<>(List.of(jar));
+    all.addAll(List.of(arguments));
+    return java(
+        home().resolve("lib").resolve("hadoop") + "/*",
+        "org.apache.hadoop.util.RunJar",
+        all.toArray(String[]::new));
+  }
+
+  /**
+   * Runs a Java program to its end.
+   *
+   * @param main the name of its class
+   */
+  static Ended java(String classPath, String main, String... arguments)
+      throws IOException, InterruptedException {
     List<String> command =
         new ArrayList<>(
             List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx256m",
                 "-cp",
-                home().resolve("lib").resolve("hadoop") + "/*",
-                "org.apache.hadoop.util.RunJar",
-                jar));
+                classPath,
+                main));
     command.addAll(List.of(arguments));
     Path output = output();
     Process process =
@@ -102,7 +116,7 @@ public final class Launcher {
             .redirectErrorStream(true)
             .redirectOutput(output.toFile())
             .start();
-    return end(process, output, "hadoop jar " + name, arguments);
+    return end(process, output, main, arguments);
   }
 
   private static Path output() throws IOException {

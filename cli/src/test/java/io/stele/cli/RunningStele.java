@@ -73,6 +73,7 @@ final class RunningStele {
     conf.set(Keys.LEASE.name(), "5s");
     conf.set(Keys.CLIENT_TIMEOUT.name(), "120s");
     conf.set(Keys.YARN_TABLETSERVER_MEMORY.name(), "640m");
+    conf.set(Keys.METADATA_SPLIT_BYTES.name(), "16k"); // METADATA is split soon.
     yarn = YarnSubmitter.connect(conf);
     yarn.start(StartOptions.ofLibDirectory(home.resolve("lib")), line -> {});
     stele = Stele.connect(conf);

@@ -177,6 +177,9 @@ class SteleOnYarnIT {
     assertThat(ran.exit()).as(ran.out() + ran.err()).isZero();
     assertThat(ran.out()).contains("Nothing wrong was found.").contains("LONGEST GAP");
     cluster.awaitAllComponents();
+    assertThat(cluster.stele().admin().events())
+        .as("METADATA was split meanwhile")
+        .anyMatch(event -> event.tablet().startsWith("meta/") && event.what().contains("split"));
     Ran repair = cluster.run("repair", "--yes");
     assertThat(repair.exit()).as(repair.out() + repair.err()).isZero();
     assertThat(repair.out()).contains("nothing is wrong");
