@@ -27,8 +27,9 @@ import java.util.concurrent.ConcurrentSkipListMap;
  * The known locations of one table's tablets, and the callers that wait for unknown ones.
  *
  * <p>One read of METADATA at a time serves all callers that wait for a tablet, and those that wait
- * for neighbouring tablets whose records it has. Reads become less frequent while nothing changes:
- * a tablet that is not served, or not where its record says, causes at most two to four reads per
+ * for neighbouring tablets whose records it has. The longer a tablet has not been served, or not
+ * been where its record says, the less often it is read: a caller waits for at most a quarter
+ * longer than the tablet is away, and after two seconds there are at most two to four reads per
  * second. For rows of unknown tablets a few reads may run at a time.
  *
  * <p>A caller waits until the tablet is served or its own deadline is over.
@@ -42,6 +43,11 @@ final class TabletDirectory {
 
   /** If a tablet was served for at least this long, pauses start short again. */
   private static final Duration GOOD_FOR = Duration.ofSeconds(5);
+
+  /** The pause between two reads is this part of the time for which the tablet has been away. */
+  private static final int PAUSE_PART = 4;
+
+  private static final Duration PAUSE_MIN = Duration.ofMillis(20);
 
   /** The record of a tablet that does not answer is read at most so often. */
   private static final Duration CHECK_EVERY = Duration.ofSeconds(1);
@@ -82,8 +88,9 @@ final class TabletDirectory {
     volatile boolean usable; // Written under the directory's monitor.
 
     // Guarded by the directory.
-    int reads; // In a row, of no news.
+    boolean read; // Since the tablet was last found to be away.
     long readNanos;
+    long awaySinceNanos;
     long doubtedNanos; // When it was last found not to be usable.
     long dueNanos; // When it is read next.
     boolean reading; // Or about to.
@@ -95,8 +102,9 @@ final class TabletDirectory {
       this.location = record.location();
       this.state = record.assignment().toString();
       this.usable = location.isPresent();
-      this.reads = usable ? 0 : 1;
+      this.read = !usable;
       this.readNanos = readNanos;
+      this.awaySinceNanos = readNanos;
       this.doubtedNanos = readNanos;
       this.checkedNanos = readNanos;
     }
@@ -173,7 +181,8 @@ final class TabletDirectory {
       place.usable = false;
       place.doubtedNanos = runtime.nanoTime();
       if (place.doubtedNanos - place.readNanos > GOOD_FOR.toNanos()) {
-        place.reads = 0;
+        place.read = false;
+        place.awaySinceNanos = place.doubtedNanos;
       }
     }
   }
@@ -279,8 +288,18 @@ final class TabletDirectory {
       return;
     }
     place.reading = true;
-    place.dueNanos = place.readNanos + Attempts.pause(runtime, place.reads).toNanos();
+    place.dueNanos = place.readNanos + pauseNanos(place);
     after.add(() -> readWhenDue(place));
+  }
+
+  /** How long to pause after a read, with random variation. */
+  private long pauseNanos(Place place) {
+    if (!place.read) {
+      return 0;
+    }
+    long part = (place.readNanos - place.awaySinceNanos) / PAUSE_PART;
+    long most = Math.max(PAUSE_MIN.toNanos(), Math.min(part, Attempts.PAUSE_MAX.toNanos()));
+    return most / 2 + runtime.random().nextLong(most / 2 + 1);
   }
 
   @GuardedBy("this")
@@ -327,9 +346,9 @@ final class TabletDirectory {
         }
         places.put(key, new Place(record, now));
       } else if (!known.usable && askedNanos - known.doubtedNanos >= 0) {
-        known.reads++;
+        known.read = true;
         known.readNanos = now;
-        known.dueNanos = now + Attempts.pause(runtime, known.reads).toNanos();
+        known.dueNanos = now + pauseNanos(known);
         known.usable = known.location.isPresent();
         if (known.usable) {
           displaced.addAll(known.waiters);
@@ -412,12 +431,12 @@ final class TabletDirectory {
       if (failure == null) {
         take(found, askedNanos, after);
         if (found.stream().noneMatch(place::says)) { // It is about to be in another tablet.
-          place.reads++;
+          place.read = true;
           place.readNanos = runtime.nanoTime();
         }
       } else {
         Throwable cause = Futures.cause(failure);
-        place.reads++;
+        place.read = true;
         place.readNanos = runtime.nanoTime();
         if (isGone(cause)) {
           failAll(cause, after);
