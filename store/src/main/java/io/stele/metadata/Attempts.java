@@ -33,6 +33,10 @@ public final class Attempts {
   public static final Duration PAUSE_MAX = Duration.ofMillis(500);
 
   private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
+
+  /** A pause is this part of the time for which there has been trouble. */
+  private static final int PAUSE_PART = 4;
+
   private static final Patience USUAL =
       new Patience(Duration.ofSeconds(15), Duration.ofSeconds(15));
 
@@ -48,6 +52,7 @@ public final class Attempts {
   private final Duration timeout;
   private Duration patience; // Of the next attempt.
   private int failures;
+  private long firstFailureNanos;
   private boolean inDoubt;
 
   /** Whether a request may be sent again. */
@@ -139,7 +144,7 @@ public final class Attempts {
 
   /** What to do after {@code failure} of an attempt before anything was sent. */
   public Decision notSent(Throwable failure) {
-    failures++;
+    count();
     Throwable cause = Futures.cause(failure);
     boolean again =
         cause instanceof SteleException known
@@ -150,7 +155,7 @@ public final class Attempts {
 
   /** What to do after {@code failure} of an attempt that was sent to a server. */
   public Decision sent(Throwable failure) {
-    failures++;
+    count();
     Throwable cause = Futures.cause(failure);
     if (cause instanceof CallException lost) {
       patience = purpose.patience().after(patience);
@@ -173,6 +178,13 @@ public final class Attempts {
     return end(cause);
   }
 
+  private void count() {
+    if (failures == 0) {
+      firstFailureNanos = runtime.nanoTime();
+    }
+    failures++;
+  }
+
   private Decision doubt(Throwable cause, boolean elsewhere) {
     inDoubt |= purpose.effect() != Effect.READ;
     return purpose.effect() == Effect.CHANGE ? end(cause) : again(cause, elsewhere);
@@ -183,7 +195,7 @@ public final class Attempts {
     if (left.compareTo(attemptMin()) < 0) {
       return new Decision.End(timedOut(cause));
     }
-    Duration pause = pause(runtime, failures);
+    Duration pause = pause(runtime, firstFailureNanos);
     if (cause instanceof RetryAfterException told && told.pause().compareTo(pause) > 0) {
       pause = told.pause();
     }
@@ -200,15 +212,13 @@ public final class Attempts {
   }
 
   /**
-   * How long to pause after {@code failures} in a row: longer each time, with random variation so
-   * that many callers do not return at once. Zero after no failure.
+   * How long to pause when there has been trouble since {@code sinceNanos}: the longer, the longer,
+   * so that an attempt is made at most a quarter of that time after it is over. With random
+   * variation, so that many callers do not return at once.
    */
-  static Duration pause(ProcessRuntime runtime, int failures) {
-    if (failures == 0) {
-      return Duration.ZERO;
-    }
-    long nanos = FIRST_PAUSE.toNanos() << Math.min(failures - 1, 10);
-    long most = Math.min(nanos, PAUSE_MAX.toNanos());
+  static Duration pause(ProcessRuntime runtime, long sinceNanos) {
+    long part = (runtime.nanoTime() - sinceNanos) / PAUSE_PART;
+    long most = Math.max(FIRST_PAUSE.toNanos(), Math.min(part, PAUSE_MAX.toNanos()));
     return Duration.ofNanos(most / 2 + runtime.random().nextLong(most / 2 + 1));
   }
 

@@ -44,11 +44,6 @@ final class TabletDirectory {
   /** If a tablet was served for at least this long, pauses start short again. */
   private static final Duration GOOD_FOR = Duration.ofSeconds(5);
 
-  /** The pause between two reads is this part of the time for which the tablet has been away. */
-  private static final int PAUSE_PART = 4;
-
-  private static final Duration PAUSE_MIN = Duration.ofMillis(20);
-
   /** The record of a tablet that does not answer is read at most so often. */
   private static final Duration CHECK_EVERY = Duration.ofSeconds(1);
 
@@ -121,16 +116,17 @@ final class TabletDirectory {
   /** A caller that waits for the location of a row. */
   private static final class Waiter {
     final Bytes row;
+    final long sinceNanos;
     final CompletableFuture<TabletLocation> result = new CompletableFuture<>();
 
     // Guarded by the directory.
     Optional<Place> place = Optional.empty();
-    int reads;
     boolean ended;
     String why = "METADATA was not read in time";
 
-    Waiter(Bytes row) {
+    Waiter(Bytes row, long nowNanos) {
       this.row = row;
+      this.sinceNanos = nowNanos;
     }
   }
 
@@ -158,7 +154,7 @@ final class TabletDirectory {
     if (found.isPresent()) {
       return CompletableFuture.completedFuture(found.get());
     }
-    Waiter waiter = new Waiter(row);
+    Waiter waiter = new Waiter(row, runtime.nanoTime());
     Timer timer = runtime.after(deadline.remaining(), () -> expire(waiter));
     waiter.result.whenComplete(
         (location, failure) -> {
@@ -292,14 +288,8 @@ final class TabletDirectory {
     after.add(() -> readWhenDue(place));
   }
 
-  /** How long to pause after a read, with random variation. */
   private long pauseNanos(Place place) {
-    if (!place.read) {
-      return 0;
-    }
-    long part = (place.readNanos - place.awaySinceNanos) / PAUSE_PART;
-    long most = Math.max(PAUSE_MIN.toNanos(), Math.min(part, Attempts.PAUSE_MAX.toNanos()));
-    return most / 2 + runtime.random().nextLong(most / 2 + 1);
+    return place.read ? Attempts.pause(runtime, place.awaySinceNanos).toNanos() : 0;
   }
 
   @GuardedBy("this")
@@ -474,8 +464,7 @@ final class TabletDirectory {
         admit(waiter, after);
       } else {
         waiter.why = cause == null ? "METADATA has no record of it now" : text(cause);
-        waiter.reads++;
-        Duration pause = Attempts.pause(runtime, waiter.reads);
+        Duration pause = Attempts.pause(runtime, waiter.sinceNanos);
         after.add(() -> runtime.after(pause, () -> admitAgain(waiter)));
       }
       readUnknown(after);

@@ -63,7 +63,9 @@ record KindResources(
       }
     }
 
-    private static final int LOADERS = 8;
+    /** More would have each tablet away for longer, and take as long for all. */
+    private static final int LOADERS = 4;
+
     private static final int JOBS = 8; // Each waits for a file to be opened.
     private static final int SPLITS = 1; // Not behind compactions that are held back.
 

@@ -7,6 +7,7 @@ import io.stele.metadata.Attempts.Effect;
 import io.stele.metadata.Attempts.Purpose;
 import io.stele.model.SteleException;
 import io.stele.runtime.Deadline;
+import io.stele.runtime.Durations;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.sim.Simulation;
 import java.io.IOException;
@@ -63,6 +64,29 @@ class AttemptsTest {
             slow,
             attempts -> attempts.sent(attempts.deadline().isOver() ? lost() : LATER));
     assertThat(last.code()).isEqualTo(SteleException.Code.RETRY_LATER);
+  }
+
+  @Test
+  void aPauseIsAtMostAQuarterOfTheTroubleBeforeItAndHalfASecond() throws Exception {
+    Simulation simulation = new Simulation(1, 10_000);
+    simulation.run(
+        () -> {
+          ProcessRuntime runtime = simulation.outside();
+          Deadline deadline = Deadline.after(runtime, Duration.ofSeconds(20));
+          Attempts attempts =
+              new Attempts(runtime, Purpose.of(Effect.READ, () -> "trying"), deadline);
+          long start = runtime.nanoTime();
+          Duration trouble = Duration.ZERO;
+          while (trouble.compareTo(Duration.ofSeconds(10)) < 0) {
+            Duration pause = ((Decision.Again) attempts.sent(LATER)).pause();
+            Duration quarter = trouble.dividedBy(4);
+            Duration most = Durations.min(Duration.ofMillis(500), quarter);
+            most = Durations.max(Duration.ofMillis(20), most);
+            assertThat(pause).isBetween(most.dividedBy(2), most);
+            runtime.sleep(pause);
+            trouble = Duration.ofNanos(runtime.nanoTime() - start);
+          }
+        });
   }
 
   @Test
