@@ -117,9 +117,10 @@ class LogOnHadoopIT {
         FileSystem master = client()) {
       CommitLog log = open(server, logs);
       List<LogRecord> acknowledged = appended(log, 20, 10_000);
+      log.awaitStandby(); // The writer here lives on, and would fail if it made one now.
       LogFence fence = new LogFence(SystemRuntime.INSTANCE, master);
       fence.close(fence.rename(logs, recovery).orElseThrow(), () -> true);
-      // The writer here lives on: it may close the segment that stood by, which is listed then.
+      // It may close the segment that stands by, which is listed then.
       Segment first = FencedLog.segments(master, recovery, TabletKind.USER).get(0);
       assertThat(first.path().getParent().getName()).startsWith("copy.");
       assertThat(all(FencedLog.read(master, recovery, TabletKind.USER))).isEqualTo(acknowledged);
