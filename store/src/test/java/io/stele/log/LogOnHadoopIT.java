@@ -71,13 +71,17 @@ class LogOnHadoopIT {
     return FileSystem.newInstance(cluster.getURI(), cluster.getConfiguration(0));
   }
 
-  private CommitLog open(FileSystem fs, Path directory) throws IOException {
+  /** A log whose second segment stands by, so that it makes none when a test begins to fence. */
+  private CommitLog open(FileSystem fs, Path directory) throws Exception {
     LogDirectory.create(fs, directory);
-    return CommitLog.open(
-        SystemRuntime.INSTANCE,
-        new LogLocation(fs, directory, SERVER, TabletKind.USER),
-        OPTIONS,
-        failure::complete);
+    CommitLog log =
+        CommitLog.open(
+            SystemRuntime.INSTANCE,
+            new LogLocation(fs, directory, SERVER, TabletKind.USER),
+            OPTIONS,
+            failure::complete);
+    log.awaitStandby();
+    return log;
   }
 
   @Test
@@ -117,10 +121,9 @@ class LogOnHadoopIT {
         FileSystem master = client()) {
       CommitLog log = open(server, logs);
       List<LogRecord> acknowledged = appended(log, 20, 10_000);
-      log.awaitStandby(); // The writer here lives on, and would fail if it made one now.
       LogFence fence = new LogFence(SystemRuntime.INSTANCE, master);
       fence.close(fence.rename(logs, recovery).orElseThrow(), () -> true);
-      // It may close the segment that stands by, which is listed then.
+      // The writer here lives on: it may close the segment that stood by, which is listed then.
       Segment first = FencedLog.segments(master, recovery, TabletKind.USER).get(0);
       assertThat(first.path().getParent().getName()).startsWith("copy.");
       assertThat(all(FencedLog.read(master, recovery, TabletKind.USER))).isEqualTo(acknowledged);
