@@ -19,8 +19,8 @@ interface Servers {
 
   /**
    * Tells the active master that the tablet server in the container has ended, so that it need not
-   * wait for the lock. Of a master that was seen to end it takes the lock, so that another is
-   * elected. Tries until that is done or the lock is gone anyway, or for a minute.
+   * wait for the lock. Of a master it takes the lock, so that another is elected, and that one ends
+   * if it goes on unseen. Tries until that is done or the lock is gone anyway, or for a minute.
    *
    * @param seen whether the process's end was seen where it ran: otherwise it may go on unseen
    */

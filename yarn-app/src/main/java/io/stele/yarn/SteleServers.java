@@ -95,9 +95,7 @@ final class SteleServers implements Servers {
       // A server that ended in order gave its lock up itself, and there is nothing to tell.
       Optional<Registered> server = findInTime(containerId, deadline);
       if (server.isEmpty()) {
-        if (seen) {
-          deposeMaster(containerId);
-        }
+        deposeMaster(containerId);
         return;
       }
       try {
@@ -125,13 +123,16 @@ final class SteleServers implements Servers {
     plane.retain(there);
   }
 
-  /** Takes the lock of a master that has ended: the others wait for it. */
+  /**
+   * Takes the lock of a master that has ended, as the others wait for it, or that may go on unseen:
+   * it ends then.
+   */
   private void deposeMaster(String containerId) throws IOException {
     Optional<VersionedData> lock = locks.get().read(LockPaths.MASTER);
     if (lock.isPresent()
         && MasterInfo.decode(lock.get().data()).isIn(containerId)
         && locks.get().delete(LockPaths.MASTER, lock.get().version())) {
-      LOG.info("The master in {} has ended: another is elected now", containerId);
+      LOG.info("The master in {} has ended, or must: another is elected now", containerId);
     }
   }
 

@@ -127,13 +127,18 @@ final class SteleServersTest {
   }
 
   @Test
-  void takesTheLockOfAMasterThatWasSeenToEndAndOfNoOther() throws IOException {
+  void takesTheLockOfAMasterThatHasEndedOrIsLostAndOfNoOther() throws IOException {
     Bytes data = new MasterInfo("container_1_0", Optional.empty()).encode();
     assertThat(locks.tryLock(LockPaths.MASTER, data)).isPresent();
     servers.exited("container_2", true);
-    servers.exited("container_1", false);
     assertThat(locks.read(LockPaths.MASTER)).isPresent();
     servers.exited("container_1", true);
+    assertThat(locks.read(LockPaths.MASTER)).isEmpty();
+
+    assertThat(locks.tryLock(LockPaths.MASTER, data)).isPresent();
+    servers.exited("container_2", false);
+    assertThat(locks.read(LockPaths.MASTER)).isPresent();
+    servers.exited("container_1", false);
     assertThat(locks.read(LockPaths.MASTER)).isEmpty();
   }
 
