@@ -27,10 +27,10 @@ import java.util.concurrent.ConcurrentSkipListMap;
  * The known locations of one table's tablets, and the callers that wait for unknown ones.
  *
  * <p>One read of METADATA at a time serves all callers that wait for a tablet, and those that wait
- * for neighbouring tablets whose records it has. The longer a tablet has not been served, or not
- * been where its record says, the less often it is read: a caller waits for at most a quarter
- * longer than the tablet is away, and after two seconds there are at most two to four reads per
- * second. For rows of unknown tablets a few reads may run at a time.
+ * for neighbouring tablets whose records it has. The longer a tablet is away, the less often its
+ * record is read: a caller waits at most a quarter longer than the tablet is away, and after two
+ * seconds there are at most two to four reads per second. For rows of unknown tablets a few reads
+ * may run at a time.
  *
  * <p>A caller waits until the tablet is served or its own deadline is over.
  *

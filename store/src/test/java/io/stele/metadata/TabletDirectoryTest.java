@@ -70,6 +70,16 @@ class TabletDirectoryTest {
     }
   }
 
+  /** Takes all tablets from the server that has them. */
+  private List<TabletRecord> unloadAll() throws IOException {
+    List<TabletRecord> away = new ArrayList<>();
+    for (TabletRecord tablet : tablets) {
+      away.add(records.unloaded(tablet, "unloaded"));
+      servers.stop(ONE, tablet.id());
+    }
+    return away;
+  }
+
   private static Bytes row(int number) {
     return Bytes.of(String.format("%05d", number));
   }
@@ -175,11 +185,7 @@ class TabletDirectoryTest {
     simulation.run(
         () -> {
           start();
-          List<TabletRecord> away = new ArrayList<>();
-          for (TabletRecord tablet : tablets) {
-            away.add(records.unloaded(tablet, "unloaded"));
-            servers.stop(ONE, tablet.id());
-          }
+          List<TabletRecord> away = unloadAll();
           servers.reads.clear();
           long start = runtime.nanoTime();
           List<CompletableFuture<TabletAccess.Rows>> all = readEvery(1, Duration.ofSeconds(60));
@@ -205,11 +211,7 @@ class TabletDirectoryTest {
     simulation.run(
         () -> {
           start();
-          List<TabletRecord> away = new ArrayList<>();
-          for (TabletRecord tablet : tablets) {
-            away.add(records.unloaded(tablet, "unloaded"));
-            servers.stop(ONE, tablet.id());
-          }
+          List<TabletRecord> away = unloadAll();
           long start = runtime.nanoTime();
           List<Long> served = new ArrayList<>();
           List<CompletableFuture<Long>> answered = new ArrayList<>();
