@@ -160,8 +160,7 @@ public final class TabletServer {
     teardown.add(access::close);
     TabletRecords records = new TabletRecords(runtime, locks, access, METADATA_PATIENCE);
     context = new ServerContext(runtime, id, life, records, new HostedTablets(), resources);
-    CaffeineBlockCache cache =
-        new CaffeineBlockCache(config.cacheHeapBytes(), config.cacheOffHeapBytes());
+    CaffeineBlockCache cache = cache(config);
     Schemas schemas = new Schemas(runtime, locks, config.metadataSplitBytes());
     AgreedClock clock = new AgreedClock(runtime, config.clockSkewMax());
     TabletLoader loader =
@@ -178,14 +177,11 @@ public final class TabletServer {
     teardown.add(sorter::close);
     Maintenance maintenance = maintenance(fs, loader, config, teardown);
     requests.use(service(context, limits, () -> mayAnswer(lease, life), maintenance));
-    AdminService admin =
-        new AdminService(context, schemas, lifecycle, maintenance, sorter, started);
     controlListener =
-        transport.serveControl(
+        serveControl(
+            transport,
             config.controlPort(),
-            CONTROL_HANDLERS,
-            TabletServerProtocol.class,
-            TabletServerService.newReflectiveBlockingService(admin));
+            new AdminService(context, schemas, lifecycle, maintenance, sorter, started));
     teardown.add(controlListener::close);
     page = new ServerPage(context, cache::statistics);
     pageListener = transport.servePage(0, page::page);
@@ -199,6 +195,19 @@ public final class TabletServer {
     Task rounds = runtime.start("maintenance", () -> maintenance.run(ROUND));
     teardown.add(rounds::interrupt);
     LOG.info("Tablet server {} is ready; control plane on port {}", id, controlListener.port());
+  }
+
+  private static CaffeineBlockCache cache(TabletServerConfig config) {
+    return new CaffeineBlockCache(config.cacheHeapBytes(), config.cacheOffHeapBytes());
+  }
+
+  private static Transport.Listener serveControl(Transport transport, int port, AdminService admin)
+      throws IOException {
+    return transport.serveControl(
+        port,
+        CONTROL_HANDLERS,
+        TabletServerProtocol.class,
+        TabletServerService.newReflectiveBlockingService(admin));
   }
 
   private Maintenance maintenance(

@@ -1,8 +1,7 @@
-package io.stele.cli;
+package io.stele.tidy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.stele.mapreduce.documents.Repository;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -87,7 +86,8 @@ class TidyTest {
 
   @BeforeAll
   static void read() throws IOException {
-    root = Repository.root();
+    // Maven runs the tests of a module in its directory.
+    root = Path.of("").toRealPath().getParent();
     sources = Sources.read(root);
   }
 

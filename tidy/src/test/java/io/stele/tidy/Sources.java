@@ -1,4 +1,4 @@
-package io.stele.cli;
+package io.stele.tidy;
 
 import com.sun.source.tree.ClassTree;
 import com.sun.source.tree.CompilationUnitTree;
