@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Starts a Java process with the test's own class path, and options of its own. */
+/** Starts Java processes with options of their own, as a rule with the test's own class path. */
 public final class ChildJvm {
   private ChildJvm() {}
 
@@ -33,10 +33,23 @@ public final class ChildJvm {
       Map<String, String> environment,
       Path output)
       throws IOException {
+    String classPath = classPath(main.getClassLoader());
+    return start(classPath, options, main, arguments, environment, output);
+  }
+
+  /** As above, with another class path. */
+  public static Process start(
+      String classPath,
+      List<String> options,
+      Class<?> main,
+      List<String> arguments,
+      Map<String, String> environment,
+      Path output)
+      throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(options);
-    command.addAll(List.of("-cp", classPath(main.getClassLoader()), main.getName()));
+    command.addAll(List.of("-cp", classPath, main.getName()));
     command.addAll(arguments);
     ProcessBuilder builder =
         new ProcessBuilder(command)
@@ -46,7 +59,8 @@ public final class ChildJvm {
     return builder.start();
   }
 
-  private static String classPath(ClassLoader loader) {
+  /** That of the classes that {@code loader} loads. */
+  public static String classPath(ClassLoader loader) {
     return loader instanceof URLClassLoader urls
         ? List.of(urls.getURLs()).stream()
             .map(ChildJvm::file)

@@ -98,11 +98,18 @@ final class HBaseJobs {
     return job;
   }
 
-  /** Counts. */
+  /** Counts, and tells the counter in the end, as those of {@link JobInputs} do. */
   public static final class CellMapper extends TableMapper<NullWritable, NullWritable> {
+    private long bytes;
+
     @Override
     protected void map(ImmutableBytesWritable key, Result row, Context context) {
-      context.getCounter(JobInputs.Counter.BYTES).increment(row.rawCells()[0].getValueLength());
+      bytes += row.rawCells()[0].getValueLength();
+    }
+
+    @Override
+    protected void cleanup(Context context) {
+      context.getCounter(JobInputs.Counter.BYTES).increment(bytes);
     }
   }
 

@@ -136,38 +136,50 @@ final class JobInputs {
     }
   }
 
+  /** Adds up, and tells the job's counter in the end: what is measured is reading. */
+  private abstract static class AddingMapper<K, V>
+      extends Mapper<K, V, NullWritable, NullWritable> {
+    private long bytes;
+
+    void add(long more) {
+      bytes += more;
+    }
+
+    @Override
+    protected void cleanup(Context context) {
+      context.getCounter(Counter.BYTES).increment(bytes);
+    }
+  }
+
   /** Counts. */
-  public static final class RawMapper
-      extends Mapper<LongWritable, BytesWritable, NullWritable, NullWritable> {
+  public static final class RawMapper extends AddingMapper<LongWritable, BytesWritable> {
     @Override
     protected void map(LongWritable key, BytesWritable value, Context context) {
-      context.getCounter(Counter.BYTES).increment(value.getLength());
+      add(value.getLength());
     }
   }
 
   /** Counts. */
-  public static final class CheckedMapper
-      extends Mapper<LongWritable, NullWritable, NullWritable, NullWritable> {
+  public static final class CheckedMapper extends AddingMapper<LongWritable, NullWritable> {
     @Override
     protected void map(LongWritable checkedBytes, NullWritable value, Context context) {
-      context.getCounter(Counter.BYTES).increment(checkedBytes.get());
+      add(checkedBytes.get());
     }
   }
 
   /** Counts. */
-  public static final class SequenceMapper
-      extends Mapper<BytesWritable, BytesWritable, NullWritable, NullWritable> {
+  public static final class SequenceMapper extends AddingMapper<BytesWritable, BytesWritable> {
     @Override
     protected void map(BytesWritable key, BytesWritable value, Context context) {
-      context.getCounter(Counter.BYTES).increment(value.getLength());
+      add(value.getLength());
     }
   }
 
   /** Counts. */
-  public static final class TableMapper extends Mapper<Bytes, Row, NullWritable, NullWritable> {
+  public static final class TableMapper extends AddingMapper<Bytes, Row> {
     @Override
     protected void map(Bytes key, Row row, Context context) {
-      context.getCounter(Counter.BYTES).increment(row.cells().get(0).value().length());
+      add(row.cells().get(0).value().length());
     }
   }
 }

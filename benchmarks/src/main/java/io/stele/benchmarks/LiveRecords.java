@@ -7,8 +7,6 @@ import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.config.Keys;
-import io.stele.lock.ZooKeeperProcess;
-import io.stele.master.MasterMain;
 import io.stele.model.Bytes;
 import io.stele.model.ColumnFamily;
 import io.stele.model.GcPolicy;
@@ -17,7 +15,6 @@ import io.stele.model.OperationId;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.TableSchema;
-import io.stele.tabletserver.TabletServerMain;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -35,8 +32,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.hdfs.DFSConfigKeys;
-import org.apache.hadoop.hdfs.MiniDFSCluster;
 
 /**
  * What a tablet server remembers of the records that the tasks of one job write live, as their
@@ -77,7 +72,6 @@ public final class LiveRecords {
   private final long recordsOfTask;
   private final int tasks;
   private final int atOnce;
-  private final Configuration conf = new Configuration();
 
   private LiveRecords(long records, int tasks, int atOnce) {
     this.recordsOfTask = records / tasks;
@@ -87,35 +81,20 @@ public final class LiveRecords {
 
   /** Runs it. */
   public static void main(String[] args) throws Exception {
-    long millions = args.length > 0 ? Long.parseLong(args[0]) : 100;
-    int tasks = args.length > 1 ? Integer.parseInt(args[1]) : 100;
-    int atOnce = args.length > 2 ? Integer.parseInt(args[2]) : 4;
-    new LiveRecords(millions * 1_000_000, tasks, atOnce).run();
-    System.exit(0);
-  }
-
-  private void run() throws Exception {
-    Path directory = Scratch.directory("live-records").toPath();
-    Configuration hdfs = new Configuration();
-    hdfs.set(
-        MiniDFSCluster.HDFS_MINIDFS_BASEDIR, Scratch.directory("live-records-hdfs").toString());
-    try (MiniDFSCluster files = new MiniDFSCluster.Builder(hdfs).numDataNodes(1).build();
-        ZooKeeperProcess zookeeper =
-            ZooKeeperProcess.start(directory.resolve("zk"), Duration.ofSeconds(2))) {
-      conf.set("fs.defaultFS", files.getFileSystem().getUri().toString());
-      conf.set(Keys.ROOT_DIR.name(), files.getFileSystem().getUri() + "/stele");
-      conf.set(Keys.ZOOKEEPER_QUORUM.name(), zookeeper.quorum());
-      conf.setInt(DFSConfigKeys.DFS_REPLICATION_KEY, 1);
-      conf.setInt(Keys.LOG_REPLICAS_MIN.name(), 1);
-      conf.set(Keys.CLIENT_TIMEOUT.name(), "300s"); // As of jobs.
-      try (ServerProcesses servers = new ServerProcesses(directory, conf)) {
-        servers.start("master", MasterMain.class, List.of("-Xmx256m"));
-        servers.start("server", TabletServerMain.class, GIBIBYTE);
-        try (Stele client = Stele.connect(conf)) {
-          measure(client, servers.pid("server"));
-        }
+    Arguments given = new Arguments(args);
+    long millions = given.number(0, 100);
+    Configuration settings = new Configuration();
+    settings.setInt(Keys.LOG_REPLICAS_MIN.name(), 1);
+    settings.set(Keys.CLIENT_TIMEOUT.name(), "300s"); // As of jobs.
+    try (ProcessCluster cluster = new ProcessCluster("live-records", 1, settings)) {
+      cluster.startMaster();
+      long server = cluster.startServer(GIBIBYTE);
+      try (Stele client = Stele.connect(cluster.conf())) {
+        new LiveRecords(millions * 1_000_000, given.number(1, 100), given.number(2, 4))
+            .measure(client, server);
       }
     }
+    System.exit(0);
   }
 
   private void measure(Stele client, long server) throws Exception {

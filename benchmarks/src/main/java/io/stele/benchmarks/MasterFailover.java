@@ -2,27 +2,15 @@ package io.stele.benchmarks;
 
 import io.stele.client.Stele;
 import io.stele.config.Keys;
-import io.stele.lock.CuratorLockService;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.lock.VersionedData;
-import io.stele.lock.ZooKeeperProcess;
-import io.stele.master.MasterMain;
 import io.stele.metadata.MasterInfo;
-import io.stele.model.Bytes;
-import io.stele.model.TableSchema;
-import io.stele.runtime.SystemRuntime;
-import io.stele.tabletserver.TabletServerMain;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.hdfs.MiniDFSCluster;
 
 /**
  * How long a cluster is without a master that answers when the active one of two is killed with
@@ -42,72 +30,47 @@ public final class MasterFailover {
   private static final Duration LOOK_EVERY = Duration.ofMillis(2);
   private static final Duration STANDS_BY = Duration.ofSeconds(8);
 
-  private final Configuration conf = new Configuration();
-  private final Path directory;
-  private int masters;
+  private final ProcessCluster cluster;
+  private final boolean reports;
 
-  private MasterFailover(Path directory) {
-    this.directory = directory;
+  private MasterFailover(ProcessCluster cluster, boolean reports) {
+    this.cluster = cluster;
+    this.reports = reports;
   }
 
   /** Runs it. */
   public static void main(String[] args) throws Exception {
-    int tablets = args.length > 0 ? Integer.parseInt(args[0]) : 200;
-    int kills = args.length > 1 ? Integer.parseInt(args[1]) : 4;
-    boolean reports = args.length <= 2 || args[2].equals("report");
-    new MasterFailover(Files.createTempDirectory("failover")).run(tablets, kills, reports);
-    System.exit(0);
-  }
-
-  private void run(int tablets, int kills, boolean reports) throws Exception {
-    Configuration hdfs = new Configuration();
-    hdfs.set("hdfs.minidfs.basedir", Scratch.directory("failover-hdfs").toString());
-    try (MiniDFSCluster files = new MiniDFSCluster.Builder(hdfs).numDataNodes(1).build();
-        ZooKeeperProcess zookeeper =
-            ZooKeeperProcess.start(directory.resolve("zk"), Duration.ofSeconds(2))) {
-      conf.set("fs.defaultFS", files.getFileSystem().getUri().toString());
-      conf.set("dfs.replication", "1");
-      conf.set(Keys.ROOT_DIR.name(), files.getFileSystem().getUri() + "/stele");
-      conf.set(Keys.ZOOKEEPER_QUORUM.name(), zookeeper.quorum());
-      conf.set(Keys.CLIENT_TIMEOUT.name(), "120s");
-      try (ServerProcesses servers = new ServerProcesses(directory, conf)) {
-        startMaster(servers);
-        servers.start("server", TabletServerMain.class, "-Xmx768m");
-        try (LockService locks =
-                CuratorLockService.connect(
-                    SystemRuntime.INSTANCE, zookeeper.quorum(), "stele", Duration.ofSeconds(60));
-            Stele client = Stele.connect(conf)) {
-          List<Bytes> splits = new ArrayList<>();
-          for (int i = 1; i < tablets; i++) {
-            splits.add(Bytes.of(String.format("%06d", i)));
-          }
-          client.admin().createTable(TableSchema.of("t", "f"), splits);
-          System.out.printf(
-              "%d tablets; sessions end after %d s of silence%n",
-              tablets, Keys.SESSION_TIMEOUT.in(conf).toSeconds());
-          for (int kill = 1; kill <= kills; kill++) {
-            startMaster(servers);
-            TimeUnit.MILLISECONDS.sleep(STANDS_BY.toMillis());
-            kill(kill, client, locks, servers, reports);
-          }
+    Arguments given = new Arguments(args);
+    int tablets = given.number(0, 200);
+    int kills = given.number(1, 4);
+    Configuration settings = new Configuration();
+    settings.set(Keys.CLIENT_TIMEOUT.name(), "120s");
+    try (ProcessCluster cluster = new ProcessCluster("failover", 1, settings)) {
+      cluster.startMaster();
+      cluster.startServers(1, "-Xmx768m");
+      try (Stele client = Stele.connect(cluster.conf())) {
+        ProcessCluster.createTable(client, tablets);
+        System.out.printf(
+            "%d tablets; sessions end after %d s of silence%n",
+            tablets, Keys.SESSION_TIMEOUT.in(settings).toSeconds());
+        MasterFailover failover = new MasterFailover(cluster, given.isOrLeftOut(2, "report"));
+        for (int kill = 1; kill <= kills; kill++) {
+          failover.kill(kill, client);
         }
       }
     }
-    System.out.println("logs in " + directory);
+    System.exit(0);
   }
 
-  private void startMaster(ServerProcesses servers) throws IOException {
-    servers.start("master-" + ++masters, MasterMain.class, "-Xmx256m");
-  }
-
-  private static void kill(
-      int number, Stele client, LockService locks, ServerProcesses servers, boolean reports)
-      throws Exception {
+  private void kill(int number, Stele client) throws Exception {
+    cluster.startMaster();
+    TimeUnit.MILLISECONDS.sleep(STANDS_BY.toMillis());
     client.admin().clusterStatus(); // Some master is active.
+    LockService locks = cluster.locks();
     VersionedData lock = locks.read(LockPaths.MASTER).orElseThrow();
     String active = MasterInfo.decode(lock.data()).process();
     long killed = System.nanoTime();
-    servers.kill(active.substring(0, active.lastIndexOf('_')));
+    cluster.kill(active.substring(0, active.lastIndexOf('_')));
     if (reports) {
       locks.delete(LockPaths.MASTER, lock.version());
     }

@@ -5,25 +5,17 @@ import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.client.TabletInfo;
 import io.stele.config.Keys;
-import io.stele.lock.CuratorLockService;
-import io.stele.lock.LockService;
-import io.stele.lock.ZooKeeperProcess;
-import io.stele.master.MasterMain;
 import io.stele.metadata.MasterInfo;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
 import io.stele.model.RowQuery;
 import io.stele.model.ServerId;
-import io.stele.model.TableSchema;
 import io.stele.runtime.SystemRuntime;
-import io.stele.tabletserver.TabletServerMain;
 import io.stele.wire.MasterProtocol;
 import io.stele.wire.NetworkTransport;
 import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +26,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hdfs.DFSConfigKeys;
-import org.apache.hadoop.hdfs.MiniDFSCluster;
 
 /**
  * How long the tablets of a tablet server are away that is killed with kill -9: ZooKeeper, a master
@@ -63,85 +54,61 @@ public final class RecoveryTimes {
    * @param heartbeatSeconds of DataNodes
    */
   private record Plan(
-      int tablets, long megabytes, boolean reports, int servers, int heartbeatSeconds) {}
+      int tablets, long megabytes, boolean reports, int servers, int heartbeatSeconds) {
+    Configuration settings() {
+      Configuration settings = new Configuration();
+      settings.setInt(DFSConfigKeys.DFS_HEARTBEAT_INTERVAL_KEY, heartbeatSeconds);
+      settings.set(Keys.MEMTABLE_BYTES.name(), "1g"); // Nothing is written out before.
+      settings.set(Keys.MEMTABLE_TOTAL_BYTES.name(), "1200m");
+      settings.set(Keys.LOG_SEGMENTS_MAX.name(), "100");
+      settings.set(Keys.CLIENT_TIMEOUT.name(), "120s");
+      return settings;
+    }
+  }
 
   private final Plan plan;
-  private final Path directory;
-  private final Configuration conf = new Configuration();
+  private final ProcessCluster cluster;
 
-  private RecoveryTimes(Plan plan, Path directory) {
+  private RecoveryTimes(Plan plan, ProcessCluster cluster) {
     this.plan = plan;
-    this.directory = directory;
+    this.cluster = cluster;
   }
 
   /** Runs it. */
   public static void main(String[] args) throws Exception {
+    Arguments given = new Arguments(args);
     Plan plan =
         new Plan(
-            number(args, 0, 200),
-            number(args, 1, 512),
-            args.length <= 2 || args[2].equals("report"),
-            number(args, 3, 4),
-            number(args, 4, 3));
-    new RecoveryTimes(plan, Files.createTempDirectory("recovery")).run();
+            given.number(0, 200),
+            given.number(1, 512),
+            given.isOrLeftOut(2, "report"),
+            given.number(3, 4),
+            given.number(4, 3));
+    try (ProcessCluster cluster = new ProcessCluster("recovery", 3, plan.settings())) {
+      cluster.startMaster();
+      cluster.startServers(plan.servers(), "-Xmx3g");
+      try (Stele client = Stele.connect(cluster.conf())) {
+        new RecoveryTimes(plan, cluster).measure(client);
+      }
+    }
     System.exit(0);
   }
 
-  private static int number(String[] args, int index, int otherwise) {
-    return index < args.length ? Integer.parseInt(args[index]) : otherwise;
-  }
-
-  private void run() throws Exception {
-    Configuration hdfs = new Configuration();
-    hdfs.set("hdfs.minidfs.basedir", Scratch.directory("recovery-hdfs").toString());
-    hdfs.setInt(DFSConfigKeys.DFS_HEARTBEAT_INTERVAL_KEY, plan.heartbeatSeconds());
-    try (MiniDFSCluster files = new MiniDFSCluster.Builder(hdfs).numDataNodes(3).build();
-        ZooKeeperProcess zookeeper =
-            ZooKeeperProcess.start(directory.resolve("zk"), Duration.ofSeconds(2))) {
-      conf.set("fs.defaultFS", files.getFileSystem().getUri().toString());
-      conf.set(Keys.ROOT_DIR.name(), files.getFileSystem().getUri() + "/stele");
-      conf.set(Keys.ZOOKEEPER_QUORUM.name(), zookeeper.quorum());
-      conf.set(Keys.MEMTABLE_BYTES.name(), "1g"); // Nothing is written out before.
-      conf.set(Keys.MEMTABLE_TOTAL_BYTES.name(), "1200m");
-      conf.set(Keys.LOG_SEGMENTS_MAX.name(), "100");
-      conf.set(Keys.CLIENT_TIMEOUT.name(), "120s");
-      try (ServerProcesses servers = new ServerProcesses(directory, conf)) {
-        servers.start("master", MasterMain.class, "-Xmx512m");
-        for (int i = 1; i <= plan.servers(); i++) {
-          servers.start("server-" + i, TabletServerMain.class, "-Xmx3g");
-        }
-        try (LockService locks =
-                CuratorLockService.connect(
-                    SystemRuntime.INSTANCE, zookeeper.quorum(), "stele", Duration.ofSeconds(10));
-            Stele client = Stele.connect(conf)) {
-          measure(client, locks, servers);
-        }
-      }
-    }
-  }
-
-  private void measure(Stele client, LockService locks, ServerProcesses servers) throws Exception {
-    while (ServerInfo.all(locks).size() < plan.servers()) {
-      TimeUnit.MILLISECONDS.sleep(50);
-    }
+  private void measure(Stele client) throws Exception {
     client.admin().setBalanced(false); // The tablets written to stay together.
-    List<Bytes> splits = new ArrayList<>();
-    for (int i = 1; i < plan.tablets() * plan.servers(); i++) {
-      splits.add(Bytes.of(String.format("%06d", i)));
-    }
+    int tablets = plan.tablets() * plan.servers();
     long begin = System.nanoTime();
-    client.admin().createTable(TableSchema.of("t", "f"), splits);
-    System.out.printf("%d tablets created in %d ms%n", splits.size() + 1, millisSince(begin));
+    ProcessCluster.createTable(client, tablets);
+    System.out.printf("%d tablets created in %d ms%n", tablets, millisSince(begin));
     Table table = client.table("t");
 
     for (int kill = 1; kill <= plan.servers() - LEFT; kill++) {
-      kill(table, locks, servers);
+      kill(table);
     }
-    System.out.println("logs in " + directory);
   }
 
-  private void kill(Table table, LockService locks, ServerProcesses servers) throws Exception {
-    Map.Entry<ServerId, ServerInfo> victim = ServerInfo.all(locks).entrySet().iterator().next();
+  private void kill(Table table) throws Exception {
+    Map.Entry<ServerId, ServerInfo> victim = cluster.servers().entrySet().iterator().next();
     List<TabletInfo> its =
         table.tablets().stream()
             .filter(tablet -> tablet.server().equals(Optional.of(victim.getKey())))
@@ -156,9 +123,9 @@ public final class RecoveryTimes {
 
     String container = victim.getValue().container().orElseThrow();
     long killed = System.nanoTime();
-    servers.kill(container);
+    cluster.kill(container);
     if (plan.reports()) {
-      report(locks, victim.getKey());
+      report(victim.getKey());
     }
     List<CompletableFuture<Long>> read = new ArrayList<>();
     for (TabletInfo tablet : its) {
@@ -210,13 +177,13 @@ public final class RecoveryTimes {
     }
   }
 
-  private void report(LockService locks, ServerId dead) throws Exception {
+  private void report(ServerId dead) throws Exception {
     try (NetworkTransport transport =
-        new NetworkTransport(conf, SystemRuntime.INSTANCE, "localhost")) {
+        new NetworkTransport(cluster.conf(), SystemRuntime.INSTANCE, "localhost")) {
       transport
           .controlPlane()
           .call(
-              MasterInfo.address(locks).orElseThrow(),
+              MasterInfo.address(cluster.locks()).orElseThrow(),
               MasterProtocol.class,
               Duration.ofSeconds(5),
               protocol ->

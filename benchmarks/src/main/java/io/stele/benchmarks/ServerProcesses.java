@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 
 /**
@@ -28,6 +29,7 @@ final class ServerProcesses implements AutoCloseable {
   private final Path directory;
   private final Path site;
   private final Map<String, Process> running = new LinkedHashMap<>(); // By container.
+  private Optional<String> classPath = Optional.empty(); // That of this process.
 
   /** Writes what all of them read. */
   ServerProcesses(Path directory, Configuration conf) throws IOException {
@@ -37,6 +39,16 @@ final class ServerProcesses implements AutoCloseable {
     try (OutputStream out = Files.newOutputStream(site)) {
       conf.writeXml(out);
     }
+  }
+
+  /** Those started from now on have this class path, or where it is empty that of this process. */
+  void use(Optional<String> other) {
+    classPath = other;
+  }
+
+  /** How many run whose containers begin so. */
+  int running(String containers) {
+    return (int) running.keySet().stream().filter(one -> one.startsWith(containers)).count();
   }
 
   /**
@@ -53,9 +65,11 @@ final class ServerProcesses implements AutoCloseable {
   void start(String container, Class<?> main, List<String> memory) throws IOException {
     List<String> options = new ArrayList<>(memory);
     options.add("-Dlog4j.configuration=file:" + directory.resolve("log4j.properties"));
+    String path = classPath.orElseGet(() -> ChildJvm.classPath(main.getClassLoader()));
     running.put(
         container,
         ChildJvm.start(
+            path,
             options,
             main,
             List.of(),

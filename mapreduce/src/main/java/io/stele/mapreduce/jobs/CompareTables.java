@@ -10,12 +10,16 @@ import io.stele.model.RowQuery;
 import io.stele.wire.QueryCodec;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapreduce.Counter;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.Mapper;
 
@@ -83,10 +87,15 @@ public record CompareTables(TableInput input, String with) implements TableJob {
 
   /** Reads the second table beside the first. */
   static final class CompareMapper extends Mapper<Bytes, Row, NullWritable, Text> {
+    private final Map<RowComparison.Outcome, Counter> counters =
+        new EnumMap<>(RowComparison.Outcome.class);
     private int named;
 
     @Override
     public void run(Context context) throws IOException, InterruptedException {
+      for (RowComparison.Outcome outcome : RowComparison.Outcome.values()) {
+        counters.put(outcome, context.getCounter(outcome));
+      }
       Configuration conf = context.getConfiguration();
       TableSplit split = (TableSplit) context.getInputSplit();
       // An empty value, which stands for all there is, comes back as none.
@@ -105,7 +114,7 @@ public record CompareTables(TableInput input, String with) implements TableJob {
 
     private void tell(RowComparison.Outcome outcome, Bytes row, Context context)
         throws IOException, InterruptedException {
-      context.getCounter(outcome).increment(1);
+      Objects.requireNonNull(counters.get(outcome)).increment(1);
       if (outcome != RowComparison.Outcome.SAME && named < NAMED_MAX) {
         named++;
         context.write(NullWritable.get(), new Text(outcome.line(row)));
