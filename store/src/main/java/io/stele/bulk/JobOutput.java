@@ -68,9 +68,13 @@ public final class JobOutput {
    * @param job its name, from {@link Jobs#begin}
    */
   public JobOutput(Jobs jobs, String job) throws IOException {
+    this(jobs, job, jobs.files());
+  }
+
+  JobOutput(Jobs jobs, String job, FileSystem fs) throws IOException {
     this.jobs = jobs;
     this.job = job;
-    this.fs = jobs.files();
+    this.fs = fs;
     this.root = jobs.root();
     this.directory = new Path(root, PendingFile.directory(job));
   }
@@ -136,17 +140,23 @@ public final class JobOutput {
     }
   }
 
-  /** Deletes what an attempt has finished, if it is not published. */
+  /**
+   * Deletes what an attempt has finished, if it is not published: first the list, as whoever
+   * publishes renames it. So files are deleted only if nobody can publish them any more. If this
+   * ends in between, they go with the job's directory.
+   */
   public void discard(String attempt) throws IOException {
     Path list = new Path(directory, attempt + ATTEMPT);
     if (fs.exists(list)) {
       try {
-        for (List<FileRef> files : read(list).values()) {
-          for (FileRef file : files) {
+        Map<TableId, List<FileRef>> files = read(list);
+        if (fs.delete(list, false)) {
+          for (FileRef file : files.values().stream().flatMap(List::stream).toList()) {
             fs.delete(new Path(root, file.path()), false);
           }
         }
-        fs.delete(list, false);
+      } catch (FileNotFoundException e) {
+        LOG.debug("What attempt {} has finished is published, or discarded before", attempt, e);
       } catch (AccessControlException e) {
         if (jobs.state(job) == JobNodes.State.BEGUN) {
           throw e;

@@ -75,6 +75,11 @@ public final class ColumnKey {
     return unescape(key, 0, rowPartLength(key, length));
   }
 
+  /** The row of a whole row part, as {@link #ofRow} makes it. */
+  public static Bytes ofRowPart(byte[] rowPart) {
+    return unescape(rowPart, 0, rowPart.length);
+  }
+
   /** Where the family part ends, or the row part's end where there is no family part. */
   public static int familyPartEnd(byte[] key, int length, int rowPartLength)
       throws MalformedException {

@@ -97,6 +97,11 @@ final class ClientOperations {
     return CLIENT_BYTES + recentBytes + written.bytes() + ofTask;
   }
 
+  /** What of it stays until a job ends, in bytes: nothing or all. */
+  long jobBytes() {
+    return task.isPresent() && task.get().job().isPresent() ? bytes() : 0;
+  }
+
   /** The remembered state of a task, if the client is one. */
   Optional<TaskMemory> task() {
     return task;

@@ -11,7 +11,7 @@ import java.util.List;
 
 /** Cells of one row as values of the model, for filters and for users. For use by one thread. */
 final class ModelCells implements CellSink {
-  private List<Cell> cells = new ArrayList<>();
+  private final List<Cell> cells = new ArrayList<>();
   private byte[] qualifierPart = {}; // That of the qualifier: most rows have the same columns.
   private Bytes qualifier = Bytes.EMPTY;
 
@@ -31,10 +31,10 @@ final class ModelCells implements CellSink {
             Bytes.of(cell.valueArray(), cell.valueOffset(), cell.valueLength())));
   }
 
-  /** What was taken since the last call. */
+  /** What was taken since the last call, immutable, so that a row need not copy it. */
   List<Cell> remove() {
-    List<Cell> taken = cells;
-    cells = new ArrayList<>(taken.size()); // The next row probably has as many.
+    List<Cell> taken = List.copyOf(cells);
+    cells.clear();
     return taken;
   }
 }

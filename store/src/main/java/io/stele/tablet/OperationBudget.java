@@ -16,7 +16,10 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
  * <p>Safe for use by any number of threads.
  */
 public final class OperationBudget {
-  private static final double COMPACT_ABOVE = 0.8;
+  private static final double COMPACT_ABOVE = 0.7; // Before jobs are refused.
+
+  /** Jobs leave one in so many parts to other clients. */
+  private static final int OTHERS_PART = 4;
 
   private final long bytesMax;
   private final boolean compacted;
@@ -80,6 +83,20 @@ public final class OperationBudget {
   /** By how many bytes a tablet that uses {@code own} exceeds its share; 0: it may use more. */
   synchronized long excess(long own) {
     return bytes > bytesMax ? Math.max(0, own - share()) : 0;
+  }
+
+  /**
+   * The same for a tablet whose jobs use {@code jobBytes}, of which they may use three quarters of
+   * its share while all together use more than three quarters of the limit.
+   */
+  synchronized long excessOfJobs(long jobBytes) {
+    boolean isScarce = bytes > bytesMax - bytesMax / OTHERS_PART;
+    return isScarce ? Math.max(0, jobBytes - (share() - shareOfOthers())) : 0;
+  }
+
+  /** What jobs leave to other clients of one tablet. */
+  synchronized long shareOfOthers() {
+    return share() / OTHERS_PART;
   }
 
   /** The even share of one tablet. */

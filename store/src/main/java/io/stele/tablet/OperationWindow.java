@@ -51,7 +51,8 @@ import java.util.concurrent.TimeUnit;
  * room, new operations are refused with 'retry later' until it has run. Otherwise the older half of
  * the finished operations of the other clients is forgotten, and then the clients that were silent
  * for a window. A retry of anything forgotten is refused, never applied twice. If nothing can be
- * forgotten, a new operation is refused with 'retry later'.
+ * forgotten, a new operation is refused with 'retry later'. Jobs leave a quarter to other clients
+ * ({@link OperationMemory}).
  *
  * <p><b>Tasks</b> say with each request which of their records are settled, so that these need not
  * be remembered one by one ({@link TaskMemory}). The writes of a job's tasks are remembered until
@@ -88,7 +89,9 @@ final class OperationWindow {
   private final ProcessRuntime runtime;
   private final Duration window;
   private final long windowMicros;
-  private final OperationBudget budget;
+
+  @GuardedBy("this")
+  private final OperationMemory memory;
 
   @GuardedBy("this")
   private final Map<ClientName, ClientOperations> clients = new HashMap<>();
@@ -109,22 +112,15 @@ final class OperationWindow {
   private long mergedHorizonMicros; // Clients that a merge may know only in part.
 
   @GuardedBy("this")
-  private long bytes;
-
-  @GuardedBy("this")
   private long reliefDueMicros;
-
-  @GuardedBy("this")
-  private boolean closed;
 
   /** The empty window of a new tablet; close it. */
   OperationWindow(ProcessRuntime runtime, Duration window, OperationBudget budget) {
     this.runtime = runtime;
     this.window = window;
     this.windowMicros = TimeUnit.MICROSECONDS.convert(window);
-    this.budget = budget;
+    this.memory = new OperationMemory(budget);
     this.openedNanos = runtime.nanoTime();
-    budget.join();
   }
 
   /** An empty window of the same length that no budget counts. */
@@ -168,7 +164,7 @@ final class OperationWindow {
       if (job.isEmpty()) {
         checkNotForgotten(id, outstanding, now, horizonMicros);
       }
-      checkRoom();
+      checkRoom(job.isPresent());
       client = client(name);
     }
     client.seen(now);
@@ -192,7 +188,7 @@ final class OperationWindow {
       checkNotForgotten(id, outstanding, now, mergedHorizonMicros);
     }
     checkNotBelow(id, client);
-    checkRoom();
+    checkRoom(job.isPresent());
     checkNotBelow(id, client); // This may have changed just now.
     count(client, one -> one.put(operation));
     return new Begun(operation, Optional.empty());
@@ -251,8 +247,7 @@ final class OperationWindow {
     admitted.end(job);
     for (Map.Entry<ClientName, ClientOperations> one : inOrder()) {
       if (one.getValue().job().equals(Optional.of(job))) {
-        clients.remove(one.getKey());
-        add(-one.getValue().bytes());
+        remove(one.getKey(), one.getValue());
       }
     }
   }
@@ -304,22 +299,27 @@ final class OperationWindow {
   }
 
   @GuardedBy("this")
-  private void checkRoom() {
-    if (budget.excess(bytes) == 0) {
+  private void checkRoom(boolean ofJob) {
+    if (excess(ofJob) == 0) {
       return;
     }
     long now = nowMicros();
     if (now >= reliefDueMicros) {
       relieve(now);
     }
-    if (budget.excess(bytes) > 0) {
+    if (excess(ofJob) > 0) {
       reliefDueMicros = Math.max(reliefDueMicros, now + RELIEF_INTERVAL_MICROS);
       throw SteleException.retryLater(
           "the tablet remembers operations in "
-              + bytes
+              + memory.bytes()
               + " bytes, its limit, and can forget none yet: try again. If it stays so,"
               + " stele.operations.bytes is too little for the jobs that write here");
     }
+  }
+
+  @GuardedBy("this")
+  private long excess(boolean ofJob) {
+    return ofJob ? memory.excessOfJobs() : memory.excessOfOthers();
   }
 
   /** Forgets until usage is slightly below the budget. */
@@ -331,35 +331,39 @@ final class OperationWindow {
             .values().stream()
                 .sorted(Comparator.comparingLong(ClientOperations::lastSeenMicros))
                 .toList();
-    long enough = budget.share() - budget.share() / 8;
+    long enough = memory.enough();
     for (ClientOperations client : silentFirst) {
-      if (bytes > enough) {
+      if (memory.bytes() > enough || memory.isShortForJobs()) {
         count(client, one -> one.task().ifPresent(TaskMemory::forgetSample));
       }
-      if (bytes > enough && client.job().isEmpty() && now - client.lastSeenMicros() > BUSY_MICROS) {
+      if (mayForgetOf(client) && now - client.lastSeenMicros() > BUSY_MICROS) {
         count(client, ClientOperations::forgetAll);
       }
     }
-    if (budget.isCompacted() && bytes - unwrittenBytes() <= enough) {
+    if (memory.isCompacted() && memory.bytes() - unwrittenBytes() <= enough) {
       return;
     }
     boolean more = true;
-    while (bytes > enough && more) {
+    while (more) {
       more = false;
       for (ClientOperations client : silentFirst) {
-        if (bytes > enough && client.job().isEmpty()) {
+        if (mayForgetOf(client)) {
           more |= forgetOlderHalf(client);
         }
       }
     }
     for (Map.Entry<ClientName, ClientOperations> one : inOrder()) {
       ClientOperations client = one.getValue();
-      if (bytes > enough
-          && client.job().isEmpty()
-          && now - client.lastSeenMicros() > windowMicros) {
+      if (mayForgetOf(client) && now - client.lastSeenMicros() > windowMicros) {
         forget(one.getKey(), client);
       }
     }
+  }
+
+  /** Whether room is needed, and operations of this client may make it. */
+  @GuardedBy("this")
+  private boolean mayForgetOf(ClientOperations client) {
+    return client.job().isEmpty() && memory.bytes() > memory.enough() && memory.mayTakeFromOthers();
   }
 
   /**
@@ -456,10 +460,11 @@ final class OperationWindow {
     }
     while (in.hasNext()) {
       ClientOperations client = client(in.next());
-      long before = client.bytes();
       client.seen(in.lastSeenMicros() + later);
+      long before = client.bytes();
+      long jobBefore = client.jobBytes();
       in.restore(client);
-      add(client.bytes() - before);
+      memory.add(client.bytes() - before, client.jobBytes() - jobBefore);
     }
   }
 
@@ -477,7 +482,7 @@ final class OperationWindow {
         forget(one.getKey(), one.getValue());
       }
     }
-    if (budget.excess(bytes) > 0) {
+    if (memory.excessOfJobs() > 0) {
       relieve(nowMicros());
     }
   }
@@ -578,8 +583,7 @@ final class OperationWindow {
   @GuardedBy("this")
   private void forget(ClientName name, ClientOperations client) {
     if (!client.hasRecent()) {
-      clients.remove(name);
-      add(-client.bytes());
+      remove(name, client);
       horizonMicros = Math.max(horizonMicros, Math.max(1, client.lastSeenMicros()));
     }
   }
@@ -592,8 +596,14 @@ final class OperationWindow {
     }
     ClientOperations client = new ClientOperations();
     clients.put(name, client);
-    add(client.bytes());
+    memory.add(client.bytes(), client.jobBytes());
     return client;
+  }
+
+  @GuardedBy("this")
+  private void remove(ClientName name, ClientOperations client) {
+    clients.remove(name);
+    memory.add(-client.bytes(), -client.jobBytes());
   }
 
   private interface Change {
@@ -612,28 +622,18 @@ final class OperationWindow {
   @GuardedBy("this")
   private void count(ClientOperations client, Change change) {
     long before = client.bytes();
+    long jobBefore = client.jobBytes();
     change.make(client);
-    add(client.bytes() - before);
-  }
-
-  @GuardedBy("this")
-  private void add(long change) {
-    bytes += change;
-    if (!closed) {
-      budget.add(change);
-    }
+    memory.add(client.bytes() - before, client.jobBytes() - jobBefore);
   }
 
   /** The window's memory, in bytes. */
   synchronized long bytes() {
-    return bytes;
+    return memory.bytes();
   }
 
   /** Returns its share of the budget. The window can still be used, but is not counted. */
   synchronized void close() {
-    if (!closed) {
-      closed = true;
-      budget.leave(bytes);
-    }
+    memory.close();
   }
 }

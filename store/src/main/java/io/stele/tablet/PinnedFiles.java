@@ -51,7 +51,7 @@ public final class PinnedFiles implements Closeable {
   private final List<TabletFile> files = new ArrayList<>();
   private final ModelCells taken = new ModelCells();
   private Optional<VisibleCells> cells = Optional.empty();
-  private RowRange range = RowRange.ALL; // Of the cells.
+  private byte[] end = {}; // Of the range of these cells.
   private long unseen;
 
   private PinnedFiles(PinnedTablet tablet, RowQuery query, long rowBytesMax, int readaheadBytes) {
@@ -113,20 +113,17 @@ public final class PinnedFiles implements Closeable {
   public Optional<Row> next(Runnable alive) throws IOException {
     while (cells.isPresent() || left.hasNext()) {
       if (cells.isEmpty()) {
-        range = left.next();
+        RowRange range = left.next();
+        end = VisibleCells.end(range);
         VisibleCells begun = open(range);
         cells = Optional.of(begun);
         begun.seekRow(range.start());
       }
       VisibleCells here = cells.get();
-      while (here.hasRow()) {
-        Bytes row = here.row();
-        if (!range.isBeforeEnd(row)) {
-          break;
-        }
-        List<Cell> visible = take(row, here);
-        if (!visible.isEmpty()) {
-          return Optional.of(new Row(row, visible));
+      while (here.hasRow() && here.isBefore(end)) {
+        Optional<Row> row = take(here);
+        if (row.isPresent()) {
+          return row;
         }
         if (++unseen % UNSEEN_ROWS == 0) {
           alive.run();
@@ -137,15 +134,27 @@ public final class PinnedFiles implements Closeable {
     return Optional.empty();
   }
 
-  private List<Cell> take(Bytes row, VisibleCells here) throws IOException {
+  /** The current row, if some of its cells are visible. */
+  private Optional<Row> take(VisibleCells here) throws IOException {
     here.beginRow();
     if (!here.takeCells(taken, rowBytesMax, Long.MAX_VALUE)) {
       taken.remove();
       throw SteleException.refused(
-          "row \"" + row + "\" has more than " + rowBytesMax + " bytes: read fewer columns");
+          "row \""
+              + here.takenRow()
+              + "\" has more than "
+              + rowBytesMax
+              + " bytes: read fewer columns");
     }
     List<Cell> visible = taken.remove();
-    return filter.isPresent() && !visible.isEmpty() ? filter.get().apply(row, visible) : visible;
+    if (visible.isEmpty()) {
+      return Optional.empty();
+    }
+    Bytes row = here.takenRow();
+    if (filter.isPresent()) {
+      visible = filter.get().apply(row, visible);
+    }
+    return visible.isEmpty() ? Optional.empty() : Optional.of(new Row(row, visible));
   }
 
   private VisibleCells open(RowRange rows) throws IOException {

@@ -120,7 +120,7 @@ final class VisibleCells implements Closeable {
 
   /** The key of the row that is collected, which this may have moved beyond. */
   Bytes takenRow() throws IOException {
-    return ColumnKey.row(rowPart, rowPart.length);
+    return ColumnKey.ofRowPart(rowPart);
   }
 
   /** Begins to collect the current row. */

@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FilterFileSystem;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -113,6 +114,48 @@ class JobOutputTest {
     assertThat(sstables()).isEqualTo(1);
     output.commit(List.of(), Map.of());
     assertThat(visible()).containsExactly("a first", "z first");
+  }
+
+  /** Its ApplicationMaster discards a task's attempt that it had told to publish, late. */
+  @Test
+  void anAttemptThatIsPublishedWhileItIsDiscardedIsThereWholeOrNotAtAll() throws IOException {
+    for (int delete = 1; delete <= 3; delete++) {
+      String text = "before delete " + delete;
+      finish("task-0-a", text, "a" + delete, "z" + delete);
+      Publishing files = new Publishing(delete);
+      new JobOutput(jobs, job, files).discard("task-0-a");
+      output.commit(List.of(), Map.of());
+      assertThat(visible())
+          .filteredOn(row -> row.endsWith(text))
+          .as(text)
+          .hasSize(files.published ? 2 : 0);
+      begin();
+    }
+  }
+
+  /** Files of the store; before one of its deletes an attempt is published. */
+  private final class Publishing extends FilterFileSystem {
+    private final int before;
+    private int deletes;
+    private boolean published;
+
+    Publishing(int before) throws IOException {
+      super(jobs.files());
+      this.before = before;
+    }
+
+    @Override
+    public boolean delete(Path path, boolean recursive) throws IOException {
+      if (++deletes == before) {
+        try {
+          output.publish("task-0-a", "task-0");
+          published = true;
+        } catch (IOException e) {
+          published = false; // The list is gone.
+        }
+      }
+      return super.delete(path, recursive);
+    }
   }
 
   @Test

@@ -295,4 +295,37 @@ class TaskOperationsTest {
       assertThat(settled(crowded, one, 39, "record").below()).isEqualTo(40);
     }
   }
+
+  /** Tasks of a live job fill their part of the memory: other clients go on as before. */
+  @Test
+  void aJobOfMoreTasksThanThereIsRoomForHindersNoOtherClient() {
+    OperationBudget small = new OperationBudget(40_000);
+    OperationWindow crowded = new OperationWindow(clocks, WINDOW, small);
+    crowded.admit(JOB, 0);
+    long other = 1_000_000;
+    apply(crowded, other, 1, new Outstanding(1, Optional.empty(), Optional.empty()));
+    assertThatThrownBy(
+            () -> {
+              for (int task = 1; task < 1000; task++) {
+                apply(crowded, task, 1, said(1));
+              }
+            })
+        .hasMessageContaining("stele.operations.bytes");
+    Outstanding said = new Outstanding(1, Optional.empty(), Optional.empty());
+    assertThat(begin(crowded, other, 1, "record", said).known()).as("a retry").isPresent();
+    for (long number = 2; number < 500; number++) {
+      apply(crowded, other, number, new Outstanding(number, Optional.empty(), Optional.empty()));
+    }
+    assertThat(small.bytes()).isLessThan(45_000);
+    assertThatThrownBy(() -> apply(crowded, 999, 1, said(1)))
+        .hasMessageContaining("stele.operations.bytes");
+    crowded.endJob(JOB);
+    assertThat(small.bytes()).isLessThan(2_000);
+  }
+
+  private void apply(OperationWindow to, long task, long number, Outstanding said) {
+    OperationWindow.Begun begun = begin(to, task, number, "record", said);
+    to.queued(begun.operation(), ++sequence, Bytes.EMPTY);
+    to.done(begun.operation());
+  }
 }
