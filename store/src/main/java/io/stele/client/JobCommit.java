@@ -207,6 +207,7 @@ final class JobCommit {
     Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
     Optional<RowRange> known = Optional.empty();
     Pauses pauses = new Pauses(connection.runtime(), what);
+    Optional<String> trouble = Optional.empty(); // As the tablet's server has it.
     while (true) {
       TabletLocation at = connection.locate(table, row, what);
       try {
@@ -214,6 +215,7 @@ final class JobCommit {
         RowRange rows =
             new RowRange(
                 ByteStrings.bytes(answer.getStartRow()), ByteStrings.bytes(answer.getEndRow()));
+        trouble = Optional.of(answer.getTrouble()).filter(why -> !why.isEmpty());
         if (answer.getDone() && rows.contains(row)) {
           return Optional.of(rows.end().isEmpty() ? Optional.empty() : Optional.of(rows.end()));
         }
@@ -235,7 +237,8 @@ final class JobCommit {
                 + row
                 + "\" was not ready within "
                 + connection.timeout().toMillis()
-                + " ms");
+                + " ms"
+                + trouble.map(why -> "; its server says: " + why).orElse(""));
       }
       JobNodes.State state =
           connection.readLocks(

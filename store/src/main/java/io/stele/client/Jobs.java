@@ -9,6 +9,7 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.record.JobChange;
+import io.stele.runtime.Deadline;
 import io.stele.wire.control.ControlProtos.BeginJobRequestProto;
 import io.stele.wire.control.ControlProtos.CommitJobRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
@@ -28,6 +29,8 @@ import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Jobs that keep points of tables readable, however long they take, and whose files become visible
@@ -38,8 +41,13 @@ import org.apache.hadoop.fs.Path;
  * disk. Internal: for input and output formats. Safe for use by any number of threads.
  */
 public final class Jobs {
+  private static final Logger LOG = LoggerFactory.getLogger(Jobs.class);
+
   /** Often: a master that hears nothing for seconds lets other jobs commit. */
   private static final Duration RENEWED_WHILE_PINNING = Duration.ofSeconds(1);
+
+  /** How long a commit waits while others pin tables: hours of work may have gone before it. */
+  private static final Duration WAITS_FOR_PINS = Duration.ofMinutes(30);
 
   private final Connection connection;
   private final Admin admin;
@@ -110,8 +118,9 @@ public final class Jobs {
    * at once for whoever reads after he has seen some of that; and then ends it. May be done again,
    * by several at once, with the same changes: once is enough, whoever is first.
    *
-   * <p>Each tablet has {@code stele.client.timeout} to learn of its files. If this fails with
-   * OUTCOME_UNKNOWN, the job may have committed; after any other failure it has not.
+   * <p>Each tablet has {@code stele.client.timeout} to learn of its files. While tables are pinned
+   * for other jobs, this waits, for half an hour at most. If it fails with OUTCOME_UNKNOWN, the job
+   * may have committed; after any other failure it has not.
    *
    * @param changes by the table; no two files of one writer have cells of the same columns
    * @throws SteleException NOT_FOUND if a table is gone, or the job is over and it is not known
@@ -125,17 +134,32 @@ public final class Jobs {
     if (state(job) != JobNodes.State.COMMITTED) {
       try (JobRenewal renewal = keep(job)) {
         register(job, changes);
+        commitWhileOthersPin(job);
       }
-      CommitJobRequestProto request = CommitJobRequestProto.newBuilder().setJob(job).build();
-      admin
-          .calls()
-          .ask(
-              Effect.CHANGE_WITH_ID,
-              "committing job " + job,
-              master -> master.commitJob(null, request));
     }
     for (Map.Entry<TableId, JobChange> table : new TreeMap<>(changes).entrySet()) {
       commit.resolve(table.getKey(), table.getValue());
+    }
+  }
+
+  private void commitWhileOthersPin(String job) throws IOException {
+    CommitJobRequestProto request = CommitJobRequestProto.newBuilder().setJob(job).build();
+    Deadline end = Deadline.after(connection.runtime(), WAITS_FOR_PINS);
+    while (true) {
+      try {
+        admin
+            .calls()
+            .ask(
+                Effect.CHANGE_WITH_ID,
+                "committing job " + job,
+                master -> master.commitJob(null, request));
+        return;
+      } catch (SteleException e) {
+        if (e.code() != SteleException.Code.RETRY_LATER || end.isOver()) {
+          throw e;
+        }
+        LOG.info("Job {} cannot commit yet; will retry: {}", job, e.getMessage());
+      }
     }
   }
 

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -108,6 +109,7 @@ final class Pinning {
   private Bytes pinTablet(Bytes row) throws IOException {
     Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
     Pauses pauses = new Pauses(connection.runtime(), what);
+    Optional<String> trouble = Optional.empty(); // As the tablet's server has it.
     while (!over) {
       TabletLocation at = connection.locate(table, row, what);
       PinTabletRequestProto request =
@@ -115,6 +117,7 @@ final class Pinning {
       try {
         PinTabletResponseProto answer =
             servers.call(at.server(), server -> server.pinTablet(null, request));
+        trouble = Optional.of(answer.getTrouble()).filter(why -> !why.isEmpty());
         if (answer.getDone()) {
           // The tablet's rows as its server has them: it may have been split since it was located.
           RowRange pinned =
@@ -139,7 +142,8 @@ final class Pinning {
                 + row
                 + "\" was not pinned within "
                 + connection.timeout().toMillis()
-                + " ms");
+                + " ms"
+                + trouble.map(why -> "; its server says: " + why).orElse(""));
       }
       pauses.pause();
     }

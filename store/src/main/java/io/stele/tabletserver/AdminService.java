@@ -121,7 +121,9 @@ final class AdminService implements TabletServerService.BlockingInterface {
     }
     HostedTablet hosted = server.tablets().require(tablet, request.getTablet().getEpoch());
     if (!maintenance.pin(hosted, request.getJob())) {
-      return PinTabletResponseProto.newBuilder().setDone(false).build();
+      PinTabletResponseProto.Builder answer = PinTabletResponseProto.newBuilder().setDone(false);
+      Maintenance.whyNotPinned(hosted).ifPresent(answer::setTrouble);
+      return answer.build();
     }
     RowRange rows = hosted.record().extent();
     return PinTabletResponseProto.newBuilder()
@@ -156,7 +158,12 @@ final class AdminService implements TabletServerService.BlockingInterface {
     }
     List<Pending> here =
         changes.stream().filter(one -> one.meets(rows)).map(one -> one.clipped(rows)).toList();
-    return answer(hosted, here.isEmpty() || maintenance.register(hosted, here));
+    if (here.isEmpty() || maintenance.register(hosted, here)) {
+      return answer(hosted, true);
+    }
+    JobFilesResponseProto.Builder answer = answer(hosted, false).toBuilder();
+    Maintenance.whyNotRegistered(hosted, request.getJob()).ifPresent(answer::setTrouble);
+    return answer.build();
   }
 
   private static void requireFamilies(HostedTablet hosted, PendingFile file) {

@@ -35,11 +35,14 @@ final class HostedTablet {
   private final RecordManifest manifest;
   private final Permits minor;
   private final Permits rewrites;
-  private final Map<String, Long> restUntilNanos = new ConcurrentSkipListMap<>(); // By work.
+  private final Map<String, Rest> resting = new ConcurrentSkipListMap<>(); // By work.
   private final Map<String, Trouble> troubles = new ConcurrentSkipListMap<>(); // By work.
   private final LongAdder requests = new LongAdder();
   private volatile long memtableBytesMax = Long.MAX_VALUE;
   private volatile Optional<TabletRecord> indivisible = Optional.empty();
+
+  /** Work that failed, why, and until when it is not tried again. */
+  private record Rest(long untilNanos, String reason) {}
 
   HostedTablet(ProcessRuntime runtime, Tablet tablet, RecordManifest manifest) {
     this.runtime = runtime;
@@ -81,8 +84,8 @@ final class HostedTablet {
   }
 
   /** Delays {@code work} for a while because it just failed for a transient reason. */
-  void rest(String work) {
-    restUntilNanos.put(work, runtime.nanoTime() + REST_AFTER_FAILURE.toNanos());
+  void rest(String work, String reason) {
+    resting.put(work, new Rest(runtime.nanoTime() + REST_AFTER_FAILURE.toNanos(), reason));
   }
 
   /**
@@ -97,19 +100,25 @@ final class HostedTablet {
             : new Trouble(work, reason, before.since(), before.failures() + 1);
     troubles.put(work, now);
     int doublings = Math.min(now.failures() - 1, REST_DOUBLINGS_MAX);
-    restUntilNanos.put(work, runtime.nanoTime() + (REST_AFTER_FAILURE.toNanos() << doublings));
+    long rest = REST_AFTER_FAILURE.toNanos() << doublings;
+    resting.put(work, new Rest(runtime.nanoTime() + rest, reason));
   }
 
   /** {@code work} succeeded: it is no longer in trouble. */
   void succeeded(String work) {
     troubles.remove(work);
-    restUntilNanos.remove(work);
+    resting.remove(work);
   }
 
   /** Whether {@code work} failed recently. */
   boolean isResting(String work) {
-    Long until = restUntilNanos.get(work);
-    return until != null && runtime.nanoTime() - until < 0;
+    Rest rest = resting.get(work);
+    return rest != null && runtime.nanoTime() - rest.untilNanos() < 0;
+  }
+
+  /** Why {@code work} failed, if it has not succeeded since. */
+  Optional<String> failureOf(String work) {
+    return Optional.ofNullable(resting.get(work)).map(Rest::reason);
   }
 
   /** The work that fails repeatedly. */

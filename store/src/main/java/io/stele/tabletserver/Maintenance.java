@@ -396,6 +396,16 @@ final class Maintenance implements JobOutcomes {
     }
   }
 
+  /** Why a tablet could not be pinned when that was last tried; empty if it did not fail. */
+  static Optional<String> whyNotPinned(HostedTablet hosted) {
+    return hosted.failureOf(PIN);
+  }
+
+  /** Why a tablet could not register files of a job when that was last tried, likewise. */
+  static Optional<String> whyNotRegistered(HostedTablet hosted, String job) {
+    return hosted.failureOf(REGISTER + job);
+  }
+
   private static void succeeded(HostedTablet hosted, String what) {
     hosted.succeeded(what);
     if (what.equals(MINOR)) {
@@ -423,7 +433,7 @@ final class Maintenance implements JobOutcomes {
       }
       case CIRCUMSTANCES -> {
         LOG.warn("Tablet {} could not {}; will retry", hosted.id(), what, failure);
-        hosted.rest(what);
+        hosted.rest(what, failure.toString());
       }
     }
   }

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.client.Jobs;
 import io.stele.client.Stele;
+import io.stele.config.Keys;
+import io.stele.lock.LockService;
+import io.stele.metadata.JobNodes;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
@@ -13,6 +16,7 @@ import io.stele.model.RowRange;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.record.JobChange;
+import io.stele.runtime.SystemRuntime;
 import io.stele.sim.MiniStele;
 import io.stele.sim.Site;
 import java.io.IOException;
@@ -22,6 +26,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FilterFileSystem;
@@ -47,7 +53,11 @@ class JobOutputTest {
 
   @BeforeEach
   void start() throws IOException {
-    cluster = MiniStele.start(MiniStele.quick(new Configuration(false)), Site.inMemory(), 1, 1);
+    start(new Configuration(false), Site.inMemory());
+  }
+
+  private void start(Configuration conf, Site site) throws IOException {
+    cluster = MiniStele.start(MiniStele.quick(conf), site, 1, 1);
     stele = cluster.client();
     stele.admin().createTable(SCHEMA, List.of(Bytes.of("m")));
     jobs = stele.jobs();
@@ -155,6 +165,46 @@ class JobOutputTest {
         }
       }
       return super.delete(path, recursive);
+    }
+  }
+
+  /** As before, but clients wait no longer than this for any answer. */
+  private LockService restart(String timeout) throws IOException {
+    cluster.close();
+    Configuration conf = new Configuration(false);
+    conf.set(Keys.CLIENT_TIMEOUT.name(), timeout);
+    Site site = Site.inMemory();
+    start(conf, site);
+    return site.connect();
+  }
+
+  @Test
+  void aCommitThatATabletCannotTakePartInSaysWhy() throws IOException {
+    restart("2s");
+    finish("task-0-a", "one", "a");
+    output.publish("task-0-a", "task-0");
+    Path file = new Path(jobs.root(), output.changes(Map.of()).get(table).files().get(0).path());
+    assertThat(jobs.files().delete(file, false)).isTrue();
+    assertThatThrownBy(() -> output.commit(List.of(), Map.of()))
+        .hasMessageContaining("its server says")
+        .hasMessageContaining(file.getName());
+  }
+
+  @Test
+  void aCommitOutlastsThePinningOfAnotherJob() throws Exception {
+    try (LockService locks = restart("1s")) {
+      String pinned = jobs.begin(Duration.ofMinutes(10));
+      JobNodes nodes = new JobNodes(SystemRuntime.INSTANCE, locks);
+      nodes.beginPinning(pinned);
+      finish("task-0-a", "one", "a");
+      output.publish("task-0-a", "task-0");
+      CompletableFuture<Void> commit =
+          CompletableFuture.runAsync(() -> commit(new CyclicBarrier(1)));
+      assertThatThrownBy(() -> commit.get(3, TimeUnit.SECONDS))
+          .isInstanceOf(TimeoutException.class);
+      nodes.endPinning(pinned);
+      commit.get();
+      assertThat(visible()).containsExactly("a one");
     }
   }
 
