@@ -46,9 +46,26 @@ final class ServerProcesses implements AutoCloseable {
     classPath = other;
   }
 
-  /** How many run whose containers begin so. */
+  /**
+   * How many run whose containers begin so.
+   *
+   * @throws IllegalStateException if one has ended by itself
+   */
   int running(String containers) {
-    return (int) running.keySet().stream().filter(one -> one.startsWith(containers)).count();
+    int count = 0;
+    for (Map.Entry<String, Process> one : running.entrySet()) {
+      if (one.getKey().startsWith(containers)) {
+        if (!one.getValue().isAlive()) {
+          throw new IllegalStateException(
+              one.getKey()
+                  + " has ended; "
+                  + directory.resolve(one.getKey() + ".log")
+                  + " says why");
+        }
+        count++;
+      }
+    }
+    return count;
   }
 
   /**

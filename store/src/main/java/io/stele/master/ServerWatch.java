@@ -38,13 +38,18 @@ import org.slf4j.LoggerFactory;
  * io.stele.lock.Lease}). In two other cases the master first waits until the lease is over. First,
  * a master may have taken the lock on suspicion; it has recorded this beforehand ({@link
  * LockPaths#suspect}), for its successors too. Second, a server that no master has seen may be
- * about to take its lock: it is spared if it does so in time.
+ * about to take its lock: it has a minute or more for that, and is spared if it does so in time. No
+ * tablet waits for it: as soon as a record names it, it must have had its lock.
  *
  * <p>Safe for use by any number of threads.
  */
 final class ServerWatch implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ServerWatch.class);
   private static final Duration RETRY = Duration.ofSeconds(2);
+
+  /** From a server's log directory to its lock; it rehearses in between, on a busy machine. */
+  private static final Duration START_MAX = Duration.ofMinutes(1);
+
   // The clocks of the server and of the master may drift apart by this part of the lease.
   private static final int DRIFT_PARTS = 20;
   private static final int FENCERS_MAX = 16;
@@ -86,6 +91,7 @@ final class ServerWatch implements AutoCloseable {
   private final DeadLogs logs;
   private final Recoveries recoveries;
   private final Duration leaseWait;
+  private final Duration startWait;
   private final Wake wake;
   private final WorkerPool fencers;
 
@@ -125,6 +131,7 @@ final class ServerWatch implements AutoCloseable {
     this.logs = logs;
     this.recoveries = new Recoveries(runtime);
     this.leaseWait = lease.plus(lease.dividedBy(DRIFT_PARTS));
+    this.startWait = leaseWait.compareTo(START_MAX) > 0 ? leaseWait : START_MAX;
     this.wake = wake;
     this.fencers = runtime.pool("fencer", FENCERS_MAX);
     this.refreshing = runtime.newLock();
@@ -296,8 +303,7 @@ final class ServerWatch implements AutoCloseable {
           spare(begun.server);
           wake.look();
         } else if (needsWait(begun)) {
-          LOG.info("Waiting {} for the lease of tablet server {}", leaseWait, begun.server);
-          waitForLease(begun);
+          await(begun);
         } else if (doom(begun)) {
           takeLog(begun);
         }
@@ -320,10 +326,16 @@ final class ServerWatch implements AutoCloseable {
     return locks.read(LockPaths.suspect(begun.server)).isPresent();
   }
 
-  private synchronized void waitForLease(Fencing begun) {
+  private synchronized void await(Fencing begun) {
     if (fencing.get(begun.server) == begun) { // Otherwise it was spared.
       begun.waited = true;
-      goOn(begun, Stage.LEASE, leaseWait);
+      Duration wait = begun.hadLock ? leaseWait : startWait;
+      LOG.info(
+          "Waiting {} for the {} of tablet server {}",
+          wait,
+          begun.hadLock ? "lease" : "first lock",
+          begun.server);
+      goOn(begun, Stage.LEASE, wait);
     }
   }
 
@@ -495,9 +507,9 @@ final class ServerWatch implements AutoCloseable {
     return new TreeSet<>(fenced);
   }
 
-  /** Whether some server is being fenced. */
+  /** Whether some server is being fenced that may have had tablets. */
   synchronized boolean isFencing() {
-    return !fencing.isEmpty();
+    return fencing.values().stream().anyMatch(one -> one.hadLock || one.stage != Stage.LEASE);
   }
 
   /** The logs of the fenced servers. */
