@@ -95,11 +95,24 @@ public final class JobRenewal implements AutoCloseable {
     } catch (IOException | SteleException e) {
       if (e instanceof SteleException known && known.code() == SteleException.Code.NOT_FOUND) {
         over = Optional.of(known);
-        LOG.error("What it still reads or writes fails from now on: {}", e.getMessage());
+        if (hasCommitted()) { // Whoever commits it keeps it until then, and a little longer.
+          LOG.info("Job {} has committed, and is renewed no more", job);
+        } else {
+          LOG.error("What it still reads or writes fails from now on: {}", e.getMessage());
+        }
         return false;
       }
       LOG.warn("Cannot renew job {} now; will retry: {}", job, e.toString());
       return true;
+    }
+  }
+
+  private boolean hasCommitted() {
+    try {
+      return jobs.state(job) == JobNodes.State.COMMITTED;
+    } catch (IOException | SteleException e) {
+      LOG.debug("Cannot read how job {} has ended", job, e);
+      return false;
     }
   }
 

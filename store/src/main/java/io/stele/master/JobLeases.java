@@ -88,10 +88,17 @@ final class JobLeases implements Runnable {
     }
     if (!jobs.renew(job)) {
       renewedNanos.remove(job);
-      throw SteleException.notFound(
-          "job " + job + " is over: it was ended, or not renewed in time");
+      throw isOver(job);
     }
     renewedNanos.put(job, nanos);
+  }
+
+  private SteleException isOver(String job) throws IOException {
+    String how =
+        jobs.state(job) == JobNodes.State.COMMITTED
+            ? " has committed"
+            : " is over: it was ended, or not renewed in time, or committed long ago";
+    return SteleException.notFound("job " + job + how);
   }
 
   /**
@@ -102,8 +109,7 @@ final class JobLeases implements Runnable {
    */
   void pinning(String job, boolean pinning) throws IOException {
     if (!(pinning ? jobs.beginPinning(job) : jobs.endPinning(job))) {
-      throw SteleException.notFound(
-          "job " + job + " is over: it was ended, or not renewed in time");
+      throw isOver(job);
     }
   }
 

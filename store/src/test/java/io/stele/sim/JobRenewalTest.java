@@ -9,8 +9,15 @@ import io.stele.client.Stele;
 import io.stele.metadata.JobNodes;
 import io.stele.model.SteleException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.log4j.AppenderSkeleton;
+import org.apache.log4j.Level;
+import org.apache.log4j.Logger;
+import org.apache.log4j.spi.LoggingEvent;
 import org.junit.jupiter.api.Test;
 
 /** Jobs that are kept, in virtual time. */
@@ -59,6 +66,68 @@ class JobRenewalTest {
           client.sleep(Duration.ofSeconds(20));
           assertThat(jobs.state(job)).isEqualTo(JobNodes.State.GONE);
         });
+  }
+
+  /** Counts what is logged as an error. */
+  private static final class Errors extends AppenderSkeleton {
+    private final List<String> messages = new ArrayList<>();
+
+    @Override
+    protected void append(LoggingEvent event) {
+      if (event.getLevel().isGreaterOrEqual(Level.ERROR)) {
+        messages.add(event.getRenderedMessage());
+      }
+    }
+
+    @Override
+    public void close() {}
+
+    @Override
+    public boolean requiresLayout() {
+      return false;
+    }
+  }
+
+  private static List<String> errors(Work work) throws Exception {
+    Errors errors = new Errors();
+    Logger logger = Logger.getLogger(JobRenewal.class);
+    logger.addAppender(errors);
+    try {
+      run(work);
+    } finally {
+      logger.removeAppender(errors);
+    }
+    return errors.messages;
+  }
+
+  @Test
+  void whoKeepsAJobThatCommitsIsToldSoAndItIsNoError() throws Exception {
+    Work commits =
+        (client, jobs) -> {
+          String job = jobs.begin(Duration.ofMinutes(10));
+          try (JobRenewal renewal = jobs.keep(job)) {
+            client.sleep(Duration.ofSeconds(5));
+            jobs.commit(job, Map.of());
+            client.sleep(Duration.ofMinutes(1));
+            assertThatThrownBy(renewal::check).hasMessageContaining("has committed");
+          }
+        };
+    assertThat(errors(commits)).isEmpty();
+  }
+
+  @Test
+  void whoKeepsAJobThatIsEndedIsToldSoAsAnError() throws Exception {
+    Work ends =
+        (client, jobs) -> {
+          String job = jobs.begin(Duration.ofMinutes(10));
+          try (JobRenewal renewal = jobs.keep(job)) {
+            client.sleep(Duration.ofSeconds(5));
+            jobs.end(job);
+            client.sleep(Duration.ofMinutes(1));
+            assertThatThrownBy(renewal::check).hasMessageContaining("is over");
+          }
+        };
+    assertThat(errors(ends)).hasSize(1);
   }
 
   private static Duration lease(String text) {
