@@ -21,6 +21,8 @@ class LiveOutputCommitterTest {
     conf.set(TableOutputFormat.JOB_KEY, "0".repeat(32) + "-" + "0".repeat(32));
     conf.set(Keys.ZOOKEEPER_QUORUM.name(), "localhost:1");
     conf.set(Keys.CLIENT_TIMEOUT.name(), "100ms");
+    conf.set(Keys.SESSION_TIMEOUT.name(), "1s");
+    conf.set(Keys.LEASE.name(), "1s");
     return new JobContextImpl(conf, new JobID("test", 1));
   }
 
