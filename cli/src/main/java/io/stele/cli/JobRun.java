@@ -43,13 +43,12 @@ final class JobRun {
 
   private int runAndReport(TableJob table, Configuration conf) throws IOException {
     Job job = table.prepare(conf);
-    try {
+    try (LocalRunnerLog local = new LocalRunnerLog(RUNTIME)) {
       job.submit();
       err.println("job " + job.getJobID() + ": " + job.getJobName());
       follow(job);
       if (!job.isSuccessful()) {
-        throw new IOException(
-            "job " + job.getJobID() + " failed: " + job.getStatus().getFailureInfo().strip());
+        throw new IOException("job " + job.getJobID() + " failed: " + JobFailure.of(job, local));
       }
       TableJob.Report report = table.report(job);
       report.lines().forEach(out::println);

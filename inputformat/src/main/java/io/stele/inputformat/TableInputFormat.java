@@ -1,5 +1,6 @@
 package io.stele.inputformat;
 
+import io.stele.client.Jobs;
 import io.stele.client.ModelSerialization;
 import io.stele.client.Stele;
 import io.stele.client.Table;
@@ -15,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.InputFormat;
 import org.apache.hadoop.mapreduce.InputSplit;
@@ -79,10 +79,10 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
   public static final String LEASE_KEY = "mapreduce.stele.input.pinned.lease";
 
   private static final long SPLIT_BYTES = 128L << 20;
-  private static final long LEASE_SECONDS = 3600;
+  private static final Duration LEASE = Duration.ofHours(1);
 
   /** Nothing waits for containers there. */
-  private static final long LOCAL_LEASE_SECONDS = 600;
+  private static final Duration LOCAL_LEASE = Duration.ofMinutes(10);
 
   /** What the job's mappers have read. */
   public enum Counter {
@@ -153,8 +153,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
         ReadRights.check(stele, scan.table()); // Before tablets are pinned.
       }
     }
-    Duration lease =
-        Duration.ofSeconds(conf.getTimeDuration(LEASE_KEY, leaseUnset(context), TimeUnit.SECONDS));
+    Duration lease = Jobs.lease(conf, LEASE_KEY, leaseUnset(context));
     String job = stele.jobs().begin(lease, application(context));
     boolean done = false;
     try {
@@ -180,11 +179,11 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
     }
   }
 
-  private static long leaseUnset(JobContext context) {
+  private static Duration leaseUnset(JobContext context) {
     return Optional.ofNullable(context.getJobID())
         .filter(job -> job.toString().startsWith("job_local"))
-        .map(job -> LOCAL_LEASE_SECONDS)
-        .orElse(LEASE_SECONDS);
+        .map(job -> LOCAL_LEASE)
+        .orElse(LEASE);
   }
 
   /** The application of YARN that will run the job: MapReduce names both alike. */

@@ -15,6 +15,9 @@ import java.util.List;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
+import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
 
 /**
  * Sets up a job that reads or writes tables.
@@ -99,7 +102,7 @@ public final class SteleJob {
   /**
    * Makes the job write files for a table with {@link BulkOutputFormat}, and divides the work among
    * reducers. Mappers write {@code (Bytes row, Mutation)}: this sets the classes of map output to
-   * these. Call it when the job's input and mapper are set.
+   * these. Call it when the job's input and mapper are set: it is refused before.
    *
    * <p>Each reducer writes the rows of some neighbouring tablets. If the table has only one tablet,
    * as a new table does, this runs the job's mapper over samples of its input, in this process, to
@@ -108,11 +111,12 @@ public final class SteleJob {
    *
    * @param reducersMax the maximum number of reducers
    * @param families the families that the job writes
-   * @throws SteleException NOT_FOUND if there is no such table, REFUSED if the mapper does not
-   *     write rows as keys
+   * @throws SteleException NOT_FOUND if there is no such table, REFUSED if the job's input or
+   *     mapper is not set, or the mapper does not write rows as keys
    */
   public static void bulkInto(Job job, String table, int reducersMax, String... families)
       throws IOException {
+    requireInputAndMapper(job.getConfiguration());
     BulkOutputFormat.addTable(job, table, families);
     BulkOutputFormat.reduceByTablet(job, table, reducersMax);
     int tablets;
@@ -123,6 +127,26 @@ public final class SteleJob {
       long bytesMin = job.getConfiguration().getLongBytes(REDUCER_BYTES_KEY, REDUCER_BYTES);
       BulkOutputFormat.reduceByRows(
           job, table, OutputSample.of(job, reducersMax).starts(reducersMax, bytesMin));
+    }
+  }
+
+  /**
+   * Refuses a job without input or mapper, whether or not it needs a sample of them: a program must
+   * not depend on how many tablets its table happens to have.
+   */
+  private static void requireInputAndMapper(Configuration conf) {
+    Class<?> format =
+        conf.getClass(MRJobConfig.INPUT_FORMAT_CLASS_ATTR, TextInputFormat.class, Object.class);
+    boolean readsFiles = FileInputFormat.class.isAssignableFrom(format);
+    String missing =
+        readsFiles && conf.getTrimmed(FileInputFormat.INPUT_DIR, "").isEmpty()
+            ? "input"
+            : conf.getTrimmed(MRJobConfig.MAP_CLASS_ATTR, "").isEmpty() ? "mapper" : "";
+    if (!missing.isEmpty()) {
+      throw SteleException.refused(
+          "the job has no "
+              + missing
+              + " yet: set the job's input and mapper before bulkInto, which samples them");
     }
   }
 

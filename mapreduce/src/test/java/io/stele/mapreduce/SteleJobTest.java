@@ -5,12 +5,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.client.Stele;
 import io.stele.config.Keys;
+import io.stele.inputformat.TableInputFormat;
+import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.jar.JarFile;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.Mapper;
+import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
+import org.apache.hadoop.mapreduce.lib.input.MultipleInputs;
+import org.apache.hadoop.mapreduce.lib.input.SequenceFileInputFormat;
+import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.Test;
 
 class SteleJobTest {
@@ -59,5 +66,39 @@ class SteleJobTest {
     assertThatThrownBy(() -> SteleJob.create(conf, "test"))
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("stele.client.timeout");
+  }
+
+  private static AbstractThrowableAssert<?, ? extends Throwable> assertBulkInto(Job job) {
+    // The number of reducers is what is looked at next.
+    return assertThatThrownBy(() -> SteleJob.bulkInto(job, "webtable", 0, "f"));
+  }
+
+  @Test
+  void filesAreDividedOnlyWhenTheInputAndTheMapperAreSet() throws IOException {
+    Job job = SteleJob.create(new Configuration(false), "test");
+    assertBulkInto(job).hasMessageContaining("no input yet: set the job's input and mapper before");
+    job.setMapperClass(Mapper.class);
+    assertBulkInto(job).hasMessageContaining("no input yet");
+    job.setInputFormatClass(SequenceFileInputFormat.class);
+    assertBulkInto(job).hasMessageContaining("no input yet");
+    FileInputFormat.addInputPath(job, new org.apache.hadoop.fs.Path("file:///input"));
+    assertBulkInto(job).hasMessageContaining("0 reducers");
+
+    Job unmapped = SteleJob.create(new Configuration(false), "test");
+    TableInputFormat.addTable(unmapped, "webtable", RowQuery.ALL);
+    assertBulkInto(unmapped).hasMessageContaining("no mapper yet");
+    unmapped.setMapperClass(Mapper.class);
+    assertBulkInto(unmapped).hasMessageContaining("0 reducers");
+  }
+
+  @Test
+  void severalInputsAreAnInput() throws IOException {
+    Job job = SteleJob.create(new Configuration(false), "test");
+    MultipleInputs.addInputPath(
+        job,
+        new org.apache.hadoop.fs.Path("file:///input"),
+        SequenceFileInputFormat.class,
+        Mapper.class);
+    assertBulkInto(job).hasMessageContaining("0 reducers");
   }
 }

@@ -74,7 +74,8 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
   }
 
   /**
-   * Adds a table to those the job may write to, and makes this the job's output format.
+   * Adds a table to those the job may write to, and makes this the job's output format. If the
+   * table is among them already, only the families are added.
    *
    * @param families the families that the job writes; at submit it is checked that the table has
    *     them

@@ -1,12 +1,16 @@
 package io.stele.outputformat;
 
 import io.stele.client.Stele;
+import io.stele.model.SteleException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.Optional;
 import org.apache.hadoop.mapreduce.JobContext;
 import org.apache.hadoop.mapreduce.JobStatus;
 import org.apache.hadoop.mapreduce.OutputCommitter;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Commits nothing and undoes nothing: mutations are applied when they are written, and a task ends
@@ -15,6 +19,8 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
  * its tasks wrote, and refuse late writes of an attempt.
  */
 final class LiveOutputCommitter extends OutputCommitter {
+  private static final Logger LOG = LoggerFactory.getLogger(LiveOutputCommitter.class);
+
   private Optional<OutputJob.Kept> kept = Optional.empty();
 
   @Override
@@ -39,9 +45,23 @@ final class LiveOutputCommitter extends OutputCommitter {
   @Override
   public void abortTask(TaskAttemptContext context) {}
 
+  /**
+   * Succeeds even if the job cannot be ended in the cluster: all its output is applied, and whoever
+   * runs a job again because it is said to have failed applies everything twice.
+   */
   @Override
   public void commitJob(JobContext context) throws IOException {
-    end(context);
+    try {
+      end(context);
+    } catch (InterruptedIOException e) {
+      throw e;
+    } catch (IOException | SteleException e) {
+      LOG.warn(
+          "All output is applied, but job {} could not be ended in the cluster. It ends by itself"
+              + " when YARN says that its application has ended, or when its lease is over: {}",
+          TableOutputFormat.job(context.getConfiguration()).orElse(""),
+          e.toString());
+    }
   }
 
   @Override

@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.JobContext;
@@ -17,10 +16,10 @@ import org.apache.hadoop.mapreduce.MRJobConfig;
 
 /** The cluster's job that belongs to a MapReduce job, as far as its output needs one. */
 final class OutputJob {
-  private static final long LEASE_SECONDS = 3600;
+  private static final Duration LEASE = Duration.ofHours(1);
 
   /** Nothing waits for containers there. */
-  private static final long LOCAL_LEASE_SECONDS = 600;
+  private static final Duration LOCAL_LEASE = Duration.ofMinutes(10);
 
   private static final String TAG = "stele-";
 
@@ -52,9 +51,9 @@ final class OutputJob {
    * @return its name
    */
   static String begin(JobContext context, Jobs jobs, String leaseKey) throws IOException {
-    long unset = isOfLocalRunner(context) ? LOCAL_LEASE_SECONDS : LEASE_SECONDS;
-    long seconds = context.getConfiguration().getTimeDuration(leaseKey, unset, TimeUnit.SECONDS);
-    return jobs.begin(Duration.ofSeconds(seconds), application(context, jobs));
+    Duration unset = isOfLocalRunner(context) ? LOCAL_LEASE : LEASE;
+    Duration lease = Jobs.lease(context.getConfiguration(), leaseKey, unset);
+    return jobs.begin(lease, application(context, jobs));
   }
 
   /** Whether the job runs in this process: others that use formats do not have a {@link Job}. */

@@ -9,8 +9,11 @@ import java.io.IOException;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 
 /**
@@ -28,7 +31,7 @@ record OutputTable(String name, List<String> families) {
   /** The id of a table when the job was submitted, with its name behind. */
   private static final String ID_KEY = "mapreduce.stele.output.table.id.";
 
-  /** Adds a table to a job's. */
+  /** Adds a table to a job's; if it is there already, only the families are added. */
   static void add(Configuration conf, OutputTable table) {
     String text = table.name();
     for (String family : table.families()) {
@@ -39,28 +42,28 @@ record OutputTable(String name, List<String> families) {
   }
 
   /**
-   * The tables of a job.
+   * The tables of a job, each once, however often it was added.
    *
    * @throws SteleException REFUSED if it has none
    */
   static List<OutputTable> all(Configuration conf) {
-    List<OutputTable> tables = new ArrayList<>();
+    Map<String, Set<String>> tables = new LinkedHashMap<>();
     for (String text : conf.getTrimmedStrings(KEY)) {
       List<String> parts = List.of(text.split(":"));
-      tables.add(
-          new OutputTable(
-              parts.get(0),
-              parts.stream()
-                  .skip(1)
-                  .map(family -> URLDecoder.decode(family, StandardCharsets.UTF_8))
-                  .toList()));
+      Set<String> families = tables.computeIfAbsent(parts.get(0), name -> new LinkedHashSet<>());
+      parts.stream()
+          .skip(1)
+          .map(family -> URLDecoder.decode(family, StandardCharsets.UTF_8))
+          .forEach(families::add);
     }
     if (tables.isEmpty()) {
       throw SteleException.refused(
           "the job writes to tables but names none: call TableOutputFormat.addTable, or that of"
               + " BulkOutputFormat");
     }
-    return tables;
+    return tables.entrySet().stream()
+        .map(table -> new OutputTable(table.getKey(), List.copyOf(table.getValue())))
+        .toList();
   }
 
   /**

@@ -67,7 +67,8 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
   }
 
   /**
-   * Adds a table to those the job may write to, and makes this the job's output format.
+   * Adds a table to those the job may write to, and makes this the job's output format. If the
+   * table is among them already, only the families are added.
    *
    * @param families the families that the job writes; at submit, before any work is done, it is
    *     checked that the table has them. The job may write other families as well

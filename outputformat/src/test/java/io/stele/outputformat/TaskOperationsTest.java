@@ -54,4 +54,17 @@ class TaskOperationsTest {
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("addTable");
   }
+
+  @Test
+  void aTableThatIsAddedTwiceIsOneTableWithTheFamiliesOfBoth() {
+    Configuration conf = new Configuration(false);
+    OutputTable.add(conf, new OutputTable("webtable", List.of("anchor", "contents")));
+    OutputTable.add(conf, new OutputTable("plain", List.of()));
+    OutputTable.add(conf, new OutputTable("webtable", List.of("anchor", "language")));
+    OutputTable.add(conf, new OutputTable("plain", List.of()));
+    assertThat(OutputTable.all(conf))
+        .containsExactly(
+            new OutputTable("webtable", List.of("anchor", "contents", "language")),
+            new OutputTable("plain", List.of()));
+  }
 }

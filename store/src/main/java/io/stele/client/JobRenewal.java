@@ -1,6 +1,8 @@
 package io.stele.client;
 
+import io.stele.metadata.JobNodes;
 import io.stele.model.SteleException;
+import io.stele.runtime.Durations;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Task;
 import java.io.IOException;
@@ -16,24 +18,27 @@ import org.slf4j.LoggerFactory;
  */
 public final class JobRenewal implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(JobRenewal.class);
-  private static final Duration EVERY = Duration.ofSeconds(20);
+  private static final Duration EVERY_MAX = Duration.ofSeconds(20);
+
+  /** How often a job is renewed in its lease, at least: one renewal may fail. */
+  private static final int RENEWALS = 3;
 
   private final Jobs jobs;
   private final String job;
-  private final Duration every;
+  private final Optional<Duration> every;
   private final Task task;
   private volatile Optional<SteleException> over = Optional.empty();
 
-  private JobRenewal(ProcessRuntime runtime, Jobs jobs, String job, Duration every) {
+  private JobRenewal(ProcessRuntime runtime, Jobs jobs, String job, Optional<Duration> every) {
     this.jobs = jobs;
     this.job = job;
     this.every = every;
     this.task = runtime.start("renew-job", () -> run(runtime));
   }
 
-  /** Renews {@code job} at once, and now and then until this is closed. */
+  /** Renews {@code job} at once, and several times in its lease until this is closed. */
   static JobRenewal start(ProcessRuntime runtime, Jobs jobs, String job) {
-    return start(runtime, jobs, job, EVERY);
+    return new JobRenewal(runtime, jobs, job, Optional.empty());
   }
 
   /**
@@ -42,7 +47,7 @@ public final class JobRenewal implements AutoCloseable {
    * @param every how long it is between two renewals
    */
   static JobRenewal start(ProcessRuntime runtime, Jobs jobs, String job, Duration every) {
-    return new JobRenewal(runtime, jobs, job, every);
+    return new JobRenewal(runtime, jobs, job, Optional.of(every));
   }
 
   /**
@@ -58,11 +63,25 @@ public final class JobRenewal implements AutoCloseable {
 
   private void run(ProcessRuntime runtime) {
     try {
+      Optional<Duration> pause = every;
       while (mayGoOn()) {
-        runtime.sleep(every);
+        if (pause.isEmpty()) {
+          pause = pauseOfLease();
+        }
+        runtime.sleep(pause.orElse(JobNodes.LEASE_MIN.dividedBy(RENEWALS)));
       }
     } catch (InterruptedException e) {
       LOG.debug("Job {} is renewed no more", job, e);
+    }
+  }
+
+  /** How long to wait between renewals; empty if the lease cannot be read now. */
+  private Optional<Duration> pauseOfLease() {
+    try {
+      return jobs.leaseOf(job).map(lease -> Durations.min(EVERY_MAX, lease.dividedBy(RENEWALS)));
+    } catch (IOException | SteleException e) {
+      LOG.debug("Cannot read the lease of job {} now; will retry", job, e);
+      return Optional.empty();
     }
   }
 
@@ -76,11 +95,24 @@ public final class JobRenewal implements AutoCloseable {
     } catch (IOException | SteleException e) {
       if (e instanceof SteleException known && known.code() == SteleException.Code.NOT_FOUND) {
         over = Optional.of(known);
-        LOG.error("What it still reads or writes fails from now on: {}", e.getMessage());
+        if (hasCommitted()) { // Whoever commits it keeps it until then, and a little longer.
+          LOG.info("Job {} has committed, and is renewed no more", job);
+        } else {
+          LOG.error("What it still reads or writes fails from now on: {}", e.getMessage());
+        }
         return false;
       }
       LOG.warn("Cannot renew job {} now; will retry: {}", job, e.toString());
       return true;
+    }
+  }
+
+  private boolean hasCommitted() {
+    try {
+      return jobs.state(job) == JobNodes.State.COMMITTED;
+    } catch (IOException | SteleException e) {
+      LOG.debug("Cannot read how job {} has ended", job, e);
+      return false;
     }
   }
 

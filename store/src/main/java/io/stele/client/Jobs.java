@@ -26,7 +26,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
@@ -108,7 +110,39 @@ public final class Jobs {
     admin.calls().ask(Effect.READ, "renewing job " + job, master -> master.renewJob(null, request));
   }
 
-  /** Renews a job at once, and now and then until that is closed. */
+  /**
+   * The lease of a job as a configuration sets it: a time such as {@code 2h}, or seconds.
+   *
+   * @param unset the lease if {@code key} is not set
+   * @throws SteleException REFUSED, with the key, if it is not a time, or is too short or too long
+   */
+  public static Duration lease(Configuration conf, String key, Duration unset) {
+    Duration lease;
+    try {
+      lease =
+          Duration.ofMillis(
+              conf.getTimeDuration(
+                  key, unset.toSeconds(), TimeUnit.SECONDS, TimeUnit.MILLISECONDS));
+    } catch (NumberFormatException e) {
+      throw new SteleException(
+          SteleException.Code.REFUSED,
+          key + " is \"" + conf.get(key) + "\", which is not a time such as 90s, 10m or 2h",
+          e);
+    }
+    JobNodes.checkLease(lease, key);
+    return lease;
+  }
+
+  /** The lease with which a job was begun; empty if the job is over. */
+  Optional<Duration> leaseOf(String job) throws IOException {
+    return connection
+        .readLocks(
+            "reading the lease of job " + job,
+            () -> new JobNodes(connection.runtime(), connection.locks()).read(job))
+        .map(JobNodes.Job::lease);
+  }
+
+  /** Renews a job at once, and several times in its lease until that is closed. */
   public JobRenewal keep(String job) {
     return JobRenewal.start(connection.runtime(), this, job);
   }

@@ -112,9 +112,13 @@ final class JobDirectories {
   }
 
   private void requireBegun(String job) throws IOException {
-    if (jobs.state(job) != JobNodes.State.BEGUN) {
+    JobNodes.State state = jobs.state(job);
+    if (state == JobNodes.State.COMMITTED) {
+      throw SteleException.notFound("job " + job + " has committed");
+    }
+    if (state == JobNodes.State.GONE) {
       throw SteleException.notFound(
-          "job " + job + " is over: it was ended, or not renewed in time, or has committed");
+          "job " + job + " is over: it was ended, or not renewed in time, or committed long ago");
     }
   }
 

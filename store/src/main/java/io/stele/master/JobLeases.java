@@ -34,9 +34,7 @@ final class JobLeases implements Runnable {
   private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
   private static final Duration LOOK_AT_MOST = LOOK_EVERY.multipliedBy(5);
   private static final Duration ASK_EVERY = Duration.ofSeconds(10);
-  private static final Duration LEASE_MIN = Duration.ofSeconds(5);
   private static final Duration WRITE_EVERY = Duration.ofMillis(500);
-  private static final Duration LEASE_MAX = Duration.ofDays(7);
 
   /** A client that pins tablets renews its job each second. */
   private static final Duration PINNING_MAX = Duration.ofSeconds(15);
@@ -67,16 +65,7 @@ final class JobLeases implements Runnable {
 
   /** Begins the job that {@code request} asks for, only once while it exists; returns its name. */
   String begin(String request, Duration lease, Optional<String> application) throws IOException {
-    if (lease.compareTo(LEASE_MIN) < 0 || lease.compareTo(LEASE_MAX) > 0) {
-      throw SteleException.refused(
-          "the lease of a job must be from "
-              + LEASE_MIN.toSeconds()
-              + " s to "
-              + LEASE_MAX.toDays()
-              + " days, not "
-              + lease.toMillis()
-              + " ms");
-    }
+    JobNodes.checkLease(lease, "the lease");
     String job = jobs.begin(request, lease, application);
     LOG.info(
         "Job {} has begun, with a lease of {} s{}",
@@ -99,10 +88,17 @@ final class JobLeases implements Runnable {
     }
     if (!jobs.renew(job)) {
       renewedNanos.remove(job);
-      throw SteleException.notFound(
-          "job " + job + " is over: it was ended, or not renewed in time");
+      throw isOver(job);
     }
     renewedNanos.put(job, nanos);
+  }
+
+  private SteleException isOver(String job) throws IOException {
+    String how =
+        jobs.state(job) == JobNodes.State.COMMITTED
+            ? " has committed"
+            : " is over: it was ended, or not renewed in time, or committed long ago";
+    return SteleException.notFound("job " + job + how);
   }
 
   /**
@@ -113,8 +109,7 @@ final class JobLeases implements Runnable {
    */
   void pinning(String job, boolean pinning) throws IOException {
     if (!(pinning ? jobs.beginPinning(job) : jobs.endPinning(job))) {
-      throw SteleException.notFound(
-          "job " + job + " is over: it was ended, or not renewed in time");
+      throw isOver(job);
     }
   }
 

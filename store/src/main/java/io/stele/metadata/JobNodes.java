@@ -34,6 +34,12 @@ public final class JobNodes {
   private static final Pattern REQUEST = Pattern.compile("[0-9a-f]{32}");
   private static final Pattern NAME = Pattern.compile(REQUEST + "-[0-9a-f]{32}");
 
+  /** The shortest lease of a job: long enough to renew it a few times meanwhile. */
+  public static final Duration LEASE_MIN = Duration.ofSeconds(5);
+
+  /** The longest lease of a job. */
+  public static final Duration LEASE_MAX = Duration.ofDays(7);
+
   /** Prefix of the tag of an application that has no name yet. */
   public static final String TAG = "tag_";
 
@@ -119,6 +125,26 @@ public final class JobNodes {
   public JobNodes(ProcessRuntime runtime, LockService locks) {
     this.runtime = runtime;
     this.locks = locks;
+  }
+
+  /**
+   * Checks a lease.
+   *
+   * @param name what sets it, for people
+   * @throws SteleException REFUSED if it is too short or too long
+   */
+  public static void checkLease(Duration lease, String name) {
+    if (lease.compareTo(LEASE_MIN) < 0 || lease.compareTo(LEASE_MAX) > 0) {
+      throw SteleException.refused(
+          name
+              + " is "
+              + lease.toMillis()
+              + " ms: the lease of a job must be from "
+              + LEASE_MIN.toSeconds()
+              + " s to "
+              + LEASE_MAX.toDays()
+              + " days");
+    }
   }
 
   /** A request that begins a new job, different from all others. */
