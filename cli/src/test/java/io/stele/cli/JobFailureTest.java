@@ -55,9 +55,12 @@ class JobFailureTest {
 
     @Override
     public JobStatus getStatus() {
-      JobStatus status = new JobStatus();
-      status.setFailureInfo(said);
-      return status;
+      return new JobStatus() {
+        @Override
+        public synchronized String getFailureInfo() {
+          return said;
+        }
+      };
     }
 
     /** Two at a time: whoever asks must ask again. */
