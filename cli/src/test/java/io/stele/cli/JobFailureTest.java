@@ -41,12 +41,12 @@ class JobFailureTest {
 
   /** A job that a cluster has run. */
   @SuppressWarnings("deprecation") // Of all constructors, tests can call only these.
-  private static final class Ran extends Job {
+  private static final class Ended extends Job {
     private final String said;
     private final List<TaskCompletionEvent> events;
     private final Map<String, String> diagnostics;
 
-    Ran(String said, List<TaskCompletionEvent> events, Map<String, String> diagnostics)
+    Ended(String said, List<TaskCompletionEvent> events, Map<String, String> diagnostics)
         throws IOException {
       this.said = said;
       this.events = events;
@@ -57,7 +57,7 @@ class JobFailureTest {
     public JobStatus getStatus() {
       return new JobStatus() {
         @Override
-        public synchronized String getFailureInfo() {
+        public String getFailureInfo() {
           return said;
         }
       };
@@ -94,7 +94,7 @@ class JobFailureTest {
             attempt(2, 0), FULL,
             attempt(2, 1), "Error: java.io.IOException: the file is there already\n");
     try (LocalRunnerLog local = new LocalRunnerLog(SystemRuntime.INSTANCE)) {
-      return JobFailure.of(new Ran(said, events, diagnostics), local);
+      return JobFailure.of(new Ended(said, events, diagnostics), local);
     }
   }
 
