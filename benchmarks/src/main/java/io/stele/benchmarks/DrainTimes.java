@@ -80,5 +80,6 @@ public final class DrainTimes {
           before.get(before.size() - 1));
       client.admin().undrainServer(server);
     }
+    writes.forEach(RowWrites::stop);
   }
 }

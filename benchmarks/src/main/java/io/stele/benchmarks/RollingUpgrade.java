@@ -88,6 +88,8 @@ public final class RollingUpgrade {
   private boolean check() throws Exception {
     long acknowledged = 0;
     boolean sound = true;
+    writes.forEach(RowWrites::stop);
+    TimeUnit.MILLISECONDS.sleep(BOTH.toMillis()); // Until the last writes are done.
     for (RowWrites one : writes) {
       sound &= one.isSound();
       acknowledged += one.acknowledged();

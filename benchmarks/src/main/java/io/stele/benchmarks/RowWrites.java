@@ -12,7 +12,7 @@ import java.util.List;
 
 /**
  * One row of a tablet, written again and again: numbers that count up, one write after the other
- * with a short pause, until one fails. Safe for use by any number of threads.
+ * with a short pause, until it is stopped or one fails. Safe for use by any number of threads.
  */
 final class RowWrites {
   private static final Duration PAUSE = Duration.ofMillis(50);
@@ -22,6 +22,7 @@ final class RowWrites {
   private final Bytes row;
   private long acknowledged;
   private boolean failed;
+  private boolean stopped;
   private long longestNanos;
 
   private RowWrites(Table table, Bytes tablet) {
@@ -55,14 +56,22 @@ final class RowWrites {
                 failed(number, failure);
                 return;
               }
-              acknowledged(number, System.nanoTime() - began);
-              SystemRuntime.INSTANCE.after(PAUSE, () -> write(number + 1));
+              if (acknowledged(number, System.nanoTime() - began)) {
+                SystemRuntime.INSTANCE.after(PAUSE, () -> write(number + 1));
+              }
             });
   }
 
-  private synchronized void acknowledged(long number, long nanos) {
+  /** Returns whether to write on. */
+  private synchronized boolean acknowledged(long number, long nanos) {
     acknowledged = number;
     longestNanos = Math.max(longestNanos, nanos);
+    return !stopped;
+  }
+
+  /** Begins no further write, except for one that may be about to begin. */
+  synchronized void stop() {
+    stopped = true;
   }
 
   private synchronized void failed(long number, Throwable why) {
