@@ -38,7 +38,7 @@ import org.slf4j.LoggerFactory;
  * io.stele.lock.Lease}). In two other cases the master first waits until the lease is over. First,
  * a master may have taken the lock on suspicion; it has recorded this beforehand ({@link
  * LockPaths#suspect}), for its successors too. Second, a server that no master has seen may be
- * about to take its lock: it has a minute or more for that, and is spared if it does so in time. No
+ * about to take its lock: it has ten leases for that, and is spared if it does so in time. No
  * tablet waits for it: as soon as a record names it, it must have had its lock.
  *
  * <p>Safe for use by any number of threads.
@@ -47,8 +47,11 @@ final class ServerWatch implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ServerWatch.class);
   private static final Duration RETRY = Duration.ofSeconds(2);
 
-  /** From a server's log directory to its lock; it rehearses in between, on a busy machine. */
-  private static final Duration START_MAX = Duration.ofMinutes(1);
+  /**
+   * How many leases a server may take from its log directory to its first lock: it rehearses in
+   * between, perhaps on a busy machine.
+   */
+  private static final int LEASES_TO_START = 10;
 
   // The clocks of the server and of the master may drift apart by this part of the lease.
   private static final int DRIFT_PARTS = 20;
@@ -131,7 +134,7 @@ final class ServerWatch implements AutoCloseable {
     this.logs = logs;
     this.recoveries = new Recoveries(runtime);
     this.leaseWait = lease.plus(lease.dividedBy(DRIFT_PARTS));
-    this.startWait = leaseWait.compareTo(START_MAX) > 0 ? leaseWait : START_MAX;
+    this.startWait = leaseWait.multipliedBy(LEASES_TO_START);
     this.wake = wake;
     this.fencers = runtime.pool("fencer", FENCERS_MAX);
     this.refreshing = runtime.newLock();

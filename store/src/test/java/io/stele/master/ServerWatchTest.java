@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Test;
 class ServerWatchTest {
   private static final ServerId SERVER = new ServerId("host", 1, 1);
   private static final Duration LEASE = Duration.ofSeconds(10);
-  private static final Duration FIRST_LOCK = Duration.ofMinutes(1);
   private static final Duration LEASE_AND_DRIFT = Duration.ofMillis(10_500);
+  private static final Duration FIRST_LOCK = LEASE_AND_DRIFT.multipliedBy(10);
   private static final Duration MOMENT = Duration.ofMillis(100);
 
   private final Simulation simulation = new Simulation(1, 1_000_000);
