@@ -100,33 +100,33 @@ class JobRenewalTest {
     return errors.messages;
   }
 
+  /** How a job ends that somebody keeps. */
+  private interface End {
+    void end(Jobs jobs, String job) throws Exception;
+  }
+
+  /** A job that ends while it is kept; who keeps it is told {@code said}. */
+  private static Work endsWhileItIsKept(End end, String said) {
+    return (client, jobs) -> {
+      String job = jobs.begin(Duration.ofMinutes(10));
+      try (JobRenewal renewal = jobs.keep(job)) {
+        client.sleep(Duration.ofSeconds(5));
+        end.end(jobs, job);
+        client.sleep(Duration.ofMinutes(1));
+        assertThatThrownBy(renewal::check).hasMessageContaining(said);
+      }
+    };
+  }
+
   @Test
   void whoKeepsAJobThatCommitsIsToldSoAndItIsNoError() throws Exception {
-    Work commits =
-        (client, jobs) -> {
-          String job = jobs.begin(Duration.ofMinutes(10));
-          try (JobRenewal renewal = jobs.keep(job)) {
-            client.sleep(Duration.ofSeconds(5));
-            jobs.commit(job, Map.of());
-            client.sleep(Duration.ofMinutes(1));
-            assertThatThrownBy(renewal::check).hasMessageContaining("has committed");
-          }
-        };
+    Work commits = endsWhileItIsKept((jobs, job) -> jobs.commit(job, Map.of()), "has committed");
     assertThat(errors(commits)).isEmpty();
   }
 
   @Test
   void whoKeepsAJobThatIsEndedIsToldSoAsAnError() throws Exception {
-    Work ends =
-        (client, jobs) -> {
-          String job = jobs.begin(Duration.ofMinutes(10));
-          try (JobRenewal renewal = jobs.keep(job)) {
-            client.sleep(Duration.ofSeconds(5));
-            jobs.end(job);
-            client.sleep(Duration.ofMinutes(1));
-            assertThatThrownBy(renewal::check).hasMessageContaining("is over");
-          }
-        };
+    Work ends = endsWhileItIsKept(Jobs::end, "is over");
     assertThat(errors(ends)).hasSize(1);
   }
 

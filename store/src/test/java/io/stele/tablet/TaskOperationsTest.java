@@ -32,7 +32,11 @@ class TaskOperationsTest {
   private long sequence;
 
   private OperationWindow open() {
-    OperationWindow opened = new OperationWindow(clocks, WINDOW, budget);
+    return open(budget);
+  }
+
+  private OperationWindow open(OperationBudget its) {
+    OperationWindow opened = new OperationWindow(clocks, WINDOW, its);
     opened.admit(JOB, 0);
     return opened;
   }
@@ -90,9 +94,7 @@ class TaskOperationsTest {
     for (long number = 1; number <= count; number++) {
       Outstanding said = said(JOB, number, number);
       for (int task = 1; task <= TASKS; task++) {
-        OperationWindow.Begun begun = begin(window, task, number, "record", said);
-        window.queued(begun.operation(), ++sequence, Bytes.EMPTY);
-        window.done(begun.operation());
+        apply(window, task, number, said);
       }
       if (number % 1000 == 0) {
         window.moveToWritten(sequence);
@@ -273,16 +275,12 @@ class TaskOperationsTest {
 
   @Test
   void wantOfMemoryTakesSamplesButNotWhatIsSettled() {
-    OperationBudget small = new OperationBudget(20_000);
-    OperationWindow crowded = new OperationWindow(clocks, WINDOW, small);
-    crowded.admit(JOB, 0);
+    OperationWindow crowded = open(new OperationBudget(20_000));
     int task = 0;
     try {
       for (task = 1; task < 1000; task++) {
         for (long number = 1; number <= 40; number++) {
-          OperationWindow.Begun begun = begin(crowded, task, number, "record", said(number));
-          crowded.queued(begun.operation(), ++sequence, Bytes.EMPTY);
-          crowded.done(begun.operation());
+          apply(crowded, task, number, said(number));
         }
         clocks.pass(Duration.ofHours(2));
       }
@@ -300,8 +298,7 @@ class TaskOperationsTest {
   @Test
   void aJobOfMoreTasksThanThereIsRoomForHindersNoOtherClient() {
     OperationBudget small = new OperationBudget(40_000);
-    OperationWindow crowded = new OperationWindow(clocks, WINDOW, small);
-    crowded.admit(JOB, 0);
+    OperationWindow crowded = open(small);
     long other = 1_000_000;
     apply(crowded, other, 1, new Outstanding(1, Optional.empty(), Optional.empty()));
     assertThatThrownBy(
