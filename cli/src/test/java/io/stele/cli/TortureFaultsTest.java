@@ -40,6 +40,7 @@ import org.junit.jupiter.api.Timeout;
 class TortureFaultsTest {
   private static final Duration AT_ONCE = Duration.ofMillis(1);
   private static final Duration CLIENT_TIMEOUT = Duration.ofSeconds(1);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final Configuration conf = MiniStele.quick(new Configuration(false));
   private final Site site = Site.inMemory();
@@ -146,11 +147,16 @@ class TortureFaultsTest {
   @Test
   void whyTabletsAreNotServedIsSaid() throws Exception {
     mini.servers().forEach(mini::killServer);
+    Await.untilAnswered(PATIENCE, "the master to miss the server", this::isNoServerLive);
     TortureScene.Waited waited = scene.awaitServed(mini.client(), Duration.ofMillis(100));
     assertThat(waited.missing()).isPresent();
     assertThat(waited.missing().orElseThrow())
         .contains("all tablets are served. Last seen: ")
         .containsPattern("the cluster's status cannot be had: |\\d+ tablets are not served");
+  }
+
+  private boolean isNoServerLive() throws IOException {
+    return mini.client().admin().clusterStatus().servers().isEmpty();
   }
 
   @Test

@@ -61,7 +61,8 @@ final class LoadTroubles {
   /**
    * Until when a tablet is left alone.
    *
-   * @param failures how often it failed under this master, or since it was quarantined
+   * @param failures how often it failed since it was loaded or quarantined, as far as this master
+   *     saw
    * @param quarantined whether it is quarantined
    */
   private record Pause(int failures, boolean quarantined, long untilNanos) {}
@@ -162,6 +163,9 @@ final class LoadTroubles {
                 before.map(LoadTrouble::sinceMillis).orElse(runtime.wallClock().millis()),
                 failures,
                 quarantined));
+    if (before.isEmpty()) {
+      forgetPauses(record.id()); // It was loaded since.
+    }
     Duration pause = pause(record.id(), quarantined);
     if (quarantined) {
       LOG.error(
@@ -194,11 +198,13 @@ final class LoadTroubles {
     return pause;
   }
 
+  private synchronized void forgetPauses(TabletId tablet) {
+    pauses.remove(tablet);
+  }
+
   private TabletRecord free(TabletRecord record) throws IOException {
     TabletRecord freed = records.releaseFromQuarantine(record);
-    synchronized (this) {
-      pauses.remove(record.id());
-    }
+    forgetPauses(record.id());
     LOG.info("Tablet {} is released from quarantine", record.id());
     return freed;
   }

@@ -187,13 +187,16 @@ final class TabletDirectory {
    * Reads the record of a tablet whose server does not answer: the tablet may be elsewhere by now.
    * The location stays in use meanwhile. All callers share one read a second.
    *
-   * @return completes when the record was read, or could not be
+   * @return completes when the record was read, or could not be; if it says that the tablet is not
+   *     served, when that has changed, or a second later
    */
   CompletableFuture<Void> check(TabletLocation location) {
-    Optional<Place> known =
-        placeOf(location.extent().start())
-            .filter(place -> place.usable && place.isAt(location.server()));
-    if (known.isEmpty()) { // It is about to be read anyway, or is known to be elsewhere.
+    Bytes row = location.extent().start();
+    Optional<Place> known = placeOf(row).filter(place -> place.usable);
+    if (known.isEmpty()) {
+      return locate(row, Deadline.after(runtime, CHECK_EVERY)).handle((found, failure) -> null);
+    }
+    if (!known.get().isAt(location.server())) {
       return CompletableFuture.completedFuture(null);
     }
     Place place = known.get();

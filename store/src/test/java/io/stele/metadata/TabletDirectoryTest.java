@@ -2,6 +2,12 @@ package io.stele.metadata;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.metadata.Attempts.Effect;
+import io.stele.metadata.Attempts.Purpose;
+import io.stele.metadata.TabletAccess.Answer;
+import io.stele.metadata.TabletAccess.Call;
+import io.stele.metadata.TabletAccess.Message;
+import io.stele.metadata.TabletAccess.RowRequest;
 import io.stele.model.Bytes;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
@@ -17,6 +23,7 @@ import io.stele.sim.MemoryLockStore;
 import io.stele.sim.SimulatedProcess;
 import io.stele.sim.Simulation;
 import io.stele.wire.QueryCodec;
+import io.stele.wire.data.DataProtos.ReadProto;
 import io.stele.wire.data.DataProtos.RequestProto;
 import java.io.IOException;
 import java.time.Duration;
@@ -89,6 +96,23 @@ class TabletDirectoryTest {
     return access.rows(TABLE, row(row), query, Deadline.after(runtime, timeout));
   }
 
+  /** Reads a row as clients do, who wait for each answer for longer than servers do. */
+  private CompletableFuture<Answer> readAsClientsDo(int row, Duration timeout) {
+    Call call =
+        location ->
+            Message.of(
+                RequestProto.newBuilder()
+                    .setRead(
+                        ReadProto.newBuilder()
+                            .setTablet(QueryCodec.encode(location.tablet(), location.epoch()))
+                            .setQuery(
+                                QueryCodec.encode(
+                                    RowQuery.ALL.range(RowRange.single(row(row))).limit(1)))));
+    Purpose purpose = Purpose.of(Effect.READ, () -> "reading a row");
+    return access.send(
+        new RowRequest(TABLE, row(row), purpose, call), Deadline.after(runtime, timeout));
+  }
+
   private List<CompletableFuture<TabletAccess.Rows>> readEvery(int distance, Duration timeout) {
     List<CompletableFuture<TabletAccess.Rows>> all = new ArrayList<>();
     for (int i = 0; i < ROWS; i += distance) {
@@ -155,6 +179,27 @@ class TabletDirectoryTest {
           runtime.sleep(Duration.ofMillis(1100)); // After two seconds each call is looked at.
           assertThat(all).allMatch(read -> read.isDone() && !read.isCompletedExceptionally());
           assertThat(servers.reads.get(TableId.METADATA)).as("for all of them").hasSize(1);
+        });
+  }
+
+  @Test
+  void callsThatWaitForAServerThatHasLostTheTabletGoToItsSuccessorHoweverLateThatHasIt()
+      throws Exception {
+    simulation.run(
+        () -> {
+          start();
+          await(read(0, Duration.ofSeconds(60)));
+          servers.silent = request -> request.hasRead() && isOf(tablets.get(0), request);
+          CompletableFuture<Answer> waits = readAsClientsDo(1, Duration.ofSeconds(60));
+          runtime.sleep(Duration.ofSeconds(1));
+          servers.silent = request -> false;
+          servers.stop(ONE, tablets.get(0).id());
+          TabletRecord away = records.unloaded(tablets.get(0), "unloaded");
+          runtime.sleep(Duration.ofMillis(1500)); // The first look is made, and finds it away.
+          records.loaded(records.assign(away, TWO));
+          servers.serve(TWO, tablets.get(0).id());
+          runtime.sleep(Duration.ofMillis(2500));
+          assertThat(waits).isCompleted();
         });
   }
 
