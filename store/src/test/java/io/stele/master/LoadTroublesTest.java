@@ -1,0 +1,58 @@
+package io.stele.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.metadata.TabletRecord;
+import io.stele.model.ServerId;
+import io.stele.model.TabletId;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class LoadTroublesTest {
+  private static final ServerId SERVER = new ServerId("a", 1, 1);
+  private static final Duration LONGER_THAN_THE_FIRST_PAUSE = Duration.ofMillis(600);
+
+  private final MasterFixture master = new MasterFixture();
+  private final LoadTroubles troubles = new LoadTroubles(master.process, master.records);
+
+  /** Returns the record after a failure that has nothing to do with the tablet. */
+  private TabletRecord fail(TabletRecord assigned) {
+    TabletId tablet = assigned.id();
+    long epoch = assigned.assignment().epoch();
+    troubles.failed(new LoadFailure(SERVER, tablet, epoch, "HDFS was away", false));
+    return troubles.apply(Map.of(tablet, assigned), any -> true).get(0);
+  }
+
+  @Test
+  void theLongerATabletFailsTheLongerItIsLeftAlone() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          TabletRecord record = master.only(master.table("t"));
+          for (int i = 0; i < 3; i++) {
+            record = fail(master.records.assign(record, SERVER));
+          }
+          master.sleep(LONGER_THAN_THE_FIRST_PAUSE);
+          assertThat(troubles.holds(record)).isTrue();
+        });
+  }
+
+  @Test
+  void failuresBeforeATabletWasLoadedDoNotCount() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          TabletRecord record = master.only(master.table("t"));
+          for (int i = 0; i < 9; i++) {
+            TabletRecord failed = fail(master.records.assign(record, SERVER));
+            TabletRecord loaded = master.records.loaded(master.records.assign(failed, SERVER));
+            record = master.records.unloaded(loaded, "it moves");
+          }
+          record = fail(master.records.assign(record, SERVER));
+          assertThat(troubles.holds(record)).isTrue();
+          master.sleep(LONGER_THAN_THE_FIRST_PAUSE);
+          assertThat(troubles.holds(record)).isFalse();
+        });
+  }
+}
