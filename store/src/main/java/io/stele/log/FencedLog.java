@@ -33,7 +33,7 @@ public final class FencedLog {
   private FencedLog() {}
 
   /** Whether the log in {@code directory} is completely fenced. */
-  static boolean isListed(FileSystem fs, Path directory) throws IOException {
+  public static boolean isListed(FileSystem fs, Path directory) throws IOException {
     return fs.exists(new Path(directory, NAME));
   }
 

@@ -11,13 +11,13 @@ import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.ServerId;
 import io.stele.runtime.ProcessRuntime;
-import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -112,17 +112,28 @@ final class DeadLogs {
 
   /** The servers that have, or had until now, their own log directory. */
   Set<ServerId> owners() throws IOException {
-    Set<ServerId> servers = new TreeSet<>();
-    try {
-      for (FileStatus directory : fs.listStatus(layout.logs())) {
-        try {
-          servers.add(ServerId.parse(directory.getPath().getName()));
-        } catch (IllegalArgumentException e) {
-          LOG.warn("{} is not the log directory of a tablet server", directory.getPath(), e);
-        }
+    return serversIn(layout.logs());
+  }
+
+  /** The servers whose log directory was renamed, but not all of whose segments may be closed. */
+  Set<ServerId> unfinished() throws IOException {
+    Set<ServerId> servers = serversIn(layout.recovery());
+    for (Iterator<ServerId> all = servers.iterator(); all.hasNext(); ) {
+      if (FencedLog.isListed(fs, layout.recovery(all.next()))) {
+        all.remove();
       }
-    } catch (FileNotFoundException e) {
-      LOG.debug("{} does not exist yet", layout.logs(), e);
+    }
+    return servers;
+  }
+
+  private Set<ServerId> serversIn(Path directories) throws IOException {
+    Set<ServerId> servers = new TreeSet<>();
+    for (FileStatus directory : Sweeper.list(fs, directories)) {
+      try {
+        servers.add(ServerId.parse(directory.getPath().getName()));
+      } catch (IllegalArgumentException e) {
+        LOG.warn("{} is not the log directory of a tablet server", directory.getPath(), e);
+      }
     }
     return servers;
   }

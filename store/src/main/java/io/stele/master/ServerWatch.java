@@ -38,20 +38,19 @@ import org.slf4j.LoggerFactory;
  * io.stele.lock.Lease}). In two other cases the master first waits until the lease is over. First,
  * a master may have taken the lock on suspicion; it has recorded this beforehand ({@link
  * LockPaths#suspect}), for its successors too. Second, a server that no master has seen may be
- * about to take its lock: it has ten leases for that, and is spared if it does so in time. No
- * tablet waits for it: as soon as a record names it, it must have had its lock.
+ * about to take its lock: it has the duration of a lease for that, and is spared if it does so in
+ * time. Nothing waits for it: it answers nobody before it has its lock, and as soon as a record
+ * names it, it must have had its lock.
+ *
+ * <p><b>Fences of others.</b> A master that ends while it fences a server leaves a renamed log
+ * without a list of its segments. The server may have taken its lock meanwhile; its next segment
+ * cannot be created. A later master finds such a log and completes the fence, lock or not.
  *
  * <p>Safe for use by any number of threads.
  */
 final class ServerWatch implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ServerWatch.class);
   private static final Duration RETRY = Duration.ofSeconds(2);
-
-  /**
-   * How many leases a server may take from its log directory to its first lock: it rehearses in
-   * between, perhaps on a busy machine.
-   */
-  private static final int LEASES_TO_START = 10;
 
   // The clocks of the server and of the master may drift apart by this part of the lease.
   private static final int DRIFT_PARTS = 20;
@@ -79,7 +78,8 @@ final class ServerWatch implements AutoCloseable {
   private static final class Fencing {
     final ServerId server;
     boolean hadLock;
-    boolean waited; // For its lease.
+    boolean waited; // For its lease, or its first lock.
+    boolean starts; // If it is alive, it has not had its lock yet.
     Stage stage = Stage.LEASE;
     Optional<Timer> timer = Optional.empty(); // Of the next step.
 
@@ -94,7 +94,6 @@ final class ServerWatch implements AutoCloseable {
   private final DeadLogs logs;
   private final Recoveries recoveries;
   private final Duration leaseWait;
-  private final Duration startWait;
   private final Wake wake;
   private final WorkerPool fencers;
 
@@ -134,7 +133,6 @@ final class ServerWatch implements AutoCloseable {
     this.logs = logs;
     this.recoveries = new Recoveries(runtime);
     this.leaseWait = lease.plus(lease.dividedBy(DRIFT_PARTS));
-    this.startWait = leaseWait.multipliedBy(LEASES_TO_START);
     this.wake = wake;
     this.fencers = runtime.pool("fencer", FENCERS_MAX);
     this.refreshing = runtime.newLock();
@@ -166,6 +164,7 @@ final class ServerWatch implements AutoCloseable {
       Set<ServerId> suspects = new TreeSet<>();
       if (listLogs) {
         suspects.addAll(logs.owners());
+        logs.unfinished().forEach(this::completeFence);
       }
       saw(ServerInfo.all(locks, takeUpToDate()), suspects);
       done = true;
@@ -243,6 +242,19 @@ final class ServerWatch implements AutoCloseable {
     beginFence(server, true); // Tablets are only assigned to servers that have their locks.
   }
 
+  /** Another master renamed the server's log and ended, or is just fencing it. */
+  private synchronized void completeFence(ServerId server) {
+    if (isDoomed(server) || closed) {
+      return;
+    }
+    LOG.warn("Tablet server {} was not fenced completely: will do so now", server);
+    Optional.ofNullable(fencing.get(server)).flatMap(begun -> begun.timer).ifPresent(Timer::cancel);
+    Fencing begun = new Fencing(server, true);
+    fencing.put(server, begun);
+    recoveries.lost(server);
+    goOn(begun, Stage.LOG, Duration.ZERO);
+  }
+
   private synchronized void beginFence(ServerId server, boolean hadLock) {
     if (!closed
         && !live.containsKey(server)
@@ -258,6 +270,7 @@ final class ServerWatch implements AutoCloseable {
     if (hadLock && begun != null && begun.stage == Stage.LEASE && !begun.hadLock) {
       begun.hadLock = true; // Known only now: it has had its first lock.
       begun.waited = false;
+      begun.starts = false;
       begun.timer.ifPresent(Timer::cancel);
       goOn(begun, Stage.LEASE, Duration.ZERO);
     }
@@ -302,8 +315,7 @@ final class ServerWatch implements AutoCloseable {
     switch (stage(begun)) {
       case LEASE -> {
         if (hasLock(begun.server)) {
-          LOG.info("Tablet server {} has its lock now: it was still starting", begun.server);
-          spare(begun.server);
+          spare(begun);
           wake.look();
         } else if (needsWait(begun)) {
           await(begun);
@@ -317,28 +329,24 @@ final class ServerWatch implements AutoCloseable {
     }
   }
 
-  /**
-   * Whether the server may be alive and answer, or take its first lock. Not called a second time.
-   */
+  /** Whether the server may be alive and answer, or take its first lock. */
   private boolean needsWait(Fencing begun) throws IOException {
+    boolean suspect = isSuspect(begun.server);
     synchronized (this) {
-      if (begun.waited || !begun.hadLock) {
-        return !begun.waited;
-      }
+      begun.starts = !begun.hadLock && !suspect;
+      return !begun.waited && (begun.starts || suspect);
     }
-    return locks.read(LockPaths.suspect(begun.server)).isPresent();
   }
 
   private synchronized void await(Fencing begun) {
-    if (fencing.get(begun.server) == begun) { // Otherwise it was spared.
+    if (fencing.get(begun.server) == begun) { // Otherwise it was spared, or is fenced already.
       begun.waited = true;
-      Duration wait = begun.hadLock ? leaseWait : startWait;
       LOG.info(
           "Waiting {} for the {} of tablet server {}",
-          wait,
-          begun.hadLock ? "lease" : "first lock",
+          leaseWait,
+          begun.starts ? "first lock" : "lease",
           begun.server);
-      goOn(begun, Stage.LEASE, wait);
+      goOn(begun, Stage.LEASE, leaseWait);
     }
   }
 
@@ -381,9 +389,15 @@ final class ServerWatch implements AutoCloseable {
       suspect(begun.server);
       deleteLock(begun.server);
       goOn(begun, Stage.LATE_LEASE, leaseWait);
+    } else if (!begun.waited && isSuspect(begun.server)) { // Another master took the lock.
+      goOn(begun, Stage.LATE_LEASE, leaseWait);
     } else {
       end(begun);
     }
+  }
+
+  private boolean isSuspect(ServerId server) throws IOException {
+    return locks.read(LockPaths.suspect(server)).isPresent();
   }
 
   private void end(Fencing begun) throws IOException {
@@ -399,6 +413,13 @@ final class ServerWatch implements AutoCloseable {
     }
     LOG.info("Tablet server {} is fenced", begun.server);
     wake.look();
+  }
+
+  private synchronized void spare(Fencing begun) {
+    if (fencing.get(begun.server) == begun) { // Otherwise its log was found to be renamed.
+      LOG.info("Tablet server {} has its lock now: it was still starting", begun.server);
+      spare(begun.server);
+    }
   }
 
   /** The server is alive: it is not fenced now. */
@@ -498,7 +519,7 @@ final class ServerWatch implements AutoCloseable {
   private Set<ServerId> leased() {
     Set<ServerId> leased = new TreeSet<>();
     for (Fencing begun : fencing.values()) {
-      if (begun.stage == Stage.LEASE) {
+      if (begun.stage == Stage.LEASE && !begun.starts) {
         leased.add(begun.server);
       }
     }

@@ -1,5 +1,6 @@
 package io.stele.master;
 
+import io.stele.log.FencedLog;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.Layout;
 import io.stele.metadata.RecordChangedException;
@@ -91,7 +92,7 @@ final class Sweeper {
   }
 
   private int sweepAll() throws IOException {
-    List<Path> fencedLogs = list(fs, layout.recovery()).stream().map(FileStatus::getPath).toList();
+    List<Path> fencedLogs = fencedLogs();
     Map<TableId, List<FileStatus>> files = new TreeMap<>();
     for (FileStatus directory : list(fs, layout.tables())) {
       Optional<TableId> table = table(directory.getPath());
@@ -127,6 +128,20 @@ final class Sweeper {
     return mark.get().dropping().isEmpty() && !lost
         ? deleted + sweepLogs(fencedLogs, mark.get().neededLogs())
         : deleted;
+  }
+
+  /**
+   * The logs to which nothing can be written any more. Of the others, which a master completes, a
+   * server may be alive, and be given tablets after the mark.
+   */
+  private List<Path> fencedLogs() throws IOException {
+    List<Path> fenced = new ArrayList<>();
+    for (FileStatus directory : list(fs, layout.recovery())) {
+      if (FencedLog.isListed(fs, directory.getPath())) {
+        fenced.add(directory.getPath());
+      }
+    }
+    return fenced;
   }
 
   /** Sweeps a table that is gone: only files that another table needs stay. */

@@ -8,7 +8,9 @@ import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.TableId;
+import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.Task;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,12 +20,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a server does before it has its lock: it opens tablets of others as if it were to serve
+ * What a server does before it takes tablets: it opens tablets of others as if it were to serve
  * them, and changes nothing.
  *
  * <p>A new process takes seconds to do something for the first time, because it has to load the
  * classes. No tablet should be away for that long, and many a server gets all tablets of another
- * one as soon as it has its lock: of the next in a rolling restart.
+ * one as soon as it takes any: of the next in a rolling restart.
  *
  * <p>Where there is nothing to rehearse with, nothing is lost. For one thread.
  */
@@ -31,6 +33,10 @@ final class Rehearsal {
   private static final Logger LOG = LoggerFactory.getLogger(Rehearsal.class);
   private static final Duration PATIENCE = Duration.ofSeconds(2);
 
+  /** A server is not kept from taking tablets for longer, whatever it waits for. */
+  private static final Duration LENGTH_MAX = Duration.ofSeconds(10);
+
+  private final ProcessRuntime runtime;
   private final LockService locks;
   private final TabletRecords records;
   private final TabletLoader loader;
@@ -41,17 +47,41 @@ final class Rehearsal {
    * @param access of the server, which also learns here where METADATA is
    */
   Rehearsal(ProcessRuntime runtime, LockService locks, TabletAccess access, TabletLoader loader) {
+    this.runtime = runtime;
     this.locks = locks;
     this.records = new TabletRecords(runtime, locks, access, PATIENCE);
     this.loader = loader;
   }
 
-  /** Opens a tablet of METADATA and one of a user, and reads from them. */
-  void run() {
+  /** Whether there are tablets to open; not so while the cluster starts. */
+  boolean isPossible() {
     try {
-      if (!isRootServed()) {
-        return; // The cluster is starting, or has just lost that server.
+      return isRootServed();
+    } catch (IOException | RuntimeException e) {
+      LOG.info("It cannot be seen whether the root tablet is served: {}", e.toString());
+      return false;
+    }
+  }
+
+  /**
+   * Opens a tablet of METADATA and one of a user, and reads from them; gives up after {@link
+   * #LENGTH_MAX}.
+   */
+  void run() throws IOException {
+    Task task = runtime.start("rehearsal", this::openAndRead);
+    try {
+      if (!runtime.await(task.ended(), LENGTH_MAX)) {
+        LOG.warn("Loading could not be rehearsed in {}: the first tablet takes longer", LENGTH_MAX);
+        task.interrupt();
       }
+    } catch (InterruptedException e) {
+      task.interrupt();
+      throw Futures.interrupted(e, "rehearsing how tablets are loaded");
+    }
+  }
+
+  private void openAndRead() {
+    try {
       List<TabletRecord> tablets = new ArrayList<>();
       tablets.addAll(records.readFrom(TableId.METADATA, Bytes.EMPTY, 1));
       tablets.addAll(records.readUndamaged(RowRange.ALL, 1));

@@ -6,6 +6,7 @@ import io.stele.config.TabletServerConfig;
 import io.stele.format.NameSpace;
 import io.stele.lock.Lease;
 import io.stele.lock.Lock;
+import io.stele.lock.LockLostException;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.lock.UnreachableException;
@@ -77,6 +78,7 @@ public final class TabletServer {
   private final long valueBytesMax;
   private final Lock lock;
   private final LockService locks;
+  private final Optional<Rehearsal> rehearsal;
   private final LeaseKeeper leaseKeeper;
   private final Teardown teardown;
   private final AtomicBoolean draining = new AtomicBoolean();
@@ -117,6 +119,7 @@ public final class TabletServer {
     CompletableFuture<TabletServer> started = new CompletableFuture<>();
     try {
       TabletServer server = new TabletServer(environment, life, teardown, started);
+      server.rehearse();
       started.complete(server);
       return server;
     } catch (IOException | RuntimeException | Error e) {
@@ -187,14 +190,38 @@ public final class TabletServer {
     pageListener = transport.servePage(0, page::page);
     teardown.add(pageListener::close);
 
-    new Rehearsal(runtime, locks, access, loader).run();
-    lock = takeLock(locks);
-    checkNotFenced(fs, logs);
+    rehearsal =
+        Optional.of(new Rehearsal(runtime, locks, access, loader)).filter(Rehearsal::isPossible);
+    lock = takeLock(info(rehearsal.isPresent()));
+    checkNotFenced(fs, layout);
     leaseKeeper = LeaseKeeper.start(runtime, lease, lock, clock, life::abort);
     teardown.add(leaseKeeper::close);
     Task rounds = runtime.start("maintenance", () -> maintenance.run(ROUND));
     teardown.add(rounds::interrupt);
-    LOG.info("Tablet server {} is ready; control plane on port {}", id, controlListener.port());
+  }
+
+  /** The server takes tablets only afterwards, except those of METADATA that nobody else takes. */
+  private void rehearse() throws IOException {
+    if (rehearsal.isPresent()) {
+      contact.drains(true);
+      rehearsal.get().run();
+      sayThatItTakesTablets();
+    }
+    LOG.info("Server {} takes tablets; control plane on port {}", id(), controlListener.port());
+  }
+
+  private void sayThatItTakesTablets() throws IOException {
+    while (true) {
+      try {
+        say(false);
+        return;
+      } catch (LockLostException e) {
+        throw e;
+      } catch (IOException e) {
+        LOG.warn("Server {} cannot say yet that it takes tablets; will retry", id(), e);
+      }
+      pause("writing into the lock");
+    }
   }
 
   private static CaffeineBlockCache cache(TabletServerConfig config) {
@@ -274,9 +301,13 @@ public final class TabletServer {
             plan.answerBytes()));
   }
 
-  private void checkNotFenced(FileSystem fs, Path logs) throws IOException {
+  /**
+   * Looks for both names: HDFS's client repeats the creation of a directory if the NameNode fails
+   * over, which may bring back the old name of one that was renamed meanwhile.
+   */
+  private void checkNotFenced(FileSystem fs, Layout layout) throws IOException {
     NameSpace.catchUp(fs);
-    if (!fs.exists(logs)) {
+    if (!fs.exists(layout.logs(id())) || fs.exists(layout.recovery(id()))) {
       throw new IOException(
           "the master treated server " + id() + " as dead before it had its lock: start another");
     }
@@ -286,20 +317,24 @@ public final class TabletServer {
    * Waits while the lock service is down: it may have granted the lock already, and the session
    * keeps it.
    */
-  private Lock takeLock(LockService locks) throws IOException {
+  private Lock takeLock(ServerInfo info) throws IOException {
     while (true) {
       try {
         return locks
-            .tryLock(LockPaths.server(id()), info(false).encode())
+            .tryLock(LockPaths.server(id()), info.encode())
             .orElseThrow(() -> new IOException("another process has the lock of server " + id()));
       } catch (UnreachableException e) {
         LOG.warn("Server {} cannot get its lock yet; will retry: {}", id(), e.getMessage());
       }
-      try {
-        context.runtime().sleep(LOCK_AGAIN);
-      } catch (InterruptedException e) {
-        throw Futures.interrupted(e, "taking the lock of server " + id());
-      }
+      pause("taking the lock");
+    }
+  }
+
+  private void pause(String what) throws IOException {
+    try {
+      context.runtime().sleep(LOCK_AGAIN);
+    } catch (InterruptedException e) {
+      throw Futures.interrupted(e, what + " of server " + id());
     }
   }
 

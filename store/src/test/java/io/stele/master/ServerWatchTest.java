@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.lock.Lock;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
+import io.stele.log.FencedLog;
 import io.stele.metadata.Layout;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.Bytes;
@@ -30,7 +31,6 @@ class ServerWatchTest {
   private static final ServerId SERVER = new ServerId("host", 1, 1);
   private static final Duration LEASE = Duration.ofSeconds(10);
   private static final Duration LEASE_AND_DRIFT = Duration.ofMillis(10_500);
-  private static final Duration FIRST_LOCK = LEASE_AND_DRIFT.multipliedBy(10);
   private static final Duration MOMENT = Duration.ofMillis(100);
 
   private final Simulation simulation = new Simulation(1, 1_000_000);
@@ -182,10 +182,10 @@ class ServerWatchTest {
         () -> {
           fs.mkdirs(layout.logs(SERVER));
           watch.refresh(false);
-          sleep(FIRST_LOCK.plus(MOMENT));
+          sleep(LEASE_AND_DRIFT.plus(MOMENT));
           assertThat(watch.fenced()).isEmpty();
           watch.refresh(true);
-          sleep(FIRST_LOCK.plus(MOMENT));
+          sleep(LEASE_AND_DRIFT.plus(MOMENT));
           assertThat(watch.fenced()).containsExactly(SERVER);
         });
   }
@@ -215,15 +215,67 @@ class ServerWatchTest {
   }
 
   @Test
+  void aServerThatDiedBeforeItsFirstLockHindersNobody() throws Exception {
+    simulation.run(
+        () -> {
+          fs.mkdirs(layout.logs(SERVER));
+          watch.refresh(true);
+          sleep(MOMENT);
+          assertThat(watch.answering().leased()).isEmpty();
+          assertThat(watch.isFencing()).isFalse();
+          assertThat(watch.fenced()).as("it may still start").isEmpty();
+        });
+  }
+
+  /** A master that stood still renamed the log of a server that took its lock just then. */
+  @Test
+  void aFenceThatAnotherMasterBeganIsCompletedThoughTheServerHasItsLock() throws Exception {
+    simulation.run(
+        () -> {
+          serverStarts();
+          watch.refresh(true);
+          fs.mkdirs(layout.recovery(SERVER).getParent());
+          fs.rename(layout.logs(SERVER), layout.recovery(SERVER));
+          watch.refresh(true);
+          assertThat(watch.live()).isEmpty();
+          sleep(MOMENT);
+          assertThat(FencedLog.isListed(fs, layout.recovery(SERVER))).isTrue();
+          assertThat(locks.read(LockPaths.server(SERVER))).isEmpty();
+          assertThat(watch.fenced()).as("its lease may be valid").isEmpty();
+          sleep(LEASE_AND_DRIFT);
+          assertThat(watch.fenced()).containsExactly(SERVER);
+        });
+  }
+
+  @Test
+  void aFenceThatAnotherMasterBeganWaitsForTheLeaseOfASuspect() throws Exception {
+    simulation.run(
+        () -> {
+          serverStarts();
+          watch.refresh(true);
+          watch.suspected(SERVER);
+          watch.refresh(false);
+          fs.mkdirs(layout.recovery(SERVER).getParent());
+          fs.rename(layout.logs(SERVER), layout.recovery(SERVER));
+          watch.refresh(true);
+          sleep(MOMENT);
+          assertThat(FencedLog.isListed(fs, layout.recovery(SERVER))).isTrue();
+          assertThat(watch.fenced()).isEmpty();
+          sleep(LEASE_AND_DRIFT);
+          assertThat(watch.fenced()).containsExactly(SERVER);
+        });
+  }
+
+  @Test
   void aServerThatWasJustStartingIsSpared() throws Exception {
     simulation.run(
         () -> {
           fs.mkdirs(layout.logs(SERVER));
           watch.refresh(true);
-          sleep(LEASE.multipliedBy(5)); // It rehearses, on a busy machine.
+          sleep(LEASE);
           assertThat(watch.isFencing()).as("a server that starts hinders nobody").isFalse();
           serverStarts();
-          sleep(FIRST_LOCK);
+          sleep(LEASE_AND_DRIFT);
           assertThat(watch.fenced()).isEmpty();
           watch.refresh(true);
           assertThat(watch.live()).containsOnlyKeys(SERVER);
@@ -261,7 +313,7 @@ class ServerWatchTest {
           watch.refresh(true);
           // A step of the fence fails, so that there is time between the log and the lock.
           fs.mkdirs(layout.recovery(SERVER));
-          sleep(FIRST_LOCK.plus(MOMENT));
+          sleep(LEASE_AND_DRIFT.plus(MOMENT));
           serverStarts();
           watch.refresh(true);
           assertThat(watch.live()).isEmpty();

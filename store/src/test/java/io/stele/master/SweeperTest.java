@@ -3,6 +3,7 @@ package io.stele.master;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.lock.LockPaths;
+import io.stele.log.LogFence;
 import io.stele.metadata.Layout;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
@@ -38,6 +39,12 @@ class SweeperTest {
           createTable();
           work.run();
         });
+  }
+
+  private void fence(ServerId server) throws IOException {
+    master.fs.mkdirs(master.layout.logs(server));
+    new LogFence(master.process, master.fs)
+        .fence(master.layout.logs(server), master.layout.recovery(server));
   }
 
   private void createTable() throws Exception {
@@ -128,11 +135,22 @@ class SweeperTest {
   void theLogOfAFencedServerGoesWhenNoRecordNamesIt() throws Exception {
     run(
         () -> {
-          master.fs.mkdirs(master.layout.recovery(DEAD));
-          master.fs.mkdirs(master.layout.recovery(A)); // Named by the tablet's record.
+          fence(DEAD);
+          fence(A); // Named by the tablet's record.
           assertThat(sweeper.sweep()).isEqualTo(1);
           assertThat(master.fs.exists(master.layout.recovery(DEAD))).isFalse();
           assertThat(master.fs.exists(master.layout.recovery(A))).isTrue();
+        });
+  }
+
+  /** The server may be alive: a master may have renamed its log late, and ended. */
+  @Test
+  void aLogWhoseFenceIsNotCompleteStays() throws Exception {
+    run(
+        () -> {
+          master.fs.mkdirs(master.layout.recovery(DEAD));
+          assertThat(sweeper.sweep()).isZero();
+          assertThat(master.fs.exists(master.layout.recovery(DEAD))).isTrue();
         });
   }
 
@@ -141,7 +159,7 @@ class SweeperTest {
     run(
         () -> {
           String orphan = file(0, 1);
-          master.fs.mkdirs(master.layout.recovery(DEAD));
+          fence(DEAD);
           master.memory.damage(tablet.row());
           later();
           assertThat(sweeper.sweep()).isZero();
@@ -155,7 +173,7 @@ class SweeperTest {
     run(
         () -> {
           master.locks.create(LockPaths.TABLES + "/t9", Bytes.of("rubbish"));
-          master.fs.mkdirs(master.layout.recovery(DEAD));
+          fence(DEAD);
           assertThat(sweeper.sweep()).isZero();
           assertThat(master.fs.exists(master.layout.recovery(DEAD))).isTrue();
         });
@@ -220,7 +238,7 @@ class SweeperTest {
         () -> {
           String needed = file(0, 1);
           put(List.of(needed), Map.of());
-          master.fs.mkdirs(master.layout.recovery(A)); // Named by the tablet's record.
+          fence(A); // Named by the tablet's record.
           master.locks.delete(
               LockPaths.table(table), master.schemas.table(table).orElseThrow().version());
           later();
