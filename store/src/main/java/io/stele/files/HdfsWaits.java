@@ -17,7 +17,7 @@ public final class HdfsWaits {
   private static final String FIRST = PREFIX + "initial.delay.ms";
   private static final String RETRIES = PREFIX + "retries";
   private static final String FIRST_MILLIS = "5"; // Each wait is twice the one before.
-  private static final String RETRIES_MAX = "12"; // 20 seconds in all; by default it is 12.
+  private static final String RETRIES_MAX = "12"; // They take 20 s in all, HDFS's own 12 s.
   private static final String DEFAULTS = "hdfs-default.xml";
 
   private HdfsWaits() {}

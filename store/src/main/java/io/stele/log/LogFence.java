@@ -28,8 +28,8 @@ import org.slf4j.LoggerFactory;
  * waits for that: a segment that is not closed is copied, and the copy listed. Each step may be
  * repeated, by another master too: a fence that was interrupted is called again.
  *
- * <p>Call it only when the server's lock is gone and its lease has been waited out. Safe for use by
- * any number of threads.
+ * <p>The server may still hold its lock, and may still answer reads until its lease is over; its
+ * tablets must not be given to others before that. Safe for use by any number of threads.
  */
 public final class LogFence {
   private static final Logger LOG = LoggerFactory.getLogger(LogFence.class);

@@ -153,8 +153,10 @@ public final class SegmentSorter {
 
   private void write(Segment segment, LogReader reader, Path draft) throws IOException {
     SegmentLinks.check(segment, reader.header().orElseThrow());
+    // The directory may have been swept meanwhile, and must not come back.
+    long blockBytes = fs.getDefaultBlockSize(draft);
     try (OutputStream file =
-            fs.create(draft, false, BUFFER_BYTES, REPLICAS, fs.getDefaultBlockSize(draft));
+            fs.createNonRecursive(draft, false, BUFFER_BYTES, REPLICAS, blockBytes, null);
         OutputStream out = new BufferedOutputStream(file, BUFFER_BYTES)) {
       Sorting sorting = new Sorting(out, LogFormat.encodeHeader(reader.header().get()));
       Optional<SegmentLink> link = reader.link();

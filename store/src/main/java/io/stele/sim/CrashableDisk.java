@@ -324,6 +324,9 @@ public final class CrashableDisk {
 
   synchronized void flush(Node node, CrashableFileSystem by, boolean sync) throws IOException {
     checkWriter(node, by);
+    if (node.flushed <= node.lastBlock()) { // The first flush of a block is told the NameNode.
+      checkExists(node);
+    }
     node.flushed = node.written;
     node.syncEndedBlocks();
     if (sync) {
@@ -333,6 +336,7 @@ public final class CrashableDisk {
 
   synchronized void close(Node node, CrashableFileSystem by) throws IOException {
     checkWriter(node, by);
+    checkExists(node);
     node.flushed = node.written;
     node.syncEndedBlocks();
     node.writer = Optional.empty();
@@ -346,10 +350,14 @@ public final class CrashableDisk {
     return "datanode" + node.firstNode;
   }
 
-  private static void checkWriter(Node node, CrashableFileSystem by) throws IOException {
+  /** The DataNodes go on writing a block of a file that was deleted, as in HDFS. */
+  private static void checkExists(Node node) throws IOException {
     if (node.deleted) {
       throw new FileNotFoundException("the file was deleted while it was written");
     }
+  }
+
+  private static void checkWriter(Node node, CrashableFileSystem by) throws IOException {
     if (!node.writer.equals(Optional.of(by))) {
       throw new IOException("the file is closed: its lease was recovered");
     }

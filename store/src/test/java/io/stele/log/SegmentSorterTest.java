@@ -12,7 +12,11 @@ import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.CrashableFileSystem;
+import io.stele.sim.FaultInjector;
+import io.stele.sim.Operation;
+import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -93,6 +97,22 @@ class SegmentSorterTest {
     assertThat(fs.listStatus(DIRECTORY))
         .filteredOn(file -> file.getPath().getName().contains(".sorted"))
         .hasSize(1);
+  }
+
+  @Test
+  void theDirectoryOfALogThatIsNotNeededAnyMoreDoesNotComeBack() throws IOException {
+    FaultInjector.Effect sweep =
+        new FaultInjector.Effect.Delay(
+            () -> {
+              try {
+                fs.delete(DIRECTORY, true);
+              } catch (IOException e) {
+                throw new UncheckedIOException(e);
+              }
+            });
+    fs.disk().inject(FaultInjector.at(Operation.CREATE, any -> true, 1, sweep));
+    assertThatThrownBy(() -> sorter.sort(segment)).isInstanceOf(FileNotFoundException.class);
+    assertThat(fs.exists(DIRECTORY)).isFalse();
   }
 
   @Test

@@ -69,6 +69,19 @@ class CrashableFileSystemTest {
   }
 
   @Test
+  void whoWritesAFileLearnsOnlyAtANewBlockOrItsEndThatItWasDeleted() throws Exception {
+    FSDataOutputStream flushed = start(A, "hello");
+    FSDataOutputStream fresh = fs.create(B, false);
+    fresh.write(1);
+    fs.delete(A, false);
+    fs.delete(B, false);
+    flushed.write(1);
+    flushed.hflush();
+    assertThatThrownBy(flushed::close).isInstanceOf(FileNotFoundException.class);
+    assertThatThrownBy(fresh::hflush).isInstanceOf(FileNotFoundException.class);
+  }
+
+  @Test
   void aReaderSeesWhatWasFlushedWhenItOpened() throws Exception {
     FSDataOutputStream out = start(A, "12345");
     out.write("678".getBytes(UTF_8));

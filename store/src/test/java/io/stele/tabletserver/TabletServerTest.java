@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -151,7 +152,55 @@ class TabletServerTest {
   }
 
   @Test
+  void aServerHasItsLockWhileItRehearsesAndTakesTabletsThoughThatNeverEnds() throws Exception {
+    CountDownLatch never = new CountDownLatch(1);
+    try (MiniStele cluster = withFile()) {
+      List<ServerId> before = cluster.servers();
+      CompletableFuture<Boolean> draining = new CompletableFuture<>();
+      Runnable look =
+          () -> {
+            try {
+              ServerInfo.all(cluster.locks()).entrySet().stream()
+                  .filter(server -> !before.contains(server.getKey()))
+                  .forEach(server -> draining.complete(server.getValue().draining()));
+              never.await();
+            } catch (IOException e) {
+              draining.completeExceptionally(e);
+            } catch (InterruptedException e) {
+              draining.complete(false); // Too late to matter.
+            }
+          };
+      openedAtStart(cluster, Optional.of(new FaultInjector.Effect.Delay(look)));
+      assertThat(draining).isCompletedWithValue(true);
+      assertThat(ServerInfo.all(cluster.locks()).values()).noneMatch(ServerInfo::draining);
+    } finally {
+      never.countDown();
+    }
+  }
+
+  @Test
+  void aServerWhoseLogDirectoryWasFencedAndIsThereAgainDoesNotStart() throws Exception {
+    assertFencedAtItsLock(
+        (fs, name) -> {
+          fs.rename(new Path("/stele/logs" + name), new Path("/stele/recovery" + name));
+          fs.mkdirs(new Path("/stele/logs" + name));
+        });
+  }
+
+  @Test
   void aServerThatWasFencedBeforeItHadItsLockDoesNotStart() throws Exception {
+    assertFencedAtItsLock(
+        (fs, name) ->
+            fs.rename(new Path("/stele/logs" + name), new Path("/stele/recovery" + name)));
+  }
+
+  /** What somebody does to the log directory of a server. */
+  @FunctionalInterface
+  private interface Fencing {
+    void take(FileSystem fs, String name) throws IOException;
+  }
+
+  private void assertFencedAtItsLock(Fencing fence) throws Exception {
     try (MiniStele cluster = MiniStele.start(conf, site, 1, 1);
         Transport transport = new NetworkTransport(conf, SystemRuntime.INSTANCE, "localhost");
         LockService locks = lockStore.connect()) {
@@ -165,7 +214,7 @@ class TabletServerTest {
                   (proxy, method, arguments) -> {
                     if (method.getName().equals("tryLock")) {
                       String name = ((String) arguments[0]).substring(LockPaths.SERVERS.length());
-                      fs.rename(new Path("/stele/logs" + name), new Path("/stele/recovery" + name));
+                      fence.take(fs, name);
                     }
                     try {
                       return method.invoke(locks, arguments);
