@@ -7,6 +7,7 @@ import io.stele.metadata.SchemaChange;
 import io.stele.metadata.SchemaChange.Step;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.ServerInfo;
+import io.stele.metadata.SplitRecords;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
@@ -224,7 +225,7 @@ final class SchemaSteps {
         return false;
       }
     }
-    records.deleteTentatives(table);
+    new SplitRecords(records).deleteTentatives(table);
     return true;
   }
 

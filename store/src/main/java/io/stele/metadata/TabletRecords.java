@@ -3,7 +3,6 @@ package io.stele.metadata;
 import io.stele.lock.LockService;
 import io.stele.metadata.TabletRecord.Tentative;
 import io.stele.model.Bytes;
-import io.stele.model.Limits;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowRange;
@@ -29,8 +28,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Consumer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Reads and changes tablet records wherever they are stored: the root tablet's in the lock service,
@@ -45,13 +42,11 @@ import org.slf4j.LoggerFactory;
  * <p>Only a tablet's server changes its record, with these exceptions, which belong to the master:
  * {@link #assign}, {@link #reassign}, {@link #release}, {@link #notLoaded}, {@link
  * #releaseFromQuarantine}, {@link #forgetDropped}, {@link #createTable}, {@link #delete}, and
- * {@link MergeRecords}.
+ * {@link MergeRecords}. {@link SplitRecords} has the changes of a split.
  *
  * <p>Safe for use by any number of threads. All calls block.
  */
 public final class TabletRecords {
-  private static final Logger LOG = LoggerFactory.getLogger(TabletRecords.class);
-
   private final RootRecordRows root;
   private final RecordRows ofMetadata;
   private final RecordRows ofTables;
@@ -372,15 +367,6 @@ public final class TabletRecords {
     return next;
   }
 
-  /**
-   * Whether a tablet with {@code rows} may be split so that the upper half starts at {@code at}.
-   */
-  public static boolean maySplit(RowRange rows, Bytes at) {
-    return rows.contains(at)
-        && !rows.start().equals(at)
-        && at.length() <= Limits.SPLIT_ROW_BYTES_MAX;
-  }
-
   private static List<Pin> editPins(Mutation.Builder row, TabletRecord record, ManifestEdit edit) {
     List<Pin> pins = new ArrayList<>(record.pins());
     for (String name : edit.unpinned()) {
@@ -425,74 +411,6 @@ public final class TabletRecords {
   }
 
   /**
-   * Splits a loaded tablet at {@code at}, which becomes the first row of the upper half. The lower
-   * child's row is written first, as a tentative record. Then one change turns the parent's row
-   * into the upper child, and both count. The lower child's next change makes its record plain;
-   * nobody waits for that.
-   *
-   * @param parent as it was last changed; everything up to its redo point is in its SSTables, and
-   *     nothing is above it
-   * @param at inside the tablet's rows, not its first; at most {@link Limits#SPLIT_ROW_BYTES_MAX}
-   *     bytes
-   */
-  public SplitResult split(TabletRecord parent, Bytes at, Child lower, Child upper)
-      throws IOException {
-    require(parent, Assignment.State.LOADED, "split");
-    RowRange rows = parent.extent();
-    if (parent.id().equals(TabletId.ROOT) || !maySplit(rows, at)) {
-      throw new IllegalArgumentException(parent + " cannot be split at \"" + at + "\"");
-    }
-    Assignment assignment =
-        new Assignment(
-            Assignment.State.LOADED, parent.assignment().server(), parent.assignment().epoch() + 1);
-    Tentative tentative = new Tentative(parent.id(), parent.assignment().epoch(), lower.id());
-    TabletRecord low = child(parent, lower, new RowRange(rows.start(), at), assignment, Map.of());
-    TabletRecord high =
-        child(parent, upper, new RowRange(at, rows.end()), assignment, parent.dropped());
-    writeTentative(parent, low, tentative);
-
-    Mutation.Builder row = change(parent, "split from " + parent.id(), assignment);
-    RecordCodec.putExtent(row, high);
-    RecordCodec.putCleared(row, high.cleared());
-    RecordCodec.putState(row, high);
-    parent.files().forEach(file -> deleteFile(row, file));
-    high.files().forEach(file -> RecordCodec.putFile(row, file));
-    parent.pending().forEach(one -> deletePending(row, one));
-    high.pending().forEach(one -> RecordCodec.putPending(row, one));
-    requireFeatures(row, parent, high);
-    apply("split", parent, row);
-
-    return new SplitResult(low.withTentative(tentative), high);
-  }
-
-  /**
-   * Removes the tentative records that unfinished splits left in the tablet's rows. A server calls
-   * it after it was assigned the tablet and before it loads it: no such split can complete then.
-   *
-   * @return how many rows it removed
-   */
-  public int removeTentatives(TabletRecord record) throws IOException {
-    if (record.id().equals(TabletId.ROOT)) {
-      return 0;
-    }
-    TableId table = record.id().table();
-    Bytes start = record.extent().start();
-    Bytes from =
-        start.isEmpty() ? MetadataKeys.table(table).start() : MetadataKeys.lookup(table, start);
-    int removed = 0;
-    for (TabletRecord left : page(table, new RowRange(from, record.row()), Integer.MAX_VALUE)) {
-      Optional<Tentative> tentative = left.tentative();
-      // Only splits under earlier epochs: a server that lost the tablet without knowing it must not
-      // remove the children of its successors' splits.
-      if (tentative.isPresent() && tentative.get().parentEpoch() < record.assignment().epoch()) {
-        Mutation gone = Mutation.of(left.row()).deleteRow();
-        removed += rowsOf(record).update(still(tentative.get()), gone) ? 1 : 0;
-      }
-    }
-    return removed;
-  }
-
-  /**
    * Writes the records of a new table's tablets, except existing ones.
    *
    * <p>All but the last are tentative. If a deposed master writes one late, when its tablet has
@@ -530,18 +448,6 @@ public final class TabletRecords {
     }
   }
 
-  /**
-   * Removes the tentative records that unfinished splits left in a table whose tablets' records are
-   * all gone.
-   */
-  public void deleteTentatives(TableId table) throws IOException {
-    for (TabletRecord left : page(table, MetadataKeys.table(table), Integer.MAX_VALUE)) {
-      if (left.tentative().isPresent()) {
-        rowsOf(table).update(still(left.tentative().get()), Mutation.of(left.row()).deleteRow());
-      }
-    }
-  }
-
   /** Removes deleted SSTables from the dropped ones. */
   public TabletRecord forgetDropped(TabletRecord record, Collection<String> paths)
       throws IOException {
@@ -551,56 +457,6 @@ public final class TabletRecords {
     Map<String, Long> dropped = new TreeMap<>(record.dropped());
     dropped.keySet().removeAll(new HashSet<>(paths));
     return record.withDropped(dropped);
-  }
-
-  private static TabletRecord child(
-      TabletRecord parent,
-      Child child,
-      RowRange rows,
-      Assignment assignment,
-      Map<String, Long> dropped) {
-    List<Pending> pending =
-        parent.pending().stream()
-            .filter(one -> one.meets(rows))
-            .map(one -> one.clipped(rows))
-            .toList();
-    return TabletRecord.builder(child.id(), rows, MetadataKeys.row(child.id().table(), rows.end()))
-        .assignment(assignment)
-        .files(child.files())
-        .logs(parent.logs())
-        .redo(parent.redo())
-        .dropped(dropped)
-        .pins(parent.pins())
-        .pending(pending)
-        .cleared(parent.cleared().clipped(rows))
-        .build();
-  }
-
-  /**
-   * Writes the tentative record of the lower child. An existing tentative record, from a split
-   * under this epoch or an earlier one, is a leftover: if its split had been done, no tablet would
-   * extend past its end. It may also arrive late, from a server that lost the tablet without
-   * knowing it. A tentative record of a later epoch, or a record that counts, means that this
-   * server lost the tablet.
-   */
-  private void writeTentative(TabletRecord parent, TabletRecord low, Tentative tentative)
-      throws IOException {
-    Mutation.Builder row =
-        RecordCodec.putAll(low.withTentative(tentative), "split from " + parent.id());
-    RecordRows.Condition absent = new RecordRows.Condition(RecordCodec.STATE, Optional.empty());
-    while (!rowsOf(low).update(absent, row.build())) {
-      for (TabletRecord left : page(low.id().table(), RowRange.single(low.row()), 1)) {
-        Tentative other =
-            left.tentative()
-                .filter(found -> found.parentEpoch() <= tentative.parentEpoch())
-                .orElseThrow(() -> new RecordChangedException("split", parent));
-        LOG.info(
-            "Removing the tentative record that an unfinished split of {} left: {}",
-            other.parent(),
-            left);
-        rowsOf(low).update(still(other), Mutation.of(low.row()).deleteRow());
-      }
-    }
   }
 
   private void create(TabletRecord record) throws IOException {
@@ -646,7 +502,7 @@ public final class TabletRecords {
             RecordCodec.FILES, RecordCodec.qualifier(file), TimeRange.ALL));
   }
 
-  private static void deletePending(Mutation.Builder row, Pending pending) {
+  static void deletePending(Mutation.Builder row, Pending pending) {
     row.add(
         new io.stele.model.Edit.DeleteColumn(
             RecordCodec.PENDING, PendingCodec.qualifier(pending), TimeRange.ALL));
@@ -683,7 +539,7 @@ public final class TabletRecords {
     return rowsOf(record.id().table());
   }
 
-  private RecordRows rowsOf(TableId table) {
+  RecordRows rowsOf(TableId table) {
     if (table.equals(TableId.ROOT)) {
       return root;
     }
@@ -696,7 +552,7 @@ public final class TabletRecords {
         rowsOf(table), new RowRange(from, end), enough, CountedRecords::decode);
   }
 
-  private List<TabletRecord> page(TableId table, RowRange range, int limit) throws IOException {
+  List<TabletRecord> page(TableId table, RowRange range, int limit) throws IOException {
     List<TabletRecord> records = new ArrayList<>();
     for (Row row : rowsOf(table).scan(range, limit)) {
       CountedRecords.decode(row).ifPresent(records::add);

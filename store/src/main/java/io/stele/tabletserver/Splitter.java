@@ -1,6 +1,7 @@
 package io.stele.tabletserver;
 
 import io.stele.metadata.Child;
+import io.stele.metadata.SplitRecords;
 import io.stele.metadata.SplitResult;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
@@ -140,7 +141,9 @@ final class Splitter {
     try {
       return life.untilKnown(
           "split tablet " + record.id(),
-          () -> records.split(record, row, halves.lower().child(), halves.upper().child()));
+          () ->
+              new SplitRecords(records)
+                  .split(record, row, halves.lower().child(), halves.upper().child()));
     } catch (IOException | RuntimeException | Error e) {
       halves.close();
       throw e;

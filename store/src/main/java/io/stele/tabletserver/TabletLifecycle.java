@@ -1,6 +1,7 @@
 package io.stele.tabletserver;
 
 import io.stele.config.MemoryPlan;
+import io.stele.metadata.SplitRecords;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
 import io.stele.model.Limits;
@@ -141,7 +142,7 @@ class TabletLifecycle {
 
   private static void checkSplitRow(HostedTablet hosted, Bytes row) {
     RowRange rows = hosted.record().extent();
-    if (!TabletRecords.maySplit(rows, row)) {
+    if (!SplitRecords.maySplit(rows, row)) {
       throw SteleException.refused(
           "tablet "
               + hosted.id()

@@ -6,6 +6,7 @@ import io.stele.log.RecordSource;
 import io.stele.memtable.MemoryAccount;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.Schemas;
+import io.stele.metadata.SplitRecords;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
@@ -64,7 +65,7 @@ final class TabletLoader {
   void load(TabletId id, Bytes row, long epoch) throws IOException {
     TabletRecord record = assigned(id, row, epoch);
     NameSpace.catchUp(storage.fs()); // Another server has written the files that it names.
-    server.records().removeTentatives(record);
+    new SplitRecords(server.records()).removeTentatives(record);
     StoredTable table = table(id);
     RecordManifest manifest = manifest(record);
     HostedTablet hosted = openReplaying(record, table.schema(), manifest);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.lock.Lock;
 import io.stele.metadata.Child;
+import io.stele.metadata.SplitRecords;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
@@ -32,7 +33,7 @@ class RecordReadsTest {
     TableId table = parent.id().table();
     Child lower = new Child(new TabletId(table, "00000000000000a1"), List.of());
     Child upper = new Child(new TabletId(table, "00000000000000a2"), List.of());
-    master.records.split(parent, Bytes.of(row), lower, upper);
+    new SplitRecords(master.records).split(parent, Bytes.of(row), lower, upper);
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.stele.master;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.metadata.Child;
+import io.stele.metadata.SplitRecords;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
@@ -54,7 +55,7 @@ class ReshapingTest {
   private void split(Bytes row) throws IOException {
     for (TabletRecord parent : tablets()) {
       if (parent.extent().contains(row)) {
-        master.records.split(parent, row, child(), child());
+        new SplitRecords(master.records).split(parent, row, child(), child());
       }
     }
   }

@@ -14,11 +14,7 @@ import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
 import io.stele.record.PendingFile;
 import io.stele.record.Pin;
-import io.stele.runtime.ManualClocks;
-import io.stele.sim.MemoryLockStore;
 import java.io.IOException;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
@@ -30,14 +26,10 @@ class MergeRecordsTest {
   private static final ServerId TWO = new ServerId("two", 2, 2);
   private static final TabletId MERGED = new TabletId(TABLE, "00000000000000aa");
 
-  private final MemoryRows metadata = new MemoryRows();
-  private final ManualClocks clocks = new ManualClocks(0, Instant.ofEpochMilli(5000));
-  private final TabletRecords records =
-      new TabletRecords(
-          clocks,
-          new RootRecordRows(clocks, new MemoryLockStore().connect(), Duration.ofSeconds(60)),
-          new MemoryRows(),
-          metadata);
+  private final RecordsFixture fixture = new RecordsFixture();
+  private final MemoryRows metadata = fixture.metadata;
+  private final TabletRecords records = fixture.records;
+  private final SplitRecords splits = fixture.splits;
   private final MergeRecords merges = new MergeRecords(records);
 
   @BeforeEach
@@ -135,7 +127,7 @@ class MergeRecordsTest {
                 .build());
     Bytes at = Bytes.of("d");
     SplitResult split =
-        records.split(
+        splits.split(
             whole,
             at,
             new Child(new TabletId(TABLE, "00000000000000b1"), List.of(half(whole, "", "d"))),
@@ -224,7 +216,7 @@ class MergeRecordsTest {
     assertThat(records.readAll(TABLE)).hasSize(2).startsWith(merged);
     assertThat(records.find(TABLE, Bytes.of("c"))).contains(merged);
     TabletRecord assigned = records.assign(merged, TWO);
-    assertThat(records.removeTentatives(assigned)).isEqualTo(1);
+    assertThat(splits.removeTentatives(assigned)).isEqualTo(1);
     assertThat(metadata.size()).isEqualTo(2);
     metadata.apply(RecordCodec.putAll(marked, "left").build());
     assertThat(merges.giveUp(marked)).isEmpty();
@@ -241,7 +233,7 @@ class MergeRecordsTest {
     assertThat(records.readAll(TABLE)).hasSize(2).startsWith(merged);
     assertThat(records.find(TABLE, Bytes.of("c"))).contains(merged);
     TabletRecord loaded = records.loaded(records.assign(merged, TWO));
-    assertThat(records.removeTentatives(loaded)).isEqualTo(1);
+    assertThat(splits.removeTentatives(loaded)).isEqualTo(1);
     assertThat(records.readAll(TABLE)).hasSize(2).startsWith(loaded);
   }
 

@@ -1,18 +1,16 @@
 package io.stele.metadata;
 
+import static io.stele.metadata.RecordsFixture.TABLE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.stele.Seeds;
 import io.stele.lock.LockService;
-import io.stele.metadata.avro.TentativeValue;
 import io.stele.model.Bytes;
 import io.stele.model.Column;
 import io.stele.model.Mutation;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
-import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.ClearedRows;
@@ -24,34 +22,25 @@ import io.stele.record.PendingReplacement;
 import io.stele.record.Pin;
 import io.stele.runtime.ManualClocks;
 import io.stele.sim.MemoryLockService;
-import io.stele.sim.MemoryLockStore;
-import io.stele.sim.NextVersion;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class TabletRecordsTest {
-  private static final TableId TABLE = new TableId("t1");
   private static final ServerId ONE = new ServerId("one", 1, 1);
   private static final ServerId TWO = new ServerId("two", 2, 2);
 
-  private final MemoryLockService locks = new MemoryLockStore().connect();
-  private final MemoryRows metadata = new MemoryRows();
-  private final ManualClocks clocks = new ManualClocks(0, Instant.ofEpochMilli(5000));
-  private final TabletRecords records =
-      new TabletRecords(
-          clocks,
-          new RootRecordRows(clocks, locks, Duration.ofSeconds(60)),
-          new MemoryRows(),
-          metadata);
+  private final RecordsFixture fixture = new RecordsFixture();
+  private final TabletRecords records = fixture.records;
+  private final MemoryLockService locks = fixture.locks;
+  private final MemoryRows metadata = fixture.metadata;
+  private final ManualClocks clocks = fixture.clocks;
 
   @Test
   void aNewTableIsCoveredByItsTabletsOnceHoweverOftenItIsCreated() throws IOException {
@@ -68,91 +57,75 @@ class TabletRecordsTest {
 
   @Test
   void anAssignmentGoesRoundAndEveryStepIsReadBackAsItWasWritten() throws IOException {
-    TabletRecord none = only();
+    TabletRecord none = fixture.only();
     TabletRecord assigned = records.assign(none, ONE);
     assertThat(assigned.assignment())
         .isEqualTo(new Assignment(Assignment.State.ASSIGNED, Optional.of(ONE), 1));
     assertThat(assigned.logs()).containsExactly(ONE);
-    assertThat(only()).isEqualTo(assigned);
+    assertThat(fixture.only()).isEqualTo(assigned);
     TabletRecord loaded = records.loaded(assigned);
-    assertThat(only()).isEqualTo(loaded);
+    assertThat(fixture.only()).isEqualTo(loaded);
     TabletRecord edited = records.edit(loaded, minor(file("a"), new Redo(7, 70), false));
-    assertThat(only()).isEqualTo(edited);
+    assertThat(fixture.only()).isEqualTo(edited);
     TabletRecord released = records.unloaded(edited, "unloaded");
     assertThat(released.logs()).isEmpty();
-    assertThat(only()).isEqualTo(released);
+    assertThat(fixture.only()).isEqualTo(released);
     TabletRecord again = records.assign(released, TWO);
     assertThat(again.assignment().epoch()).isEqualTo(2);
     assertThat(again.logs()).containsExactly(TWO);
-    assertThat(only()).isEqualTo(again);
+    assertThat(fixture.only()).isEqualTo(again);
   }
 
   @Test
   void aServerThatNeverLoadedTheTabletLeavesNoLogToReplay() throws IOException {
-    TabletRecord first = records.loaded(records.assign(only(), ONE));
+    TabletRecord first = records.loaded(records.assign(fixture.only(), ONE));
     TabletRecord second = records.assign(records.release(first, "fenced"), TWO);
     assertThat(second.logs()).containsExactly(ONE, TWO);
     TabletRecord released = records.release(second, "fenced");
     assertThat(released.logs()).containsExactly(ONE);
-    assertThat(only()).isEqualTo(released);
+    assertThat(fixture.only()).isEqualTo(released);
   }
 
   @Test
   void oneWriteTakesATabletFromAFencedServerToAnother() throws IOException {
-    TabletRecord first = records.loaded(records.assign(only(), ONE));
+    TabletRecord first = records.loaded(records.assign(fixture.only(), ONE));
     TabletRecord second = records.reassign(first, TWO);
     assertThat(second.assignment())
         .isEqualTo(new Assignment(Assignment.State.ASSIGNED, Optional.of(TWO), 2));
     assertThat(second.logs()).containsExactly(ONE, TWO);
-    assertThat(only()).isEqualTo(second);
+    assertThat(fixture.only()).isEqualTo(second);
     ServerId three = new ServerId("three", 3, 3);
     TabletRecord third = records.reassign(second, three);
     assertThat(third.logs()).as("TWO never loaded it").containsExactly(ONE, three);
-    assertThat(only()).isEqualTo(third);
+    assertThat(fixture.only()).isEqualTo(third);
     assertThatThrownBy(() -> records.reassign(first, TWO))
         .isInstanceOf(RecordChangedException.class);
   }
 
   @Test
   void aTabletIsNotAssignedToAServerWhoseLogMayHaveRecordsOfIt() throws IOException {
-    TabletRecord first = records.loaded(records.assign(only(), ONE));
+    TabletRecord first = records.loaded(records.assign(fixture.only(), ONE));
     assertThatThrownBy(() -> records.reassign(first, ONE))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("cannot be assigned to it");
     TabletRecord released = records.release(first, "fenced");
     assertThatThrownBy(() -> records.assign(released, ONE))
         .isInstanceOf(IllegalArgumentException.class);
-    assertThat(only()).isEqualTo(released);
+    assertThat(fixture.only()).isEqualTo(released);
   }
 
   @Test
   void aRecordOfTheNextVersionIsReadWithoutWhatItAdded() throws IOException {
-    TabletRecord before = records.loaded(records.assign(only(), ONE));
+    TabletRecord before = records.loaded(records.assign(fixture.only(), ONE));
     metadata.apply(Mutation.of(before.row()).put("assignment", "new", "whatever"));
     metadata.apply(Mutation.of(before.row()).put("redo", "more", "whatever"));
     metadata.apply(Mutation.of(before.row()).put("invented", "", "whatever"));
-    assertThat(only()).isEqualTo(before);
-  }
-
-  @Test
-  void aTentativeRecordThatTheNextVersionLeftDoesNotKeepThisOneFromSplittingThere()
-      throws IOException {
-    TabletRecord parent = records.loaded(records.assign(only(), ONE));
-    leaveTentative(parent, "m");
-    Bytes row = MetadataKeys.row(TABLE, Bytes.of("m"));
-    Bytes left = metadata.value(row, RecordCodec.TENTATIVE).orElseThrow();
-    NextVersion.runs("server-1.1");
-    Bytes next = NextVersion.written(left, new TentativeValue());
-    NextVersion.runs("client-1");
-    assertThat(next).isNotEqualTo(left);
-    metadata.apply(Mutation.of(row).put(RecordCodec.SPLIT, Bytes.EMPTY, next));
-    SplitResult split = split(parent, "m", 5);
-    assertThat(records.readAll(TABLE)).containsExactly(split.lower(), split.upper());
+    assertThat(fixture.only()).isEqualTo(before);
   }
 
   @Test
   void aRecordThatRequiresAnUnknownFeatureIsLeftAlone() throws IOException {
-    TabletRecord before = only();
+    TabletRecord before = fixture.only();
     metadata.apply(Mutation.of(before.row()).put("assignment", "requires", "shadow-files"));
     assertThatThrownBy(() -> records.readAll(TABLE))
         .isInstanceOf(SteleException.class)
@@ -163,7 +136,7 @@ class TabletRecordsTest {
 
   @Test
   void columnsThatALaterVersionAddedStayWhenThisOneChangesTheRecord() throws IOException {
-    TabletRecord before = only();
+    TabletRecord before = fixture.only();
     List<Column> added =
         List.of(
             Column.of("extent", "next"),
@@ -173,7 +146,7 @@ class TabletRecordsTest {
       metadata.apply(
           Mutation.of(before.row()).put(column.family(), column.qualifier(), Bytes.of("kept")));
     }
-    TabletRecord loaded = records.loaded(records.assign(only(), ONE));
+    TabletRecord loaded = records.loaded(records.assign(fixture.only(), ONE));
     records.unloaded(loaded, "unloaded");
     assertThat(added)
         .allSatisfy(
@@ -183,50 +156,51 @@ class TabletRecordsTest {
   @Test
   void whyATabletCouldNotBeLoadedStandsInItsRecordUntilItIs() throws IOException {
     LoadTrouble trouble = new LoadTrouble("its file is damaged", ONE, 7000, 4, true);
-    TabletRecord left = records.notLoaded(records.assign(only(), ONE), trouble);
+    TabletRecord left = records.notLoaded(records.assign(fixture.only(), ONE), trouble);
     assertThat(left.assignment().state()).isEqualTo(Assignment.State.NONE);
     assertThat(left.logs()).isEmpty();
     assertThat(left.isQuarantined()).isTrue();
-    assertThat(only()).isEqualTo(left);
+    assertThat(fixture.only()).isEqualTo(left);
     TabletRecord released = records.releaseFromQuarantine(left);
-    assertThat(only()).isEqualTo(released);
+    assertThat(fixture.only()).isEqualTo(released);
     assertThat(released.trouble()).isEmpty();
     TabletRecord again =
         records.notLoaded(
             records.assign(released, TWO), new LoadTrouble("again", TWO, 8000, 1, false));
     TabletRecord assigned = records.assign(again, ONE);
     assertThat(assigned.trouble()).as("until it is loaded").isEqualTo(again.trouble());
-    assertThat(only()).isEqualTo(assigned);
+    assertThat(fixture.only()).isEqualTo(assigned);
     TabletRecord loaded = records.loaded(assigned);
     assertThat(loaded.trouble()).isEmpty();
-    assertThat(only()).isEqualTo(loaded);
+    assertThat(fixture.only()).isEqualTo(loaded);
   }
 
   @Test
   void onlyWhoHasTheTabletCanChangeItsRecord() throws IOException {
-    TabletRecord first = records.loaded(records.assign(only(), ONE));
+    TabletRecord first = records.loaded(records.assign(fixture.only(), ONE));
     records.assign(records.release(first, "fenced"), TWO);
-    TabletRecord now = only();
+    TabletRecord now = fixture.only();
     assertThatThrownBy(() -> records.release(first, "late"))
         .isInstanceOf(RecordChangedException.class);
     assertThatThrownBy(() -> records.edit(first, minor(file("a"), Redo.START, true)))
         .isInstanceOf(RecordChangedException.class);
-    assertThatThrownBy(() -> split(first, "m", 1)).isInstanceOf(RecordChangedException.class);
-    assertThat(only()).isEqualTo(now);
+    assertThatThrownBy(() -> fixture.split(first, "m", 1))
+        .isInstanceOf(RecordChangedException.class);
+    assertThat(fixture.only()).isEqualTo(now);
   }
 
   @Test
   void aMinorCompactionThatCoversTheReplayDropsTheLogsOfEarlierServers() throws IOException {
-    TabletRecord first = records.loaded(records.assign(only(), ONE));
+    TabletRecord first = records.loaded(records.assign(fixture.only(), ONE));
     TabletRecord second = records.loaded(records.assign(records.release(first, "fenced"), TWO));
     TabletRecord compacted = records.edit(second, minor(file("a"), new Redo(9, 90), true));
     assertThat(compacted.logs()).containsExactly(TWO);
-    assertThat(only()).isEqualTo(compacted);
+    assertThat(fixture.only()).isEqualTo(compacted);
   }
 
   @Test
   void filesThatACompactionReplacesAreRecordedAsDroppedUntilForgotten() throws IOException {
-    TabletRecord loaded = records.loaded(records.assign(only(), ONE));
+    TabletRecord loaded = records.loaded(records.assign(fixture.only(), ONE));
     TabletRecord one = records.edit(loaded, minor(file("a"), new Redo(1, 1), false));
     TabletRecord two =
         records.edit(
@@ -238,54 +212,14 @@ class TabletRecordsTest {
                 .build());
     assertThat(two.files()).extracting(FileRef::path).containsExactly("b");
     assertThat(two.dropped()).containsEntry("a", 5000L);
-    assertThat(only()).isEqualTo(two);
+    assertThat(fixture.only()).isEqualTo(two);
     assertThat(records.forgetDropped(two, List.of("a")).dropped()).isEmpty();
-    assertThat(only().dropped()).isEmpty();
-  }
-
-  @Test
-  void aSplitGivesTwoLoadedTabletsThatCoverTheParentsRows() throws IOException {
-    TabletRecord parent = records.loaded(records.assign(only(), ONE));
-    parent = records.edit(parent, minor(file("a"), new Redo(4, 40), false));
-    SplitResult split = split(parent, "m", 1);
-    assertThat(records.readAll(TABLE)).containsExactly(split.lower(), split.upper());
-    assertThat(split.lower().extent()).isEqualTo(RowRange.of("", "m"));
-    assertThat(split.upper().extent()).isEqualTo(RowRange.of("m", ""));
-    assertThat(split.upper().assignment())
-        .isEqualTo(new Assignment(Assignment.State.LOADED, Optional.of(ONE), 2));
-    assertThat(split.lower().redo()).isEqualTo(new Redo(4, 40));
-    TabletRecord old = parent;
-    assertThatThrownBy(() -> records.release(old, "late"))
-        .isInstanceOf(RecordChangedException.class);
-  }
-
-  @Test
-  void whetherTheLastRecordOfARangeCountsIsSeenInTheRowBehindIt() throws IOException {
-    TabletRecord parent = records.loaded(records.assign(only(), ONE));
-    leaveTentative(parent, "c");
-    RowRange toC =
-        new RowRange(
-            MetadataKeys.table(TABLE).start(), MetadataKeys.row(TABLE, Bytes.of("c")).successor());
-    RowRange toM = new RowRange(toC.start(), MetadataKeys.row(TABLE, Bytes.of("m")).successor());
-    SplitResult split = split(parent, "m", 1);
-    assertThat(records.readUndamaged(toC)).isEmpty();
-    assertThat(records.readUndamaged(toM)).containsExactly(split.lower());
-    assertThat(records.readUndamaged(toM, 1)).containsExactly(split.lower());
-  }
-
-  @Test
-  void aTentativeRecordWithNothingBehindItDoesNotCount() throws IOException {
-    TabletRecord parent = records.loaded(records.assign(only(), ONE));
-    leaveTentative(parent, "c");
-    metadata.apply(Mutation.of(parent.row()).deleteRow());
-    assertThat(records.readAll(TABLE)).isEmpty();
-    assertThat(records.readUndamaged(RowRange.ALL)).isEmpty();
-    assertThat(records.readUndamaged(MetadataKeys.table(TABLE), 5)).isEmpty();
+    assertThat(fixture.only().dropped()).isEmpty();
   }
 
   @Test
   void pinsAreKeptByCompactionsMovesAndSplitsUntilTheyAreTakenAway() throws IOException {
-    TabletRecord loaded = records.loaded(records.assign(only(), ONE));
+    TabletRecord loaded = records.loaded(records.assign(fixture.only(), ONE));
     Pin second = new Pin("job2", 7, 70, TableSchema.of("t", "f"));
     Pin first = new Pin("job1", 9, 90, TableSchema.of("t", "f", "g"));
     TabletRecord pinned =
@@ -293,11 +227,11 @@ class TabletRecordsTest {
             records.edit(loaded, edit("pins").pin(second).build()),
             edit("pins").pin(first).build());
     assertThat(pinned.pins()).containsExactly(first, second);
-    assertThat(only()).isEqualTo(pinned);
+    assertThat(fixture.only()).isEqualTo(pinned);
 
     TabletRecord compacted = records.edit(pinned, minor(file("a"), new Redo(9, 90), false));
     TabletRecord moved = records.loaded(records.assign(records.release(compacted, "moved"), TWO));
-    SplitResult split = split(moved, "m", 1);
+    SplitResult split = fixture.split(moved, "m", 1);
     assertThat(split.lower().pins()).containsExactly(first, second);
     assertThat(split.upper().pins()).containsExactly(first, second);
     assertThat(records.readAll(TABLE)).containsExactly(split.lower(), split.upper());
@@ -314,18 +248,18 @@ class TabletRecordsTest {
   @Test
   void filesOfAJobWaitThroughMovesAndSplitsEachHalfWithItsRowsUntilTheJobIsResolved()
       throws IOException {
-    TabletRecord loaded = records.loaded(records.assign(only(), ONE));
+    TabletRecord loaded = records.loaded(records.assign(fixture.only(), ONE));
     PendingFile both = waiting("job1", "both-0", RowRange.of("a", "z"));
     PendingFile low = waiting("job1", "low-0", RowRange.of("a", "c"));
     PendingFile other = waiting("job2", "other-0", RowRange.of("x", "z"));
     TabletRecord registered =
         records.edit(loaded, edit("bulk").await(List.of(both, low, other)).build());
-    assertThat(only()).isEqualTo(registered);
+    assertThat(fixture.only()).isEqualTo(registered);
     assertThat(registered.files()).isEmpty();
     assertThat(required(registered)).contains("bulk");
 
     TabletRecord moved = records.loaded(records.assign(records.release(registered, "moved"), TWO));
-    SplitResult split = split(moved, "m", 1);
+    SplitResult split = fixture.split(moved, "m", 1);
     assertThat(split.lower().pending())
         .containsExactly(both.clipped(RowRange.of("", "m")), low.clipped(RowRange.of("", "m")));
     assertThat(split.upper().pending()).containsExactly(both.clipped(RowRange.of("m", "")), other);
@@ -345,16 +279,16 @@ class TabletRecordsTest {
   @Test
   void rowsThatAJobReplacesWaitThroughSplitsAndTheRecordRequiresThatThisIsKnown()
       throws IOException {
-    TabletRecord loaded = records.loaded(records.assign(only(), ONE));
+    TabletRecord loaded = records.loaded(records.assign(fixture.only(), ONE));
     PendingReplacement all = new PendingReplacement("job1", RowRange.ALL);
     PendingReplacement low = new PendingReplacement("job2", RowRange.of("", "c"));
     PendingReplacement next = new PendingReplacement("job2", RowRange.of("d", "f"));
     TabletRecord registered =
         records.edit(loaded, edit("bulk").await(List.of(all, low, next)).build());
-    assertThat(only()).isEqualTo(registered);
+    assertThat(fixture.only()).isEqualTo(registered);
     assertThat(required(registered)).contains("bulk replaces");
 
-    SplitResult split = split(registered, "e", 1);
+    SplitResult split = fixture.split(registered, "e", 1);
     assertThat(split.lower().pending())
         .containsExactly(
             all.clipped(RowRange.of("", "e")), low, next.clipped(RowRange.of("", "e")));
@@ -374,7 +308,7 @@ class TabletRecordsTest {
   @Test
   void whatWasErasedFromAFileStaysErasedThroughSplitsAndTheRecordRequiresThatThisIsKnown()
       throws IOException {
-    TabletRecord loaded = records.loaded(records.assign(only(), ONE));
+    TabletRecord loaded = records.loaded(records.assign(fixture.only(), ONE));
     FileRef before =
         FileRef.builder("tables/t1/x/1-1.sst", 100, RowRange.ALL)
             .sequences(1, 4)
@@ -387,11 +321,11 @@ class TabletRecordsTest {
     TabletRecord erased =
         records.edit(had, edit("erased").remove(List.of(before)).add(List.of(after)).build());
     assertThat(erased.dropped()).isEmpty();
-    assertThat(only()).isEqualTo(erased);
-    assertThat(only().files()).containsExactly(after);
+    assertThat(fixture.only()).isEqualTo(erased);
+    assertThat(fixture.only().files()).containsExactly(after);
     assertThat(required(erased)).contains("erased");
 
-    SplitResult split = split(erased, "m", 1);
+    SplitResult split = fixture.split(erased, "m", 1);
     assertThat(split.upper().files())
         .containsExactly(after.clipped(split.upper().extent()))
         .allMatch(file -> file.erased().equals(after.erased()));
@@ -403,16 +337,16 @@ class TabletRecordsTest {
 
   @Test
   void whatWasClearedStaysClearedThroughMovesAndSplitsEachHalfWithItsRows() throws IOException {
-    TabletRecord loaded = records.loaded(records.assign(only(), ONE));
+    TabletRecord loaded = records.loaded(records.assign(fixture.only(), ONE));
     ClearedRows done = ClearedRows.NONE.with(7, List.of(RowRange.of("b", "k")));
     TabletRecord cleared = records.edit(loaded, edit("cleared").clear(done).build());
-    assertThat(only()).isEqualTo(cleared);
+    assertThat(fixture.only()).isEqualTo(cleared);
     assertThat(cleared.cleared()).isEqualTo(done);
     TabletRecord moved = records.loaded(records.assign(records.release(cleared, "moved"), TWO));
     moved = records.edit(moved, minor(file("a"), new Redo(20, 90), false));
 
-    SplitResult split = split(moved, "g", 1);
-    SplitResult again = split(split.upper(), "p", 2);
+    SplitResult split = fixture.split(moved, "g", 1);
+    SplitResult again = fixture.split(split.upper(), "p", 2);
     assertThat(records.readAll(TABLE))
         .containsExactly(split.lower(), again.lower(), again.upper())
         .extracting(record -> record.cleared().of(7))
@@ -434,122 +368,6 @@ class TabletRecordsTest {
   /** What the record requires of those that read it. */
   private Optional<String> required(TabletRecord record) {
     return metadata.value(record.row(), RecordCodec.REQUIRES).map(Bytes::toUtf8);
-  }
-
-  @Test
-  void aTentativeChildCountsFromTheMomentTheParentsRowChanges() throws IOException {
-    TabletRecord parent = records.loaded(records.assign(only(), ONE));
-    SplitResult split = split(parent, "m", 1);
-    // The same rows, had the server died before it made it plain.
-    TabletRecord.Tentative tentative =
-        new TabletRecord.Tentative(parent.id(), parent.assignment().epoch(), split.lower().id());
-    metadata.apply(
-        Mutation.of(split.lower().row()).put(RecordCodec.SPLIT, Bytes.EMPTY, tentative.value()));
-    assertThat(records.readAll(TABLE))
-        .extracting(TabletRecord::id)
-        .containsExactly(split.lower().id(), split.upper().id());
-    assertThat(records.find(TABLE, Bytes.of("c")).orElseThrow().id()).isEqualTo(split.lower().id());
-    TabletRecord lower = records.read(TABLE, split.lower().row()).orElseThrow();
-    assertThat(lower.tentative()).contains(tentative);
-    TabletRecord edited = records.edit(lower, minor(file("b"), new Redo(1, 1), false));
-    assertThat(edited.tentative()).isEmpty();
-    assertThat(records.readAll(TABLE).get(0)).isEqualTo(edited);
-  }
-
-  @Test
-  void aSplitNeverDoneIsIgnoredAndRemovedByTheNextOwner() throws IOException {
-    TabletRecord parent = records.loaded(records.assign(only(), ONE));
-    leaveTentative(parent, "m");
-    assertThat(records.readAll(TABLE)).containsExactly(parent);
-    assertThat(records.find(TABLE, Bytes.of("c"))).contains(parent);
-    assertThat(metadata.size()).isEqualTo(2);
-    assertThat(records.removeTentatives(parent)).as("its own epoch's").isZero();
-    TabletRecord next = records.assign(records.release(parent, "fenced"), TWO);
-    assertThat(records.removeTentatives(next)).isEqualTo(1);
-    assertThat(metadata.size()).isEqualTo(1);
-  }
-
-  @Test
-  void aServerThatLostTheTabletCannotRemoveTheChildrenOfItsSuccessor() throws IOException {
-    TabletRecord slow = records.assign(only(), ONE);
-    TabletRecord next = records.loaded(records.assign(records.release(slow, "fenced"), TWO));
-    leaveTentative(next, "m");
-    assertThat(records.removeTentatives(slow)).isZero();
-    assertThat(metadata.size()).isEqualTo(2);
-  }
-
-  @Test
-  void aSplitThatWasGivenUpCanBeDoneAgain() throws IOException {
-    TabletRecord parent = records.loaded(records.assign(only(), ONE));
-    leaveTentative(parent, "m");
-    SplitResult split = split(parent, "m", 5);
-    assertThat(records.readAll(TABLE)).containsExactly(split.lower(), split.upper());
-  }
-
-  @Test
-  void aTentativeRecordThatAZombieWritesLateDoesNotKeepTheOwnerFromSplittingThere()
-      throws IOException {
-    TabletRecord whole = records.loaded(records.assign(only(), ONE));
-    SplitResult first = split(whole, "s", 1);
-    TabletRecord zombie = first.lower();
-    TabletRecord owner = records.assign(records.release(zombie, "fenced"), TWO);
-    assertThat(records.removeTentatives(owner)).isZero();
-    TabletRecord loaded = records.loaded(owner);
-    leaveTentative(whole, "m"); // Of another parent, even.
-    SplitResult split = split(loaded, "m", 7);
-    assertThat(records.readAll(TABLE)).containsExactly(split.lower(), split.upper(), first.upper());
-  }
-
-  @Test
-  void aServerThatLostTheTabletCannotSplitItWhereItsSuccessorDoes() throws IOException {
-    TabletRecord slow = records.loaded(records.assign(only(), ONE));
-    TabletRecord next = records.loaded(records.assign(records.release(slow, "fenced"), TWO));
-    leaveTentative(next, "m");
-    assertThatThrownBy(() -> split(slow, "m", 5)).isInstanceOf(RecordChangedException.class);
-    assertThat(metadata.size()).isEqualTo(2);
-  }
-
-  @Test
-  void splitsOfSplitsTileWhateverTentativeRecordsAreLeft() throws IOException {
-    long seed = Seeds.one();
-    Random choice = new Random(seed);
-    only();
-    for (int round = 0; round < 40; round++) {
-      List<TabletRecord> all = records.readAll(TABLE);
-      assertThat(TabletRecords.tile(all)).as("seed %d", seed).isTrue();
-      TabletRecord tablet = all.get(choice.nextInt(all.size()));
-      Bytes at =
-          Bytes.of("" + (char) ('a' + choice.nextInt(26)) + (char) ('a' + choice.nextInt(26)));
-      if (!tablet.extent().contains(at) || tablet.extent().start().equals(at)) {
-        continue;
-      }
-      TabletRecord owned =
-          tablet.assignment().state() == Assignment.State.LOADED
-              ? tablet
-              : records.loaded(records.assign(tablet, ONE));
-      if (choice.nextInt(3) == 0) {
-        leaveTentative(owned, at.toUtf8());
-        ServerId another = new ServerId("another", 1, round);
-        TabletRecord next = records.assign(records.release(owned, "fenced"), another);
-        records.removeTentatives(next);
-        records.loaded(next);
-      } else {
-        SplitResult split = split(owned, at.toUtf8(), choice.nextInt());
-        if (choice.nextBoolean()) {
-          TabletRecord.Tentative tentative =
-              new TabletRecord.Tentative(
-                  owned.id(), owned.assignment().epoch(), split.lower().id());
-          metadata.apply(
-              Mutation.of(split.lower().row())
-                  .put(RecordCodec.SPLIT, Bytes.EMPTY, tentative.value()));
-        }
-      }
-      for (TabletRecord record : records.readAll(TABLE)) {
-        assertThat(records.find(TABLE, record.extent().start()))
-            .as("seed %d", seed)
-            .contains(record);
-      }
-    }
   }
 
   @Test
@@ -602,51 +420,6 @@ class TabletRecordsTest {
     TabletRecord assigned = others.assign(root, ONE);
     assertThat(records.readRoot()).contains(assigned);
     assertThat(readsWhileAway).hasValue(3);
-  }
-
-  private TabletRecord only() throws IOException {
-    records.createTable(TABLE, List.of());
-    List<TabletRecord> all = records.readAll(TABLE);
-    assertThat(all).hasSize(1);
-    return all.get(0);
-  }
-
-  private SplitResult split(TabletRecord parent, String at, int salt) throws IOException {
-    Random names = new Random(salt);
-    RowRange rows = parent.extent();
-    return records.split(
-        parent,
-        Bytes.of(at),
-        new Child(
-            TabletId.random(TABLE, names),
-            clipped(parent, new RowRange(rows.start(), Bytes.of(at)))),
-        new Child(
-            TabletId.random(TABLE, names),
-            clipped(parent, new RowRange(Bytes.of(at), rows.end()))));
-  }
-
-  /** The rows as a server leaves them that dies in the middle of a split. */
-  private void leaveTentative(TabletRecord parent, String at) {
-    TabletRecord whole =
-        TabletRecord.created(
-            TabletId.random(TABLE, clocks.random()),
-            new RowRange(parent.extent().start(), Bytes.of(at)));
-    TabletRecord tentative =
-        whole.toBuilder()
-            .stored(parent.assignment(), parent.state())
-            .files(parent.files())
-            .logs(parent.logs())
-            .redo(parent.redo())
-            .tentative(
-                Optional.of(
-                    new TabletRecord.Tentative(
-                        parent.id(), parent.assignment().epoch(), whole.id())))
-            .build();
-    metadata.apply(RecordCodec.putAll(tentative, "split").build());
-  }
-
-  private static List<FileRef> clipped(TabletRecord parent, RowRange rows) {
-    return parent.files().stream().map(file -> file.clipped(rows)).toList();
   }
 
   private static FileRef file(String path) {
