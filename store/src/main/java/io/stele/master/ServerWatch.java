@@ -401,10 +401,7 @@ final class ServerWatch implements AutoCloseable {
   }
 
   private void end(Fencing begun) throws IOException {
-    Optional<VersionedData> note = locks.read(LockPaths.suspect(begun.server));
-    if (note.isPresent()) {
-      locks.delete(LockPaths.suspect(begun.server), note.get().version());
-    }
+    forgetSuspicion(begun.server);
     synchronized (this) {
       fencing.remove(begun.server);
       ended.remove(begun.server);
@@ -450,8 +447,15 @@ final class ServerWatch implements AutoCloseable {
   void suspected(ServerId server) throws IOException {
     suspect(server);
     deleteLock(server);
+    if (isFenced(server)) { // Nobody waits for its lease any more.
+      forgetSuspicion(server);
+    }
     unread.set(true);
     wake.look();
+  }
+
+  private synchronized boolean isFenced(ServerId server) {
+    return fenced.contains(server);
   }
 
   /** Records, for later masters too, that the lock was not lost because the server was silent. */
@@ -467,6 +471,13 @@ final class ServerWatch implements AutoCloseable {
         }
         LOG.debug("Another has noted it, or it is unknown whether this has: reading again", e);
       }
+    }
+  }
+
+  private void forgetSuspicion(ServerId server) throws IOException {
+    Optional<VersionedData> note = locks.read(LockPaths.suspect(server));
+    if (note.isPresent()) {
+      locks.delete(LockPaths.suspect(server), note.get().version());
     }
   }
 

@@ -342,6 +342,18 @@ class ServerWatchTest {
   }
 
   @Test
+  void aSuspicionOfAServerThatIsFencedLeavesNoNote() throws Exception {
+    simulation.run(
+        () -> {
+          watch.named(SERVER);
+          sleep(MOMENT);
+          assertThat(watch.fenced()).containsExactly(SERVER);
+          watch.suspected(SERVER);
+          assertThat(locks.children(LockPaths.SUSPECTS)).isEmpty();
+        });
+  }
+
+  @Test
   void aStrayNodeAmongTheServersHidesNobody() throws Exception {
     simulation.run(
         () -> {
