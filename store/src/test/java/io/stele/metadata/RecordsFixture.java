@@ -7,6 +7,7 @@ import io.stele.model.RowRange;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
+import io.stele.record.ManifestEdit;
 import io.stele.runtime.ManualClocks;
 import io.stele.sim.MemoryLockService;
 import io.stele.sim.MemoryLockStore;
@@ -77,5 +78,23 @@ final class RecordsFixture {
 
   private static List<FileRef> clipped(TabletRecord parent, RowRange rows) {
     return parent.files().stream().map(file -> file.clipped(rows)).toList();
+  }
+
+  /** A file with rows of any tablet. */
+  static FileRef file(String path) {
+    return FileRef.builder(path, 100, RowRange.ALL)
+        .sequences(1, 2)
+        .families(List.of("f"))
+        .collectedMicros(7)
+        .build();
+  }
+
+  /** A minor compaction that wrote {@code added}. */
+  static ManifestEdit minor(FileRef added, Redo redo, boolean coversReplay) {
+    return ManifestEdit.builder("minor compaction")
+        .add(List.of(added))
+        .reach(redo.sequence(), redo.highestTimestamp())
+        .coversReplay(coversReplay)
+        .build();
   }
 }

@@ -1,6 +1,8 @@
 package io.stele.metadata;
 
 import static io.stele.metadata.RecordsFixture.TABLE;
+import static io.stele.metadata.RecordsFixture.file;
+import static io.stele.metadata.RecordsFixture.minor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

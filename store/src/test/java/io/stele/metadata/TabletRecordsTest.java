@@ -1,6 +1,8 @@
 package io.stele.metadata;
 
 import static io.stele.metadata.RecordsFixture.TABLE;
+import static io.stele.metadata.RecordsFixture.file;
+import static io.stele.metadata.RecordsFixture.minor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -420,21 +422,5 @@ class TabletRecordsTest {
     TabletRecord assigned = others.assign(root, ONE);
     assertThat(records.readRoot()).contains(assigned);
     assertThat(readsWhileAway).hasValue(3);
-  }
-
-  private static FileRef file(String path) {
-    return FileRef.builder(path, 100, RowRange.ALL)
-        .sequences(1, 2)
-        .families(List.of("f"))
-        .collectedMicros(7)
-        .build();
-  }
-
-  private static ManifestEdit minor(FileRef added, Redo redo, boolean coversReplay) {
-    return ManifestEdit.builder("minor compaction")
-        .add(List.of(added))
-        .reach(redo.sequence(), redo.highestTimestamp())
-        .coversReplay(coversReplay)
-        .build();
   }
 }
