@@ -30,8 +30,8 @@ import java.util.concurrent.CompletableFuture;
  * on when compactions ran. If the tablet cannot keep them, it stops ({@link #failure}) and must be
  * opened again from its record.
  *
- * <p>The paths through it are {@link WritePath}, {@link ReadPath} and {@link Compactor}; they share
- * the {@link TabletCore}.
+ * <p>The paths through it are {@link WritePath}, {@link ReadPath}, {@link Compactor} and {@link
+ * FileChanges}; they share the {@link TabletCore}.
  *
  * <p>Safe for use by any number of threads; it has none of its own. {@link #apply} queues the
  * operation and returns. A read may wait for files; a compaction may wait for files, the manifest
@@ -43,6 +43,7 @@ public final class Tablet implements Closeable {
   private final WritePath writes;
   private final ReadPath reads;
   private final Compactor compactor;
+  private final FileChanges fileChanges;
   private final long replayedRecords;
 
   private Tablet(TabletCore core, Replay replay) {
@@ -53,7 +54,10 @@ public final class Tablet implements Closeable {
     this.writes =
         new WritePath(
             core, sequencer, new Evaluation(reads, core.clock(), core.options().valueBytesMax()));
-    this.compactor = new Compactor(core, sequencer, replay.lastSequence());
+    CompactionWriter writer = new CompactionWriter(core);
+    ManifestEdits edits = new ManifestEdits(core, writer, replay.lastSequence());
+    this.compactor = new Compactor(core, sequencer, writer, edits);
+    this.fileChanges = new FileChanges(core, sequencer, writer, compactor, edits);
   }
 
   /** Opens a tablet; see the other {@code open}. */
@@ -300,12 +304,12 @@ public final class Tablet implements Closeable {
    * @param name identifies the pin's owner; if a pin of this name exists, that pin is returned
    */
   public Pin pin(String name) throws IOException {
-    return compactor.pin(name);
+    return fileChanges.pin(name);
   }
 
   /** Removes a pin; false if there is none of that name. */
   public boolean unpin(String name) throws IOException {
-    return compactor.unpin(name);
+    return fileChanges.unpin(name);
   }
 
   /** The pinned read points, the lowest first. */
@@ -326,12 +330,12 @@ public final class Tablet implements Closeable {
    * @param changes to rows of this tablet
    */
   public void register(List<Pending> changes) throws IOException {
-    compactor.register(changes);
+    fileChanges.register(changes);
   }
 
   /** Discards the changes that wait for a job, which did not commit. False if there are none. */
   public boolean strike(String job) throws IOException {
-    return compactor.strike(job);
+    return fileChanges.strike(job);
   }
 
   /**
@@ -345,7 +349,7 @@ public final class Tablet implements Closeable {
    * @throws IOException if it failed and the tablet continues as before
    */
   public boolean take(String job) throws IOException {
-    return compactor.take(job);
+    return fileChanges.take(job);
   }
 
   /**
@@ -358,7 +362,7 @@ public final class Tablet implements Closeable {
    * @throws IOException if it failed and the tablet continues as before
    */
   public void clear(RowRange rows, ClearedRows now) throws IOException {
-    compactor.clear(rows, now);
+    fileChanges.clear(rows, now);
   }
 
   /**
@@ -373,7 +377,7 @@ public final class Tablet implements Closeable {
    * @throws IOException if it failed and the tablet continues as before
    */
   public void erase(Set<String> families, ClearedRows now) throws IOException {
-    compactor.erase(families, now);
+    fileChanges.erase(families, now);
   }
 
   /** A row that splits the contents of the SSTables in half; empty if no row does. */
@@ -482,7 +486,7 @@ public final class Tablet implements Closeable {
   @Override
   public void close() {
     sequencer.close();
-    compactor.close();
+    fileChanges.close();
     core.current().close();
     core.window().close();
   }

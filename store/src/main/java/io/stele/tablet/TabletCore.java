@@ -5,8 +5,8 @@ import io.stele.record.Pending;
 import java.util.List;
 
 /**
- * What {@link WritePath}, {@link ReadPath} and {@link Compactor} share, and nothing else. Safe for
- * use by any number of threads, as each of its members is.
+ * What {@link WritePath}, {@link ReadPath}, {@link Compactor} and {@link FileChanges} share, and
+ * nothing else. Safe for use by any number of threads, as each of its members is.
  */
 final class TabletCore {
   private final TabletSpec spec;

@@ -1,0 +1,334 @@
+package io.stele.tablet;
+
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import io.stele.record.ClearedFiles;
+import io.stele.record.ClearedRows;
+import io.stele.record.ErasedFiles;
+import io.stele.record.FileRef;
+import io.stele.record.ManifestEdit;
+import io.stele.record.Pending;
+import io.stele.record.PendingFile;
+import io.stele.record.Pin;
+import io.stele.record.TakenFiles;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.locks.Lock;
+
+/**
+ * Changes of a tablet's files other than compactions: pins, files of jobs, cleared rows and erased
+ * families.
+ *
+ * <p>Each is one edit of the manifest, after which the state says the same; one that fails before
+ * its commit changes nothing. If the outcome of the commit is unknown, the tablet stops. A change
+ * that divides older from newer operations first has all memtables written to files. Safe for use
+ * by any number of threads.
+ */
+final class FileChanges {
+  private final TabletCore core;
+  private final Sequencer sequencer;
+  private final CompactionWriter writer;
+  private final Compactor compactor;
+  private final ManifestEdits edits;
+  private final Lock minor;
+  private final Lock committing;
+  private final WaitingFiles waitingFiles;
+
+  /** The changes of a tablet's files. */
+  FileChanges(
+      TabletCore core,
+      Sequencer sequencer,
+      CompactionWriter writer,
+      Compactor compactor,
+      ManifestEdits edits) {
+    this.core = core;
+    this.sequencer = sequencer;
+    this.writer = writer;
+    this.compactor = compactor;
+    this.edits = edits;
+    this.minor = compactor.minorLock();
+    this.committing = edits.lock();
+    this.waitingFiles = new WaitingFiles(core);
+  }
+
+  /** Closes the files that wait for jobs. */
+  void close() {
+    waitingFiles.close();
+  }
+
+  /**
+   * Keeps what a read sees now readable until {@link #unpin}. Writes all memtables to SSTables, so
+   * that no file has operations from both sides of the pin, and then writes the pin to the
+   * manifest.
+   *
+   * @return the new pin, or the existing one of the same name
+   */
+  Pin pin(String name) throws IOException {
+    minor.lock(); // Until the pin exists, no file gets operations above it.
+    try {
+      Optional<Pins.Held> known = core.pins().find(name);
+      if (known.isPresent()) {
+        return known.get().pin();
+      }
+      compactor.writeMemtables();
+      committing.lock();
+      try {
+        Pin pin =
+            new Pin(
+                name, core.current().peek().redoPoint(), core.clock().now(), core.rules().schema());
+        edits.commit(edits.edit("pinned by " + name, 0).pin(pin).build());
+        core.pins().add(pin);
+        return pin;
+      } finally {
+        committing.unlock();
+      }
+    } finally {
+      minor.unlock();
+    }
+  }
+
+  /**
+   * Removes a pin: compactions may then drop what only it needed. False if there is none of that
+   * name.
+   */
+  boolean unpin(String name) throws IOException {
+    committing.lock();
+    try {
+      if (core.pins().find(name).isEmpty()) {
+        return false;
+      }
+      List<Pin> left = core.pins().all().stream().filter(pin -> !pin.name().equals(name)).toList();
+      List<TabletFile> files = core.current().peek().files();
+      List<FileRef> unseen =
+          ClearedFiles.unseen(files.stream().map(TabletFile::ref).toList(), left);
+      edits.commit(edits.edit("unpinned by " + name, 0).remove(unseen).unpin(name).build());
+      core.pins().remove(name);
+      if (!unseen.isEmpty()) {
+        core.current().swap(state -> state.without(filesOf(state, unseen)));
+      }
+      return true;
+    } finally {
+      committing.unlock();
+    }
+  }
+
+  /**
+   * Writes the changes that wait for the end of a job, in rows of this tablet, into the manifest.
+   * {@link #take} or {@link #strike} follows.
+   *
+   * @throws io.stele.model.CorruptionException if a file is damaged
+   */
+  void register(List<Pending> changes) throws IOException {
+    committing.lock();
+    try {
+      List<Pending> waiting = new ArrayList<>(core.pending());
+      List<Pending> more = new ArrayList<>(changes);
+      more.removeAll(waiting);
+      if (!more.isEmpty()) {
+        awaitEnd(more);
+        waiting.addAll(more);
+        core.setPending(waiting);
+      }
+    } finally {
+      committing.unlock();
+    }
+  }
+
+  private void awaitEnd(List<Pending> changes) throws IOException {
+    boolean done = false;
+    try {
+      for (Pending one : changes) {
+        if (one instanceof PendingFile file) {
+          waitingFiles.check(file);
+        }
+      }
+      edits.commit(
+          edits.edit("files wait for job " + changes.get(0).job(), 0).await(changes).build());
+      done = true;
+    } finally {
+      if (!done) {
+        waitingFiles.forget(changes);
+      }
+    }
+  }
+
+  /** Discards the changes that wait for a job, which did not commit. False if there are none. */
+  boolean strike(String job) throws IOException {
+    committing.lock();
+    try {
+      if (waitingFor(job).isEmpty()) {
+        return false;
+      }
+      edits.commit(edits.edit("job " + job + " did not commit", 0).resolve(job).build());
+      forget(job);
+      return true;
+    } finally {
+      committing.unlock();
+    }
+  }
+
+  /**
+   * Adds the files that wait for a committed job to the tablet, above everything written before. If
+   * the job replaces rows, their earlier cells disappear. The caller has paused writes, and has
+   * waited for the accepted ones.
+   *
+   * <p>The sequence numbers of the files need no log records: the manifest edit that assigns them
+   * says that everything up to them is in files. Before the edit no reader has seen the files;
+   * after it no reader reads without them, because the read point moves over them last.
+   *
+   * @return false if nothing waits for the job
+   */
+  boolean take(String job) throws IOException {
+    minor.lock();
+    try {
+      List<Pending> waiting = waitingFor(job);
+      if (waiting.isEmpty()) {
+        return false;
+      }
+      compactor.writeMemtables();
+      committing.lock();
+      try {
+        long before = core.current().peek().redoPoint();
+        sequencer.requireRest(before);
+        TakenFiles files =
+            TakenFiles.of(waiting, refs(), before, core.pins().all(), core.clock().now());
+        take(edits.edit("files of job " + job, files.upTo()).resolve(job), files);
+        forget(job); // Last: readers that find nothing waiting read the files.
+        return true;
+      } finally {
+        committing.unlock();
+      }
+    } finally {
+      minor.unlock();
+    }
+  }
+
+  /**
+   * Clears rows: cells written to them are no longer visible, except at pins. The clearing takes a
+   * sequence number, which, like the numbers of a job's files, needs no log record. The caller has
+   * paused writes, and has waited for the accepted ones.
+   *
+   * @param now what was cleared, for the manifest
+   */
+  void clear(RowRange rows, ClearedRows now) throws IOException {
+    minor.lock();
+    try {
+      compactor.writeMemtables();
+      committing.lock();
+      try {
+        long before = core.current().peek().redoPoint();
+        sequencer.requireRest(before);
+        TakenFiles files = TakenFiles.cleared(List.of(rows), refs(), before, core.pins().all());
+        take(edits.edit("cleared " + rows, files.upTo()).clear(now), files);
+      } finally {
+        committing.unlock();
+      }
+    } finally {
+      minor.unlock();
+    }
+  }
+
+  /**
+   * Erases dropped families: cells written to them are no longer visible, except at pins, even if
+   * another family gets such a name later. The caller has paused writes, and has waited for the
+   * accepted ones.
+   *
+   * @param now what was done for the change, for the manifest
+   * @throws SteleException RETRY_LATER if the tablet's schema has one of the families
+   */
+  void erase(Set<String> families, ClearedRows now) throws IOException {
+    minor.lock();
+    try {
+      requireDropped(families); // No write that is accepted from now on is of them.
+      compactor.writeMemtables();
+      committing.lock();
+      try {
+        long before = core.current().peek().redoPoint();
+        sequencer.requireRest(before);
+        TakenFiles files = ErasedFiles.of(refs(), families, before);
+        take(edits.edit("erased families " + families, files.upTo()).clear(now), files);
+      } finally {
+        committing.unlock();
+      }
+    } finally {
+      minor.unlock();
+    }
+  }
+
+  private void requireDropped(Set<String> families) {
+    Set<String> had = core.rules().families();
+    had.retainAll(families);
+    if (!had.isEmpty()) {
+      throw SteleException.retryLater(
+          "tablet " + core.spec().id() + " has families " + had + ", which are to be erased");
+    }
+  }
+
+  private List<FileRef> refs() {
+    return core.current().peek().files().stream().map(TabletFile::ref).toList();
+  }
+
+  /** Makes the decision durable, then visible; the read point moves last. */
+  private void take(ManifestEdit.Builder edit, TakenFiles files) throws IOException {
+    List<TabletFile> made = new ArrayList<>();
+    try {
+      for (FileRef file : files.added()) {
+        made.add(waitingFiles.take(file));
+      }
+      long upTo = files.upTo();
+      if (files.clears()) {
+        CompactionWriter.Output operations = writeOperations(files.clearedAt());
+        List<FileRef> added = new ArrayList<>(files.added());
+        added.addAll(operations.refs());
+        edits.commit(edit.add(added).remove(files.removed()).build(), operations);
+        made.addAll(operations.files());
+      } else {
+        edits.commit(edit.add(files.added()).remove(files.removed()).build());
+      }
+      sequencer.passTo(upTo);
+      core.current()
+          .swap(
+              state ->
+                  files.clears()
+                      ? state.cleared(filesOf(state, files.removed()), made, upTo)
+                      : state.taken(filesOf(state, files.removed()), made, upTo),
+              () -> core.commits().pass(upTo));
+    } finally {
+      made.forEach(TabletFile::release); // Now the state holds them.
+    }
+  }
+
+  /**
+   * Writes all remembered operations, of all rows, because files that held some of them are
+   * removed.
+   */
+  private CompactionWriter.Output writeOperations(long sequence) throws IOException {
+    SchemaRules rules = core.rules();
+    return writer.write(
+        new CompactionWriter.Inputs(
+            List.of(),
+            CellSieve.Past.UNSEEN,
+            false,
+            core.window().encodeWritten(),
+            CompactionPace.UNLIMITED,
+            core.clock().whenDropping()),
+        new CompactionWriter.Coverage(sequence, sequence, rules.families(), core.clock().now()),
+        rules);
+  }
+
+  private static List<TabletFile> filesOf(TabletState state, List<FileRef> refs) {
+    return state.files().stream().filter(file -> refs.contains(file.ref())).toList();
+  }
+
+  private List<Pending> waitingFor(String job) {
+    return core.pending().stream().filter(one -> one.job().equals(job)).toList();
+  }
+
+  private void forget(String job) {
+    waitingFiles.forget(waitingFor(job));
+    core.setPending(core.pending().stream().filter(one -> !one.job().equals(job)).toList());
+  }
+}
