@@ -75,9 +75,9 @@ public final class Jobs {
   /**
    * As above.
    *
-   * @param application what runs the job, as YARN names it: while that waits or runs, the job needs
-   *     no renewal, and it is over soon after, if the master can ask YARN; otherwise its lease
-   *     counts
+   * @param application what runs the job, as YARN names it, or {@link SubmittedOutput#keeper}:
+   *     while that waits or runs, the job needs no renewal, and it is over soon after. If the
+   *     master cannot ask YARN, its lease counts
    */
   public String begin(Duration lease, Optional<String> application) throws IOException {
     BeginJobRequestProto.Builder draft =

@@ -19,7 +19,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A job of an application, such as one of YARN, needs no renewal while the application waits or
  * runs, and is over soon after it has ended. If the application is unknown, or its state cannot be
- * found out, the job is like others.
+ * found out, the job is like others. A job that is part of another needs no renewal either, and is
+ * over soon after that.
  *
  * <p>A job is ended when this master itself has seen it unchanged for its lease, and only if it
  * still is: no two clocks are compared, a new master only waits longer, and a deposed master ends
@@ -209,12 +210,13 @@ final class JobLeases implements Runnable {
       return;
     }
     lookForPinning(name, now.get());
+    Optional<String> application = now.get().application();
     Applications.State state =
-        now.get().application().map(one -> ask(name, one)).orElse(Applications.State.UNKNOWN);
+        application.isEmpty() ? Applications.State.UNKNOWN : ask(name, application.get());
     if (state == Applications.State.ENDED
         && !now.get().committed()
         && jobs.remove(name, now.get())) {
-      LOG.info("Job {} is over: its application has ended", name);
+      LOG.info("Job {} is over: {} has ended", name, application.orElseThrow());
       watched.remove(name);
       return;
     }
@@ -253,8 +255,14 @@ final class JobLeases implements Runnable {
     }
   }
 
-  /** The state of a job's application, requested from time to time. */
-  private Applications.State ask(String name, String application) {
+  /** The state of what runs a job: of an application, which is asked from time to time. */
+  private Applications.State ask(String name, String application) throws IOException {
+    if (application.startsWith(JobNodes.JOB)) {
+      String other = application.substring(JobNodes.JOB.length());
+      return jobs.state(other) == JobNodes.State.BEGUN
+          ? Applications.State.ALIVE
+          : Applications.State.ENDED;
+    }
     Asked last = asked.get(name);
     if (last == null || runtime.nanoTime() - last.nanos() >= ASK_EVERY.toNanos()) {
       last = new Asked(runtime.nanoTime(), applications.state(application));

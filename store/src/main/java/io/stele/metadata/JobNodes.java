@@ -43,8 +43,11 @@ public final class JobNodes {
   /** Prefix of the tag of an application that has no name yet. */
   public static final String TAG = "tag_";
 
+  /** Prefix of the name of another job, in the place of an application's. */
+  public static final String JOB = "job_";
+
   private static final Pattern APPLICATION =
-      Pattern.compile("application_[0-9A-Za-z_]{1,100}|" + TAG + "[0-9a-z-]{1,100}");
+      Pattern.compile("application_[0-9A-Za-z_]{1,100}|" + TAG + "[0-9a-z-]{1,100}|" + JOB + NAME);
   private static final Pattern DATA =
       Pattern.compile(
           "(\\d{1,18}) (\\d{1,18})(?: ("
@@ -102,7 +105,8 @@ public final class JobNodes {
    *
    * @param lease how long it stays without being renewed
    * @param renewals how often it was renewed
-   * @param application the YARN application that runs it: its name, or {@link #TAG} and a tag of it
+   * @param application what runs it: the name of a YARN application, or {@link #TAG} and a tag of
+   *     it, or {@link #JOB} and the name of the job that it is part of
    * @param pinning empty if no tablets are being pinned, or all are
    * @param version of the node
    */

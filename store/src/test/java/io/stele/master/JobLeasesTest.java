@@ -290,6 +290,29 @@ class JobLeasesTest {
   }
 
   @Test
+  void aJobThatIsPartOfAnotherLivesAsLongAsThat() throws Exception {
+    master.run(
+        () -> {
+          String ends = begin();
+          String commits = begin();
+          String pins = beginFor(master.jobs, JobNodes.JOB + ends);
+          String alsoPins = beginFor(master.jobs, JobNodes.JOB + commits);
+          for (int i = 0; i < 60; i++) {
+            lookFor(master.jobs, Duration.ofSeconds(1));
+            master.jobs.renew(ends);
+            master.jobs.renew(commits);
+          }
+          assertThat(isOver(pins)).isFalse();
+          assertThat(isOver(alsoPins)).isFalse();
+          master.jobs.end(ends);
+          master.jobs.commit(commits);
+          lookFor(master.jobs, Duration.ofSeconds(1));
+          assertThat(isOver(pins)).isTrue();
+          assertThat(isOver(alsoPins)).isTrue();
+        });
+  }
+
+  @Test
   void anApplicationThatHasNoNameYetIsKnownByItsTag() throws Exception {
     Set<String> asked = new TreeSet<>();
     Applications yarn =
