@@ -9,12 +9,17 @@ import org.apache.hadoop.mapreduce.TaskCompletionEvent;
 import org.apache.hadoop.util.StringUtils;
 
 /** Why a job failed, in one line: MapReduce itself names the task that failed, but no reason. */
-final class JobFailure {
+public final class JobFailure {
   private static final int EVENTS_AT_ONCE = 1000;
   private static final String CAUSE = "Caused by: ";
   private static final String NONE = "NA"; // As JobStatus has it.
 
   private JobFailure() {}
+
+  /** Why {@code job} failed, which a cluster has run. */
+  public static String of(Job job) throws IOException, InterruptedException {
+    return ofCluster(job).orElse("nobody says why, and the job's logs may");
+  }
 
   /**
    * Why {@code job} failed.
@@ -22,18 +27,22 @@ final class JobFailure {
    * @param local where the local runner says it
    */
   static String of(Job job, LocalRunnerLog local) throws IOException, InterruptedException {
-    String said = job.getStatus().getFailureInfo().strip();
-    Optional<String> attempt = ofAttempt(job, said);
-    if (attempt.isPresent()) {
-      return attempt.get();
-    }
-    if (!said.isEmpty() && !said.equals(NONE)) {
-      return line(said);
+    Optional<String> said = ofCluster(job);
+    if (said.isPresent()) {
+      return said.get();
     }
     return local
         .failure()
         .map(failure -> line(StringUtils.stringifyException(failure)))
         .orElse("the reason is only in the log: use --verbose to see it");
+  }
+
+  private static Optional<String> ofCluster(Job job) throws IOException, InterruptedException {
+    String said = job.getStatus().getFailureInfo().strip();
+    Optional<String> attempt = ofAttempt(job, said);
+    return attempt.isPresent() || said.isEmpty() || said.equals(NONE)
+        ? attempt
+        : Optional.of(line(said));
   }
 
   /** What the first failed attempt of the task that {@code said} blames said, or of any task. */

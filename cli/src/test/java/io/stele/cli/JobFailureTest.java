@@ -131,6 +131,16 @@ class JobFailureTest {
   }
 
   @Test
+  void ofAJobThatAClusterHasRunTheLocalRunnerIsNotAsked() throws Exception {
+    String said = "Task failed task_1600000000000_0001_m_000002\nJob failed as tasks failed.\n";
+    Map<String, String> diagnostics = Map.of(attempt(2, 0), FULL);
+    assertThat(JobFailure.of(new Ended(said, EVENTS, diagnostics)))
+        .startsWith(attempt(2, 0))
+        .endsWith("because: java.io.IOException: the disk is full");
+    assertThat(JobFailure.of(new Ended("NA", List.of(), Map.of()))).contains("nobody says why");
+  }
+
+  @Test
   void whereNobodyKnowsTheLogIsNamed() throws Exception {
     assertThat(reason("NA", List.of())).contains("--verbose");
   }

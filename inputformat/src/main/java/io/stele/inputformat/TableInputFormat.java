@@ -3,6 +3,7 @@ package io.stele.inputformat;
 import io.stele.client.Jobs;
 import io.stele.client.ModelSerialization;
 import io.stele.client.Stele;
+import io.stele.client.SubmittedOutput;
 import io.stele.client.Table;
 import io.stele.model.Bytes;
 import io.stele.model.Row;
@@ -75,7 +76,10 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
    */
   public static final String MODE_KEY = "mapreduce.stele.input.mode";
 
-  /** How long what is pinned is kept while no task of the job runs; such as {@code 2h}. */
+  /**
+   * How long what is pinned is kept while no map task of the job runs, unless YARN or the job's
+   * output tell that the job lives; such as {@code 2h}.
+   */
   public static final String LEASE_KEY = "mapreduce.stele.input.pinned.lease";
 
   private static final long SPLIT_BYTES = 128L << 20;
@@ -154,7 +158,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
       }
     }
     Duration lease = Jobs.lease(conf, LEASE_KEY, leaseUnset(context));
-    String job = stele.jobs().begin(lease, application(context));
+    String job = stele.jobs().begin(lease, keeper(stele.jobs(), context));
     boolean done = false;
     try {
       Map<String, List<RowRange>> rows = new TreeMap<>();
@@ -184,6 +188,18 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
         .filter(job -> job.toString().startsWith("job_local"))
         .map(job -> LOCAL_LEASE)
         .orElse(LEASE);
+  }
+
+  /**
+   * What keeps the pin: the job of the output, which lives through a long reduce phase wherever the
+   * job runs, and of which also MultipleInputs knows; otherwise the application.
+   */
+  private static Optional<String> keeper(Jobs jobs, JobContext context) throws IOException {
+    Optional<String> output =
+        context instanceof Job // Others read the same input for several outputs.
+            ? SubmittedOutput.keeper(jobs, context.getConfiguration())
+            : Optional.empty();
+    return output.isPresent() ? output : application(context);
   }
 
   /** The application of YARN that will run the job: MapReduce names both alike. */

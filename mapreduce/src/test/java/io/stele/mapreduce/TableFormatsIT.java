@@ -10,6 +10,7 @@ import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.inputformat.TableInputFormat;
 import io.stele.inputformat.TableSplit;
+import io.stele.metadata.JobNodes;
 import io.stele.model.Bytes;
 import io.stele.model.ColumnFamily;
 import io.stele.model.GcPolicy;
@@ -22,6 +23,8 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.outputformat.TableOutputFormat;
+import io.stele.runtime.SystemRuntime;
+import io.stele.sim.MiniStele;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -44,7 +47,9 @@ import org.apache.hadoop.mapreduce.TaskAttemptID;
 import org.apache.hadoop.mapreduce.TaskType;
 import org.apache.hadoop.mapreduce.lib.input.MultipleInputs;
 import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
+import org.apache.hadoop.mapreduce.lib.output.NullOutputFormat;
 import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
+import org.apache.hadoop.util.ReflectionUtils;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -181,6 +186,51 @@ class TableFormatsIT {
     try (Rows rows = stele.table("joined").readRows(RowQuery.ALL)) {
       assertThat(rows).hasSize(11);
     }
+  }
+
+  @Test
+  void theInputStaysPinnedAsLongAsTheJobOfTheOutputLives() throws Exception {
+    cluster.client().admin().createTable(TableSchema.of("kept", "f"));
+    JobNodes nodes = new JobNodes(SystemRuntime.INSTANCE, cluster.stele().locks());
+    for (boolean multiple : new boolean[] {false, true}) {
+      Job job = SteleJob.create(cluster.conf(), "keeps its input");
+      TableInputFormat.addTable(job, "numbers", RowQuery.ALL);
+      if (multiple) {
+        MultipleInputs.addInputPath(job, new Path("x"), TableInputFormat.class, RowMapper.class);
+      }
+      TableOutputFormat.addTable(job, "kept");
+      List<String> before = nodes.names();
+      new TableOutputFormat<Text>().checkOutputSpecs(job);
+      String output = added(nodes, before);
+      before = nodes.names();
+      ReflectionUtils.newInstance(job.getInputFormatClass(), job.getConfiguration()).getSplits(job);
+      String input = added(nodes, before);
+      assertThat(nodes.read(input).orElseThrow().application()).contains("job_" + output);
+      cluster.client().jobs().end(output);
+      MiniStele.await("the pins are gone", () -> nodes.state(input) == JobNodes.State.GONE);
+    }
+  }
+
+  private static String added(JobNodes nodes, List<String> before) throws IOException {
+    List<String> added = new ArrayList<>(nodes.names());
+    added.removeAll(before);
+    return added.get(0);
+  }
+
+  @Test
+  void theInputOfAJobWithOtherOutputIsNotKeptByWhatItsConfigurationWasCopiedWith()
+      throws Exception {
+    cluster.client().admin().createTable(TableSchema.of("copied", "f"));
+    JobNodes nodes = new JobNodes(SystemRuntime.INSTANCE, cluster.stele().locks());
+    Job first = SteleJob.create(cluster.conf(), "first");
+    TableInputFormat.addTable(first, "numbers", RowQuery.ALL);
+    TableOutputFormat.addTable(first, "copied");
+    new TableOutputFormat<Text>().checkOutputSpecs(first);
+    Job second = Job.getInstance(first.getConfiguration());
+    second.setOutputFormatClass(NullOutputFormat.class);
+    List<String> before = nodes.names();
+    new TableInputFormat().getSplits(second);
+    assertThat(nodes.read(added(nodes, before)).orElseThrow().application()).isEmpty();
   }
 
   private static List<String> columns(String table, String row) throws IOException {

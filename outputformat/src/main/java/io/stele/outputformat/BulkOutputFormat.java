@@ -183,12 +183,13 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
   /**
    * Checks that the tables and families exist, and begins the job.
    *
-   * @throws SteleException NOT_FOUND if one does not, REFUSED if no table was added, or the rows to
-   *     replace cannot be replaced
+   * @throws SteleException NOT_FOUND if one does not, REFUSED if no table was added, the rows to
+   *     replace cannot be replaced, or {@code MultipleOutputs} is to write to tables
    */
   @Override
   public void checkOutputSpecs(JobContext context) throws IOException {
     Configuration conf = context.getConfiguration();
+    NamedOutputs.checkSubmitted(conf, BulkOutputFormat.class);
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
     ReduceMemory.set(context);
@@ -239,6 +240,7 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
 
   @Override
   public RecordWriter<K, Mutation> getRecordWriter(TaskAttemptContext context) throws IOException {
+    NamedOutputs.checkWriter(context.getConfiguration(), BulkOutputFormat.class);
     return new BulkRecordWriter<>(context);
   }
 

@@ -3,6 +3,7 @@ package io.stele.outputformat;
 import io.stele.client.JobRenewal;
 import io.stele.client.Jobs;
 import io.stele.client.Stele;
+import io.stele.client.SubmittedOutput;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -53,7 +54,9 @@ final class OutputJob {
   static String begin(JobContext context, Jobs jobs, String leaseKey) throws IOException {
     Duration unset = isOfLocalRunner(context) ? LOCAL_LEASE : LEASE;
     Duration lease = Jobs.lease(context.getConfiguration(), leaseKey, unset);
-    return jobs.begin(lease, application(context, jobs));
+    String job = jobs.begin(lease, application(context, jobs));
+    SubmittedOutput.set(context.getConfiguration(), job);
+    return job;
   }
 
   /** Whether the job runs in this process: others that use formats do not have a {@link Job}. */

@@ -1,6 +1,7 @@
 package io.stele.outputformat;
 
 import io.stele.client.Stele;
+import io.stele.client.SubmittedOutput;
 import io.stele.client.Table;
 import io.stele.model.ColumnFamily;
 import io.stele.model.SteleException;
@@ -33,6 +34,7 @@ record OutputTable(String name, List<String> families) {
 
   /** Adds a table to a job's; if it is there already, only the families are added. */
   static void add(Configuration conf, OutputTable table) {
+    SubmittedOutput.clear(conf);
     String text = table.name();
     for (String family : table.families()) {
       text += ":" + URLEncoder.encode(family, StandardCharsets.UTF_8);

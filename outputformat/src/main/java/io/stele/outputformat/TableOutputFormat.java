@@ -90,11 +90,13 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
   /**
    * Checks that the tables and families exist.
    *
-   * @throws SteleException NOT_FOUND if one does not, REFUSED if no table was added
+   * @throws SteleException NOT_FOUND if one does not, REFUSED if no table was added, or {@code
+   *     MultipleOutputs} is to write to tables
    */
   @Override
   public void checkOutputSpecs(JobContext context) throws IOException {
     Configuration conf = context.getConfiguration();
+    NamedOutputs.checkSubmitted(conf, TableOutputFormat.class);
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
     try (Stele stele = Stele.connect(conf)) {
@@ -113,6 +115,7 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
   @Override
   public RecordWriter<K, RowOperation> getRecordWriter(TaskAttemptContext context)
       throws IOException {
+    NamedOutputs.checkWriter(context.getConfiguration(), TableOutputFormat.class);
     return new OperationWriter<>(context);
   }
 

@@ -35,10 +35,17 @@ public final class BatchWriter implements Closeable {
   /** For how many failed mutations the outcomes are kept until the next flush. */
   private static final int FAILURES_KEPT = 1000;
 
+  /**
+   * How many operations may be added after the oldest that is incomplete: a task keeps a digest of
+   * each. At 50,000 operations a second this is reached in ten seconds.
+   */
+  private static final int AHEAD_MAX = 1 << 19;
+
   private final TableRef table;
   private final SchemaCheck check;
   private final Batcher.Writer writer;
   private final long bufferBytes;
+  private final long aheadMax;
   private final Durability durability;
 
   @GuardedBy("this")
@@ -100,6 +107,16 @@ public final class BatchWriter implements Closeable {
   }
 
   BatchWriter(SchemaCheck check, Batcher.Writer writer, long bufferBytes, Durability durability) {
+    this(check, writer, bufferBytes, AHEAD_MAX, durability);
+  }
+
+  BatchWriter(
+      SchemaCheck check,
+      Batcher.Writer writer,
+      long bufferBytes,
+      long aheadMax,
+      Durability durability) {
+    this.aheadMax = aheadMax;
     this.table = writer.table();
     this.check = check;
     this.writer = writer;
@@ -116,8 +133,9 @@ public final class BatchWriter implements Closeable {
   }
 
   /**
-   * Adds an operation, waiting while the buffer is full. The answer of a conditional or
-   * read-modify-write operation is dropped: use the calls of {@link Table} to get it.
+   * Adds an operation, waiting while the buffer is full, or the oldest operation in it has been
+   * overtaken by half a million others. The answer of a conditional or read-modify-write operation
+   * is dropped: use the calls of {@link Table} to get it.
    *
    * @param least its durability when it counts as applied; never less than the table's schema asks
    *     for. Operations sent together with it keep their own durability
@@ -193,7 +211,8 @@ public final class BatchWriter implements Closeable {
           throw new IllegalStateException(
               "the BatchWriter of table " + table.name() + " is closed");
         }
-        if (bytesUnderWay == 0 || bytesUnderWay + bytes <= bufferBytes) {
+        boolean overtakenTooOften = !incomplete.isEmpty() && added - incomplete.first() >= aheadMax;
+        if (!overtakenTooOften && (bytesUnderWay == 0 || bytesUnderWay + bytes <= bufferBytes)) {
           incomplete.add(added);
           bytesUnderWay += bytes;
           return added++;

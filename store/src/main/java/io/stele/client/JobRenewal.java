@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,29 +26,38 @@ public final class JobRenewal implements AutoCloseable {
 
   private final Jobs jobs;
   private final String job;
+  private final OptionalInt pinning;
   private final Optional<Duration> every;
   private final Task task;
   private volatile Optional<SteleException> over = Optional.empty();
 
-  private JobRenewal(ProcessRuntime runtime, Jobs jobs, String job, Optional<Duration> every) {
+  private JobRenewal(
+      ProcessRuntime runtime,
+      Jobs jobs,
+      String job,
+      OptionalInt pinning,
+      Optional<Duration> every) {
     this.jobs = jobs;
     this.job = job;
+    this.pinning = pinning;
     this.every = every;
     this.task = runtime.start("renew-job", () -> run(runtime));
   }
 
   /** Renews {@code job} at once, and several times in its lease until this is closed. */
   static JobRenewal start(ProcessRuntime runtime, Jobs jobs, String job) {
-    return new JobRenewal(runtime, jobs, job, Optional.empty());
+    return new JobRenewal(runtime, jobs, job, OptionalInt.empty(), Optional.empty());
   }
 
   /**
-   * As above.
+   * As above, with the pinning of the job's tablets.
    *
+   * @param pinning its id
    * @param every how long it is between two renewals
    */
-  static JobRenewal start(ProcessRuntime runtime, Jobs jobs, String job, Duration every) {
-    return new JobRenewal(runtime, jobs, job, Optional.of(every));
+  static JobRenewal start(
+      ProcessRuntime runtime, Jobs jobs, String job, int pinning, Duration every) {
+    return new JobRenewal(runtime, jobs, job, OptionalInt.of(pinning), Optional.of(every));
   }
 
   /**
@@ -88,7 +98,11 @@ public final class JobRenewal implements AutoCloseable {
   /** Renews the job; whether there is any use in doing it again. */
   private boolean mayGoOn() {
     try {
-      jobs.renew(job);
+      if (pinning.isPresent()) {
+        jobs.renewPinning(job, pinning.getAsInt());
+      } else {
+        jobs.renew(job);
+      }
       return true;
     } catch (InterruptedIOException e) {
       return false; // This is closed.

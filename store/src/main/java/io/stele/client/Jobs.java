@@ -15,7 +15,9 @@ import io.stele.wire.control.ControlProtos.CommitJobRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.EndJobRequestProto;
 import io.stele.wire.control.ControlProtos.MakeJobDirectoryRequestProto;
+import io.stele.wire.control.ControlProtos.PinningProto;
 import io.stele.wire.control.ControlProtos.RenewJobRequestProto;
+import io.stele.wire.control.ControlProtos.RenewJobResponseProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import java.io.IOException;
 import java.time.Duration;
@@ -73,9 +75,9 @@ public final class Jobs {
   /**
    * As above.
    *
-   * @param application what runs the job, as YARN names it: while that waits or runs, the job needs
-   *     no renewal, and it is over soon after, if the master can ask YARN; otherwise its lease
-   *     counts
+   * @param application what runs the job, as YARN names it, or {@link SubmittedOutput#keeper}:
+   *     while that waits or runs, the job needs no renewal, and it is over soon after. If the
+   *     master cannot ask YARN, its lease counts
    */
   public String begin(Duration lease, Optional<String> application) throws IOException {
     BeginJobRequestProto.Builder draft =
@@ -135,11 +137,12 @@ public final class Jobs {
 
   /** The lease with which a job was begun; empty if the job is over. */
   Optional<Duration> leaseOf(String job) throws IOException {
-    return connection
-        .readLocks(
-            "reading the lease of job " + job,
-            () -> new JobNodes(connection.runtime(), connection.locks()).read(job))
-        .map(JobNodes.Job::lease);
+    return read("reading the lease of job " + job, job).map(JobNodes.Job::lease);
+  }
+
+  private Optional<JobNodes.Job> read(String what, String job) throws IOException {
+    return connection.readLocks(
+        what, () -> new JobNodes(connection.runtime(), connection.locks()).read(job));
   }
 
   /** Renews a job at once, and several times in its lease until that is closed. */
@@ -339,7 +342,7 @@ public final class Jobs {
   /**
    * Pins the tablets with rows of tables in them for a job. All that was acknowledged before is
    * then seen by reads at the pin, whoever does them and however late; and of a job that commits
-   * meanwhile all is seen, in all these rows, or nothing.
+   * meanwhile all is seen, in all these rows, or nothing. One process at a time pins for a job.
    *
    * <p>Each tablet has {@code stele.client.timeout} to be pinned. No job commits meanwhile. Where
    * this fails, ending the job undoes what was done.
@@ -350,9 +353,9 @@ public final class Jobs {
    *     of for many seconds, so that other jobs have committed
    */
   public void pin(String job, Map<String, List<RowRange>> rows) throws IOException {
-    pinning(job, true);
+    int pinning = beginPinning(job);
     try (JobRenewal renewal =
-        JobRenewal.start(connection.runtime(), this, job, RENEWED_WHILE_PINNING)) {
+        JobRenewal.start(connection.runtime(), this, job, pinning, RENEWED_WHILE_PINNING)) {
       for (Map.Entry<String, List<RowRange>> one : new TreeMap<>(rows).entrySet()) {
         TableId table = admin.tableId(one.getKey());
         for (RowRange range : one.getValue()) {
@@ -360,17 +363,48 @@ public final class Jobs {
         }
       }
     }
-    pinning(job, false);
+    pinning(job, pinning, PinningProto.Step.IS_DONE);
   }
 
-  private void pinning(String job, boolean begins) throws IOException {
+  /** Begins to pin; returns the id of the pinning. */
+  private int beginPinning(String job) throws IOException {
+    String what = "beginning to pin tables for job " + job;
+    Deadline end = Deadline.after(connection.runtime(), connection.timeout());
+    Pauses pauses = new Pauses(connection.runtime(), what);
+    while (true) {
+      int id =
+          read(what, job)
+              .map(JobNodes.Job::version)
+              .orElseThrow(() -> SteleException.notFound("job " + job + " is over"));
+      if (!pinning(job, id, PinningProto.Step.BEGINS).getChanged()) {
+        return id;
+      }
+      if (end.isOver()) {
+        throw SteleException.retryLater(what + ": others have changed the job again and again");
+      }
+      pauses.pause(); // Others renew it.
+    }
+  }
+
+  /** Renews a job, and its pinning {@code id}. */
+  void renewPinning(String job, int id) throws IOException {
+    pinning(job, id, PinningProto.Step.GOES_ON);
+  }
+
+  private RenewJobResponseProto pinning(String job, int id, PinningProto.Step step)
+      throws IOException {
     RenewJobRequestProto request =
-        RenewJobRequestProto.newBuilder().setJob(job).setPinning(begins).build();
-    admin
-        .calls()
-        .ask(
-            Effect.READ, // An answer that is lost leaves nothing in doubt.
-            (begins ? "beginning to pin tables for job " : "having pinned tables for job ") + job,
-            master -> master.renewJob(null, request));
+        RenewJobRequestProto.newBuilder()
+            .setJob(job)
+            .setPinning(PinningProto.newBuilder().setId(id).setStep(step))
+            .build();
+    String what =
+        switch (step) {
+          case BEGINS -> "beginning to pin tables for job ";
+          case GOES_ON -> "pinning tables for job ";
+          case IS_DONE -> "having pinned tables for job ";
+        };
+    // An answer that is lost leaves nothing in doubt.
+    return admin.calls().ask(Effect.READ, what + job, master -> master.renewJob(null, request));
   }
 }

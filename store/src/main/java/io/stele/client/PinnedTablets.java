@@ -194,6 +194,11 @@ public final class PinnedTablets {
     return table.deadline();
   }
 
+  /** How long it is until {@link #deadline}, of {@code stele.client.timeout}. */
+  public Duration timeout() {
+    return connection.timeout();
+  }
+
   /** Waits, and says meanwhile that somebody is alive. */
   public void pause(Duration pause) throws IOException {
     CompletableFuture<Void> over = new CompletableFuture<>();

@@ -13,10 +13,12 @@ import io.stele.runtime.Deadline;
 import io.stele.runtime.Futures;
 import io.stele.tablet.PinnedFiles;
 import java.io.Closeable;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import org.apache.hadoop.security.AccessControlException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -107,7 +109,9 @@ public final class DirectRows implements Closeable {
    * The next row, or none when all have been read.
    *
    * @throws io.stele.model.SteleException REFUSED if the job is over, or a row is too large
-   * @throws IOException if files cannot be read, or are damaged; or the thread was interrupted
+   * @throws IOException if files cannot be read for {@code stele.client.timeout}, or are damaged;
+   *     it names table, tablet and file, and says whether it helps to try again. Or the thread was
+   *     interrupted
    */
   public Optional<Row> read() throws IOException {
     while (!done) {
@@ -139,13 +143,64 @@ public final class DirectRows implements Closeable {
       Failed last = failed.get();
       boolean replaced = !tablet.files().containsAll(last.files());
       if (last.end().isOver() || (!replaced && last.why() instanceof CorruptionException)) {
-        throw last.why();
+        throw unreadable(last.why(), tablet);
       }
       if (!replaced) {
         tablets.pause(AGAIN_AFTER);
       }
     }
     return tablet;
+  }
+
+  /** The failure after which nothing more is tried: what, where and what to do next. */
+  private IOException unreadable(IOException why, PinnedTablet tablet) throws IOException {
+    String where =
+        "tablet "
+            + tablet.id()
+            + " of table "
+            + tablets.name()
+            + ", read at pin "
+            + tablet.pin().name()
+            + " from row \""
+            + from()
+            + "\" on";
+    if (why instanceof CorruptionException damage) {
+      CorruptionException named =
+          new CorruptionException(
+              damage.file(),
+              damage.offset(),
+              damage.detail()
+                  + "; it is a file of "
+                  + where
+                  + ". Reading it again does not help: find all damage with `stele check --data`");
+      named.initCause(damage);
+      return named;
+    }
+    return new IOException(
+        "cannot read the files of "
+            + where
+            + ", for "
+            + tablets.timeout().toMillis()
+            + " ms and "
+            + retries
+            + " attempts: "
+            + (why.getClass() == IOException.class ? why.getMessage() : why.toString())
+            + ". "
+            + advice(why),
+        why);
+  }
+
+  private static String advice(IOException why) {
+    if (why instanceof FileNotFoundException) {
+      return "The tablet's record still names this file, so another attempt will not find it"
+          + " either: run `stele check`";
+    }
+    if (why instanceof AccessControlException) {
+      return "Another attempt may not read it either, until the user is a reader of the table:"
+          + " `stele table alter --reader`";
+    }
+    return "Another attempt may succeed once HDFS can read them: see its live DataNodes with `hdfs"
+        + " dfsadmin -report`, and missing blocks with `hdfs fsck`";
   }
 
   private Open open(PinnedTablet tablet) throws IOException {

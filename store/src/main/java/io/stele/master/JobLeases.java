@@ -19,7 +19,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A job of an application, such as one of YARN, needs no renewal while the application waits or
  * runs, and is over soon after it has ended. If the application is unknown, or its state cannot be
- * found out, the job is like others.
+ * found out, the job is like others. A job that is part of another needs no renewal either, and is
+ * over soon after that.
  *
  * <p>A job is ended when this master itself has seen it unchanged for its lease, and only if it
  * still is: no two clocks are compared, a new master only waits longer, and a deposed master ends
@@ -36,7 +37,7 @@ final class JobLeases implements Runnable {
   private static final Duration ASK_EVERY = Duration.ofSeconds(10);
   private static final Duration WRITE_EVERY = Duration.ofMillis(500);
 
-  /** A client that pins tablets renews its job each second. */
+  /** A client that pins tablets renews the pinning each second. */
   private static final Duration PINNING_MAX = Duration.ofSeconds(15);
 
   private final ProcessRuntime runtime;
@@ -51,8 +52,8 @@ final class JobLeases implements Runnable {
   /** A job as it was at the last look, and for how long it has been unchanged. */
   private record Watched(JobNodes.Job job, long lookedNanos, Duration unchanged) {}
 
-  /** A job whose tablets are being pinned, and since when it was not renewed. */
-  private record Pinned(JobNodes.Job job, long nanos) {}
+  /** What pins tablets, and since when whoever pins has not renewed it. */
+  private record Pinned(Optional<JobNodes.Pinning> pinning, long nanos) {}
 
   /** When the state of an application was requested, and the answer. */
   private record Asked(long nanos, Applications.State state) {}
@@ -104,11 +105,37 @@ final class JobLeases implements Runnable {
   /**
    * Makes other jobs wait with their commits while tablets are being pinned for a job.
    *
-   * @param pinning whether the pinning begins or has ended
+   * @param id the version of the job's node as it was read before: it tells this pinning from all
+   *     others, so that a request which is served late changes nothing
+   * @return false if the node has another version: then nothing has begun
    * @throws SteleException NOT_FOUND if the job is over; REFUSED if others stopped waiting
    */
-  void pinning(String job, boolean pinning) throws IOException {
-    if (!(pinning ? jobs.beginPinning(job) : jobs.endPinning(job))) {
+  boolean beginPinning(String job, int id) throws IOException {
+    return switch (jobs.beginPinning(job, id)) {
+      case YES -> true;
+      case CHANGED -> false;
+      case OVER -> throw isOver(job);
+    };
+  }
+
+  /**
+   * Renews the lease of a job, and makes others wait on.
+   *
+   * @throws SteleException NOT_FOUND if the job is over
+   */
+  void renewPinning(String job, int id) throws IOException {
+    if (!jobs.renewPinning(job, id)) {
+      throw isOver(job);
+    }
+  }
+
+  /**
+   * Lets other jobs commit: all tablets are pinned.
+   *
+   * @throws SteleException NOT_FOUND if the job is over; REFUSED if others stopped waiting
+   */
+  void endPinning(String job, int id) throws IOException {
+    if (!jobs.endPinning(job, id)) {
       throw isOver(job);
     }
   }
@@ -183,12 +210,13 @@ final class JobLeases implements Runnable {
       return;
     }
     lookForPinning(name, now.get());
+    Optional<String> application = now.get().application();
     Applications.State state =
-        now.get().application().map(one -> ask(name, one)).orElse(Applications.State.UNKNOWN);
+        application.isEmpty() ? Applications.State.UNKNOWN : ask(name, application.get());
     if (state == Applications.State.ENDED
         && !now.get().committed()
         && jobs.remove(name, now.get())) {
-      LOG.info("Job {} is over: its application has ended", name);
+      LOG.info("Job {} is over: {} has ended", name, application.orElseThrow());
       watched.remove(name);
       return;
     }
@@ -216,19 +244,25 @@ final class JobLeases implements Runnable {
     Pinned before = pinning.get(name);
     if (!now.isPinning()) {
       pinning.remove(name);
-    } else if (before == null || !before.job().equals(now)) {
-      pinning.put(name, new Pinned(now, runtime.nanoTime()));
+    } else if (before == null || !before.pinning().equals(now.pinning())) {
+      pinning.put(name, new Pinned(now.pinning(), runtime.nanoTime()));
     } else if (runtime.nanoTime() - before.nanos() >= PINNING_MAX.toNanos()
         && jobs.interruptPinning(name, now)) {
       LOG.warn(
-          "Job {} has not been renewed for {} s while tablets were pinned for it: others commit now",
+          "Nobody has pinned tablets for job {} for {} s, or said that all are: others commit now",
           name,
           PINNING_MAX.toSeconds());
     }
   }
 
-  /** The state of a job's application, requested from time to time. */
-  private Applications.State ask(String name, String application) {
+  /** The state of what runs a job: of an application, which is asked from time to time. */
+  private Applications.State ask(String name, String application) throws IOException {
+    if (application.startsWith(JobNodes.JOB)) {
+      String other = application.substring(JobNodes.JOB.length());
+      return jobs.state(other) == JobNodes.State.BEGUN
+          ? Applications.State.ALIVE
+          : Applications.State.ENDED;
+    }
     Asked last = asked.get(name);
     if (last == null || runtime.nanoTime() - last.nanos() >= ASK_EVERY.toNanos()) {
       last = new Asked(runtime.nanoTime(), applications.state(application));

@@ -35,6 +35,7 @@ import io.stele.wire.control.ControlProtos.RecoveryProto;
 import io.stele.wire.control.ControlProtos.ReleaseTabletRequestProto;
 import io.stele.wire.control.ControlProtos.ReleaseTabletResponseProto;
 import io.stele.wire.control.ControlProtos.RenewJobRequestProto;
+import io.stele.wire.control.ControlProtos.RenewJobResponseProto;
 import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import io.stele.wire.control.ControlProtos.StageProto;
@@ -418,16 +419,23 @@ final class MasterRequests implements MasterProtocol {
   }
 
   @Override
-  public EmptyProto renewJob(RpcController c, RenewJobRequestProto request)
+  public RenewJobResponseProto renewJob(RpcController c, RenewJobRequestProto request)
       throws ServiceException {
     return serve(
         () -> {
-          if (request.hasPinning()) {
-            jobs.pinning(request.getJob(), request.getPinning());
+          String job = request.getJob();
+          int id = request.getPinning().getId();
+          boolean changed = false;
+          if (!request.hasPinning()) {
+            jobs.renew(job);
           } else {
-            jobs.renew(request.getJob());
+            switch (request.getPinning().getStep()) {
+              case BEGINS -> changed = !jobs.beginPinning(job, id);
+              case GOES_ON -> jobs.renewPinning(job, id);
+              case IS_DONE -> jobs.endPinning(job, id);
+            }
           }
-          return EmptyProto.getDefaultInstance();
+          return RenewJobResponseProto.newBuilder().setChanged(changed).build();
         });
   }
 

@@ -43,13 +43,16 @@ public final class JobNodes {
   /** Prefix of the tag of an application that has no name yet. */
   public static final String TAG = "tag_";
 
+  /** Prefix of the name of another job, in the place of an application's. */
+  public static final String JOB = "job_";
+
   private static final Pattern APPLICATION =
-      Pattern.compile("application_[0-9A-Za-z_]{1,100}|" + TAG + "[0-9a-z-]{1,100}");
+      Pattern.compile("application_[0-9A-Za-z_]{1,100}|" + TAG + "[0-9a-z-]{1,100}|" + JOB + NAME);
   private static final Pattern DATA =
       Pattern.compile(
           "(\\d{1,18}) (\\d{1,18})(?: ("
               + APPLICATION
-              + "))?(?: (pinning|interrupted))?(?: (committing|committed))?");
+              + "))?(?: (pinning|interrupted) (\\d{1,9}) (\\d{1,18}))?(?: (committing|committed))?");
 
   private final ProcessRuntime runtime;
   private final LockService locks;
@@ -64,15 +67,29 @@ public final class JobNodes {
     GONE
   }
 
-  /** Whether tablets are being pinned for a job: then no job commits. */
-  public enum Pinning {
-    /** No, or all are pinned. */
-    NO,
+  /**
+   * A mark that tablets are being pinned for a job: then no job commits.
+   *
+   * @param id tells it from other pinnings of the job: the version of the job's node before it
+   * @param renewals how often whoever pins has renewed it; a renewal of the job alone does not
+   *     count
+   * @param interrupted whether others stopped waiting: some of the job's pins may be from before a
+   *     commit and some from after it
+   */
+  public record Pinning(int id, long renewals, boolean interrupted) {
+    private Pinning renewed() {
+      return new Pinning(id, renewals + 1, interrupted);
+    }
+  }
+
+  /** What became of a request to begin a pinning. */
+  public enum Begun {
+    /** The mark is there. */
     YES,
-    /**
-     * Others stopped waiting: some of its pins may be from before a commit and some from after it.
-     */
-    INTERRUPTED
+    /** The node had another version, so nothing was marked: read it again. */
+    CHANGED,
+    /** The job is over. */
+    OVER
   }
 
   /** How far a job's commit has come. */
@@ -88,14 +105,16 @@ public final class JobNodes {
    *
    * @param lease how long it stays without being renewed
    * @param renewals how often it was renewed
-   * @param application the YARN application that runs it: its name, or {@link #TAG} and a tag of it
+   * @param application what runs it: the name of a YARN application, or {@link #TAG} and a tag of
+   *     it, or {@link #JOB} and the name of the job that it is part of
+   * @param pinning empty if no tablets are being pinned, or all are
    * @param version of the node
    */
   public record Job(
       Duration lease,
       long renewals,
       Optional<String> application,
-      Pinning pinning,
+      Optional<Pinning> pinning,
       Commit commit,
       int version) {
     /** Whether it has committed. */
@@ -105,10 +124,18 @@ public final class JobNodes {
 
     /** Whether its tablets are being pinned. */
     public boolean isPinning() {
-      return pinning == Pinning.YES && !committed();
+      return pinning.isPresent() && !isInterrupted() && !committed();
     }
 
-    private Job with(Pinning next) {
+    private boolean isInterrupted() {
+      return pinning.isPresent() && pinning.get().interrupted();
+    }
+
+    private boolean isPinning(int id) {
+      return isPinning() && pinning.get().id() == id;
+    }
+
+    private Job with(Optional<Pinning> next) {
       return new Job(lease, renewals + 1, application, next, commit, version);
     }
 
@@ -174,7 +201,7 @@ public final class JobNodes {
       }
     }
     String job = request + "-" + UniqueName.of(runtime);
-    Job begun = new Job(lease, 0, application, Pinning.NO, Commit.NOT_BEGUN, 0);
+    Job begun = new Job(lease, 0, application, Optional.empty(), Commit.NOT_BEGUN, 0);
     locks.create(LockPaths.job(job), encode(begun));
     return job;
   }
@@ -203,21 +230,44 @@ public final class JobNodes {
   }
 
   /**
-   * Marks that the job's tablets are being pinned: until {@link #endPinning}, or until it is
-   * interrupted, no further job commits.
-   *
-   * @return false if the job is over
-   * @throws SteleException REFUSED if it was interrupted before
+   * Renews a job as {@link #renew} does, and its pinning {@code id} if tablets are being pinned:
+   * only so does its mark stay. False if the job is over.
    */
-  public boolean beginPinning(String job) throws IOException {
-    if (!change(job, now -> uninterrupted(job, now).with(Pinning.YES))) {
-      return false;
+  public boolean renewPinning(String job, int id) throws IOException {
+    return change(
+        job,
+        now -> now.with(now.isPinning(id) ? now.pinning().map(Pinning::renewed) : now.pinning()));
+  }
+
+  /**
+   * Marks that the job's tablets are being pinned: until {@link #endPinning}, or until it is
+   * interrupted, no further job commits. Repeating it changes nothing, however late: the first
+   * request has changed the node's version.
+   *
+   * @param id the version of the job's node as it was read before
+   * @throws SteleException REFUSED if a pinning of the job was interrupted before
+   */
+  public Begun beginPinning(String job, int id) throws IOException {
+    while (true) {
+      Optional<Job> now = read(job);
+      if (now.isEmpty() || now.get().committed()) {
+        return Begun.OVER;
+      }
+      Job seen = uninterrupted(job, now.get());
+      if (!seen.isPinning(id)) {
+        if (seen.version() != id) {
+          return Begun.CHANGED;
+        }
+        if (write(job, seen.with(Optional.of(new Pinning(id, 0, false)))).isEmpty()) {
+          continue;
+        }
+      }
+      // Commits marked from now on see this mark. Those already marked must start again.
+      for (String other : names()) {
+        withdraw(other);
+      }
+      return Begun.YES;
     }
-    // Commits marked from now on see this mark. Those already marked must start again.
-    for (String other : names()) {
-      withdraw(other);
-    }
-    return true;
   }
 
   private void withdraw(String job) throws IOException {
@@ -230,7 +280,7 @@ public final class JobNodes {
   }
 
   private static Job uninterrupted(String job, Job now) {
-    if (now.pinning() == Pinning.INTERRUPTED) {
+    if (now.isInterrupted()) {
       throw SteleException.refused(
           "job "
               + job
@@ -242,18 +292,22 @@ public final class JobNodes {
 
   /**
    * Marks that all tablets of the job are pinned: all pins see jobs committed before {@link
-   * #beginPinning}, and none sees jobs that commit from now on. Repeating it changes nothing.
+   * #beginPinning}, and none sees jobs that commit from now on. Repeating it changes nothing, and
+   * never ends another pinning of the job.
    *
    * @return false if the job is over
    * @throws SteleException REFUSED if it was interrupted
    */
-  public boolean endPinning(String job) throws IOException {
-    return change(job, now -> uninterrupted(job, now).isPinning() ? now.with(Pinning.NO) : now);
+  public boolean endPinning(String job, int id) throws IOException {
+    return change(
+        job, now -> uninterrupted(job, now).isPinning(id) ? now.with(Optional.empty()) : now);
   }
 
   /** Lets other jobs commit, unless the job was changed since it was read as {@code seen}. */
   public boolean interruptPinning(String job, Job seen) throws IOException {
-    return write(job, seen.with(Pinning.INTERRUPTED)).isPresent();
+    Optional<Pinning> interrupted =
+        seen.pinning().map(pinning -> new Pinning(pinning.id(), pinning.renewals(), true));
+    return write(job, seen.with(interrupted)).isPresent();
   }
 
   /**
@@ -370,16 +424,19 @@ public final class JobNodes {
             + " "
             + job.renewals()
             + job.application().map(name -> " " + name).orElse("")
-            + switch (job.pinning()) {
-              case NO -> "";
-              case YES -> " pinning";
-              case INTERRUPTED -> " interrupted";
-            }
+            + job.pinning().map(JobNodes::encode).orElse("")
             + switch (job.commit()) {
               case NOT_BEGUN -> "";
               case UNDER_WAY -> " committing";
               case DONE -> " committed";
             });
+  }
+
+  private static String encode(Pinning pinning) {
+    return (pinning.interrupted() ? " interrupted " : " pinning ")
+        + pinning.id()
+        + " "
+        + pinning.renewals();
   }
 
   private static Job decode(String job, VersionedData node) throws CorruptionException {
@@ -388,15 +445,20 @@ public final class JobNodes {
       throw new CorruptionException(
           "lock service node " + LockPaths.job(job), 0, "\"" + node.data() + "\" is not a lease");
     }
-    String pinning = data.group(4) == null ? "" : data.group(4);
-    String commit = data.group(5) == null ? "" : data.group(5);
+    Optional<Pinning> pinning =
+        Optional.ofNullable(data.group(4))
+            .map(
+                mark ->
+                    new Pinning(
+                        Integer.parseInt(data.group(5)),
+                        Long.parseLong(data.group(6)),
+                        mark.equals("interrupted")));
+    String commit = data.group(7) == null ? "" : data.group(7);
     return new Job(
         Duration.ofMillis(Long.parseLong(data.group(1))),
         Long.parseLong(data.group(2)),
         Optional.ofNullable(data.group(3)),
-        pinning.isEmpty()
-            ? Pinning.NO
-            : pinning.equals("pinning") ? Pinning.YES : Pinning.INTERRUPTED,
+        pinning,
         commit.isEmpty()
             ? Commit.NOT_BEGUN
             : commit.equals("committing") ? Commit.UNDER_WAY : Commit.DONE,

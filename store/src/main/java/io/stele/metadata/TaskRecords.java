@@ -20,13 +20,20 @@ import java.util.TreeMap;
  * <p>Not safe for use by several threads: it belongs to {@link Operations}.
  */
 final class TaskRecords {
+  /** Most entries of {@link #ahead}: some 300 KB. */
+  static final int AHEAD_MAX = 4096;
+
   private long settledBelow;
   private long next;
 
   /** Digests of the records below {@link #settledBelow}, and below each later number to next. */
   private final ArrayDeque<Long> digests = new ArrayDeque<>();
 
-  /** Settled records, according to tablets, that this attempt has not written yet. */
+  /**
+   * Settled records, according to tablets, that this attempt has not written yet. The digest below
+   * a number covers all lower ones, so where there are too many, every second is dropped, but not
+   * the last: a difference is then found later, and its place is known less well.
+   */
   private final TreeMap<Long, Long> ahead = new TreeMap<>();
 
   private long agreedBelow;
@@ -90,6 +97,8 @@ final class TaskRecords {
       Long before = ahead.put(said.below(), said.digest());
       if (before != null && before != said.digest()) {
         compare(said, before);
+      } else if (ahead.size() > AHEAD_MAX) {
+        thin();
       }
       return;
     }
@@ -98,6 +107,21 @@ final class TaskRecords {
       own.next();
     }
     compare(said, own.next());
+  }
+
+  private void thin() {
+    long last = ahead.lastKey();
+    boolean drop = false;
+    for (Iterator<Long> number = ahead.keySet().iterator(); number.hasNext(); drop = !drop) {
+      if (number.next() != last && drop) {
+        number.remove();
+      }
+    }
+  }
+
+  /** How many digests of tablets wait until this attempt has come so far. */
+  int waiting() {
+    return ahead.size();
   }
 
   private void compare(Settled said, long own) {

@@ -1,6 +1,7 @@
 package io.stele.sstable;
 
 import io.stele.model.CorruptionException;
+import io.stele.runtime.Futures;
 import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
@@ -115,12 +116,21 @@ final class StoredFile implements Closeable {
       throw corrupt(position, "the file system found damage: " + e.getMessage());
     } catch (FSError e) { // What local files throw in place of an IOException.
       throw e.getCause() instanceof IOException cause ? cause : new IOException(e);
+    } catch (ClosedChannelException e) {
+      throw e; // Not the file's failure.
+    } catch (IOException e) {
+      throw Futures.isInterruption(e) ? e : unreadable(position, e);
     } catch (RuntimeException e) {
       if (closed) {
         throw new IOException(path + " was closed during a read", e);
       }
       throw e;
     }
+  }
+
+  /** Names the file: not every error of HDFS does. */
+  private IOException unreadable(long position, IOException why) {
+    return new IOException("cannot read " + path + " at offset " + position + ": " + why, why);
   }
 
   /** Damage at {@code offset} of this file. */

@@ -195,14 +195,15 @@ class JobOutputTest {
     try (LockService locks = restart("1s")) {
       String pinned = jobs.begin(Duration.ofMinutes(10));
       JobNodes nodes = new JobNodes(SystemRuntime.INSTANCE, locks);
-      nodes.beginPinning(pinned);
+      int pinning = nodes.read(pinned).orElseThrow().version();
+      nodes.beginPinning(pinned, pinning);
       finish("task-0-a", "one", "a");
       output.publish("task-0-a", "task-0");
       CompletableFuture<Void> commit =
           CompletableFuture.runAsync(() -> commit(new CyclicBarrier(1)));
       assertThatThrownBy(() -> commit.get(3, TimeUnit.SECONDS))
           .isInstanceOf(TimeoutException.class);
-      nodes.endPinning(pinned);
+      nodes.endPinning(pinned, pinning);
       commit.get();
       assertThat(visible()).containsExactly("a one");
     }

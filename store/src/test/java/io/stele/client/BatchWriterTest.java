@@ -21,6 +21,7 @@ import io.stele.runtime.SystemRuntime;
 import io.stele.wire.MutateBatch;
 import io.stele.wire.NotServingTabletException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -31,6 +32,10 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -48,6 +53,16 @@ class BatchWriterTest {
   }
 
   private BatchWriter writer(Duration timeout, long bufferBytes, Operations operations) {
+    return writer(
+        timeout,
+        operations,
+        (check, writer) -> new BatchWriter(check, writer, bufferBytes, Durability.HFLUSH));
+  }
+
+  private BatchWriter writer(
+      Duration timeout,
+      Operations operations,
+      BiFunction<SchemaCheck, Batcher.Writer, BatchWriter> made) {
     TableRef table =
         new TableRef(
             Waiting.silent(SystemRuntime.INSTANCE), FakeTablets.TABLE, "webtable", timeout);
@@ -56,8 +71,7 @@ class BatchWriterTest {
             TableSchema.of("webtable", "f"),
             () -> CompletableFuture.completedFuture(TableSchema.of("webtable", "f")),
             1000);
-    Batcher.Writer writer = new Batcher(tablets, table).writer(operations);
-    return new BatchWriter(check, writer, bufferBytes, Durability.HFLUSH);
+    return made.apply(check, new Batcher(tablets, table).writer(operations));
   }
 
   private BatchWriter writer() {
@@ -223,6 +237,45 @@ class BatchWriterTest {
     tablets.batches().forEach(batch -> sizes.add(batch.getMutationsCount()));
     assertThat(sizes).allMatch(size -> size <= 1000 / 100);
     assertThat(tablets.applied()).hasSize(200);
+  }
+
+  @Test
+  @Timeout(60)
+  void theWriterWaitsForItsOldestOperationThatManyHaveOvertaken() throws Exception {
+    tablets.split(Bytes.of("m"), "b");
+    AtomicBoolean away = new AtomicBoolean(true);
+    tablets.fault(
+        entry ->
+            away.get() && entry.mutation().row().toUtf8().equals("z")
+                ? Optional.of(FakeTablets.retryLater())
+                : Optional.empty());
+    Operations task = Operations.repeatable(SystemRuntime.INSTANCE, FIRST, Optional.empty());
+    int aheadMax = 100;
+    try (BatchWriter writer =
+        writer(
+            Duration.ofSeconds(30),
+            task,
+            (check, batches) ->
+                new BatchWriter(check, batches, 1 << 20, aheadMax, Durability.HFLUSH))) {
+      writer.add(mutation("z", "v"));
+      for (int i = 1; i < aheadMax; i++) {
+        writer.add(mutation("a" + i, "v")).get();
+      }
+      CompletableFuture<Void> waits =
+          CompletableFuture.runAsync(
+              () -> {
+                try {
+                  writer.add(mutation("b", "v"));
+                } catch (IOException e) {
+                  throw new UncheckedIOException(e);
+                }
+              });
+      assertThatThrownBy(() -> waits.get(100, TimeUnit.MILLISECONDS))
+          .isInstanceOf(TimeoutException.class);
+      away.set(false);
+      waits.get();
+    }
+    assertThat(rowsApplied()).hasSize(aheadMax + 1).contains("z", "b");
   }
 
   @Test

@@ -21,8 +21,10 @@ import io.stele.record.FileRef;
 import io.stele.record.PinnedTablet;
 import io.stele.sim.CrashableDisk;
 import io.stele.sim.CrashableFileSystem;
+import io.stele.sim.FaultInjector;
 import io.stele.sim.MemoryLockStore;
 import io.stele.sim.MiniStele;
+import io.stele.sim.Operation;
 import io.stele.sim.Site;
 import java.io.IOException;
 import java.time.Duration;
@@ -54,6 +56,7 @@ class DirectRowsTest {
   void fill() throws IOException {
     Configuration conf = MiniStele.quick(new Configuration());
     conf.set(Keys.SWEEP_INTERVAL.name(), "100ms");
+    conf.set(Keys.CLIENT_TIMEOUT.name(), "10s"); // As long as a file is read in vain.
     cluster =
         MiniStele.start(conf, losingDeletedFiles(Site.inMemory(disk, new MemoryLockStore())), 2, 1);
     stele = cluster.client();
@@ -249,6 +252,45 @@ class DirectRowsTest {
     disk.flipBits(file, (int) tablet.files().get(0).length() / 2, 1);
     assertThatThrownBy(() -> direct(job, RowQuery.ALL))
         .isInstanceOf(io.stele.model.CorruptionException.class)
-        .hasMessageContaining(tablet.files().get(0).path());
+        .hasMessageContaining(tablet.files().get(0).path())
+        .hasMessageContaining("tablet " + tablet.id() + " of table web")
+        .hasMessageContaining("does not help")
+        .hasMessageContaining("stele check --data");
+  }
+
+  @Test
+  void aFileThatCannotBeReadAnyMoreIsNamedWithItsTabletAndWhatToDo() throws IOException {
+    String job = pin();
+    PinnedTablet tablet = table.atPin(job).pinnedTablets().find(row(0));
+    String file = tablet.files().get(0).path();
+    try (DirectRows rows = DirectRows.of(table.atPin(job), RowQuery.ALL, READAHEAD_BYTES)) {
+      assertThat(rows.read()).isPresent();
+      disk.inject(
+          FaultInjector.always(
+              Operation.READ,
+              path -> path.toString().endsWith(file),
+              new FaultInjector.Effect.Fail()));
+      assertThatThrownBy(() -> rest(rows))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("tablet " + tablet.id() + " of table web")
+          .hasMessageContaining("/stele/" + file + " at offset ")
+          .hasMessageContaining("Another attempt may succeed")
+          .hasMessageContaining("hdfs fsck");
+    }
+  }
+
+  @Test
+  void aFileThatIsGoneThoughTheRecordNamesItIsNamed() throws IOException {
+    String job = pin();
+    PinnedTablet tablet = table.atPin(job).pinnedTablets().find(row(0));
+    Path file = new Path("/stele", tablet.files().get(0).path());
+    try (FileSystem files = disk.mount()) {
+      assertThat(files.delete(file, false)).isTrue();
+    }
+    assertThatThrownBy(() -> direct(job, RowQuery.ALL))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("tablet " + tablet.id() + " of table web")
+        .hasMessageContaining(file.toString())
+        .hasMessageContaining("will not find it either: run `stele check`");
   }
 }

@@ -79,6 +79,12 @@ class JobLeasesTest {
         });
   }
 
+  private int beginPinning(String job) throws Exception {
+    int id = nodes.read(job).orElseThrow().version();
+    assertThat(master.jobs.beginPinning(job, id)).isTrue();
+    return id;
+  }
+
   private void waits(String job) {
     assertThatThrownBy(() -> master.jobs.commit(job))
         .isInstanceOfSatisfying(
@@ -93,19 +99,19 @@ class JobLeasesTest {
           String pins = begin();
           String alsoPins = begin();
           String writes = begin();
-          master.jobs.pinning(pins, true);
-          master.jobs.pinning(pins, true); // Its answer was lost.
-          master.jobs.pinning(alsoPins, true);
+          int pinning = beginPinning(pins);
+          assertThat(master.jobs.beginPinning(pins, pinning)).isTrue(); // Its answer was lost.
+          beginPinning(alsoPins);
           waits(writes);
           master.jobs.renew(writes);
           master.jobs.renew(pins);
-          master.jobs.pinning(pins, false);
-          master.jobs.pinning(pins, false);
+          master.jobs.endPinning(pins, pinning);
+          master.jobs.endPinning(pins, pinning);
           waits(writes);
           master.jobs.end(alsoPins);
           master.jobs.commit(writes);
           assertThat(nodes.state(writes)).isEqualTo(JobNodes.State.COMMITTED);
-          master.jobs.pinning(pins, true);
+          beginPinning(pins);
           master.jobs.commit(writes); // Again.
         });
   }
@@ -121,13 +127,13 @@ class JobLeasesTest {
           master.locks.write(
               LockPaths.job(writes), Bytes.of("20000 0 committing"), marked.version());
           JobNodes.Job seen = nodes.read(writes).orElseThrow();
-          master.jobs.pinning(pins, true);
+          int pinning = beginPinning(pins);
           assertThat(
                   master.locks.write(
                       LockPaths.job(writes), Bytes.of("20000 0 committed"), seen.version()))
               .isEmpty();
           waits(writes);
-          master.jobs.pinning(pins, false);
+          master.jobs.endPinning(pins, pinning);
           master.jobs.commit(writes);
         });
   }
@@ -139,24 +145,63 @@ class JobLeasesTest {
           String dies = begin();
           String lives = begin();
           String writes = begin();
-          master.jobs.pinning(dies, true);
+          String afterwards = begin();
+          int dead = beginPinning(dies);
           for (int i = 0; i < 14; i++) {
             lookFor(master.jobs, Duration.ofSeconds(1));
             master.jobs.renew(lives);
+            master.jobs.renew(afterwards);
             waits(writes);
           }
           lookFor(master.jobs, Duration.ofSeconds(2));
           master.jobs.commit(writes);
-          assertThatThrownBy(() -> master.jobs.pinning(dies, false))
+          assertThatThrownBy(() -> master.jobs.endPinning(dies, dead))
               .isInstanceOfSatisfying(
                   SteleException.class,
                   e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));
-          master.jobs.pinning(lives, true);
+          int pinning = beginPinning(lives);
           for (int i = 0; i < 20; i++) {
             lookFor(master.jobs, Duration.ofSeconds(1));
-            master.jobs.renew(lives);
+            master.jobs.renew(afterwards);
+            master.jobs.renewPinning(lives, pinning);
+            waits(afterwards);
           }
-          master.jobs.pinning(lives, false);
+          master.jobs.endPinning(lives, pinning);
+        });
+  }
+
+  @Test
+  void whoRenewsAJobDoesNotKeepThePinningOfAnotherWhoDied() throws Exception {
+    master.run(
+        () -> {
+          String pins = begin();
+          String writes = begin();
+          beginPinning(pins);
+          for (int i = 0; i < 17; i++) {
+            lookFor(master.jobs, Duration.ofSeconds(1));
+            master.jobs.renew(pins); // By a task, say.
+          }
+          master.jobs.commit(writes);
+        });
+  }
+
+  @Test
+  void requestsOfAPinningThatAFrozenMasterServesLateChangeNothing() throws Exception {
+    master.run(
+        () -> {
+          String pins = begin();
+          String writes = begin();
+          int first = beginPinning(pins);
+          master.jobs.endPinning(pins, first);
+          JobLeases frozen = new JobLeases(master.process, nodes, Applications.NONE);
+          assertThat(frozen.beginPinning(pins, first)).isFalse();
+          assertThat(nodes.read(pins).orElseThrow().isPinning()).isFalse();
+          int second = beginPinning(pins);
+          frozen.endPinning(pins, first);
+          waits(writes);
+          master.jobs.endPinning(pins, second);
+          frozen.renewPinning(pins, second);
+          master.jobs.commit(writes);
         });
   }
 
@@ -241,6 +286,29 @@ class JobLeasesTest {
           yarn.state = Applications.State.ENDED;
           lookFor(leases, Duration.ofSeconds(12));
           assertThat(isOver(job)).isTrue();
+        });
+  }
+
+  @Test
+  void aJobThatIsPartOfAnotherLivesAsLongAsThat() throws Exception {
+    master.run(
+        () -> {
+          String ends = begin();
+          String commits = begin();
+          String pins = beginFor(master.jobs, JobNodes.JOB + ends);
+          String alsoPins = beginFor(master.jobs, JobNodes.JOB + commits);
+          for (int i = 0; i < 60; i++) {
+            lookFor(master.jobs, Duration.ofSeconds(1));
+            master.jobs.renew(ends);
+            master.jobs.renew(commits);
+          }
+          assertThat(isOver(pins)).isFalse();
+          assertThat(isOver(alsoPins)).isFalse();
+          master.jobs.end(ends);
+          master.jobs.commit(commits);
+          lookFor(master.jobs, Duration.ofSeconds(1));
+          assertThat(isOver(pins)).isTrue();
+          assertThat(isOver(alsoPins)).isTrue();
         });
   }
 

@@ -63,6 +63,28 @@ class TaskRecordsTest {
   }
 
   @Test
+  void ofManyAnswersThatAreFarAheadSomeAreKeptAndTheLastOfThem() {
+    int records = 10 * TaskRecords.AHEAD_MAX;
+    TaskRecords other = new TaskRecords(1);
+    TaskRecords same = new TaskRecords(1);
+    TaskRecords differs = new TaskRecords(1);
+    for (int i = 1; i <= records; i++) {
+      other.add(i);
+      other.settle(i + 1L);
+      same.hear(other.settled());
+      differs.hear(other.settled());
+      assertThat(same.waiting()).isLessThanOrEqualTo(TaskRecords.AHEAD_MAX);
+    }
+    assertThat(same.missing().orElseThrow()).hasMessageContaining("at least " + records);
+    for (int i = 1; i <= records; i++) {
+      same.add(i);
+      differs.add(i == records ? 0 : i);
+    }
+    assertThat(same.missing()).isEmpty();
+    assertThat(differs.differs()).isPresent();
+  }
+
+  @Test
   void anAttemptThatEndsEarlyIsRefused() {
     TaskRecords attempt = attempt(7, 8);
     attempt.hear(settled(7, 8, 9));

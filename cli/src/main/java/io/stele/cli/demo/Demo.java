@@ -1,5 +1,6 @@
 package io.stele.cli.demo;
 
+import io.stele.cli.JobFailure;
 import io.stele.cli.embedded.EmbeddedHadoop;
 import io.stele.client.Stele;
 import io.stele.examples.webtable.Webtable;
@@ -254,8 +255,8 @@ final class Demo {
                 + "\" ("
                 + job.getJobID()
                 + ") failed: "
-                + job.getStatus().getFailureInfo().strip()
-                + " Its logs are under "
+                + JobFailure.of(job)
+                + "; its logs are under "
                 + EmbeddedHadoop.logDirectory(directory)
                 + "/containers-*");
       }

@@ -1,0 +1,46 @@
+package io.stele.client;
+
+import io.stele.metadata.JobNodes;
+import java.io.IOException;
+import java.util.Optional;
+import org.apache.hadoop.conf.Configuration;
+
+/**
+ * The cluster's job to which a MapReduce job's output belongs, as the output format notes it in the
+ * configuration when the job is submitted. The ApplicationMaster and the tasks that write keep it
+ * to the end, so the job's input can be kept with it. Internal: for input and output formats.
+ */
+public final class SubmittedOutput {
+  private static final String KEY = "mapreduce.stele.submitted.output";
+
+  /** As MRJobConfig has it, on which the store does not depend. */
+  private static final String FORMAT_KEY = "mapreduce.job.outputformat.class";
+
+  private SubmittedOutput() {}
+
+  /** Notes that {@code job} keeps the output of the MapReduce job that is being submitted. */
+  public static void set(Configuration conf, String job) {
+    conf.set(KEY, conf.getTrimmed(FORMAT_KEY, "") + " " + job);
+  }
+
+  /** Forgets what was noted, as a configuration may be a copy of another job's. */
+  public static void clear(Configuration conf) {
+    conf.unset(KEY);
+  }
+
+  /**
+   * What keeps the input of the MapReduce job that is being submitted, for {@link Jobs#begin}: the
+   * job of its output, if that is there.
+   */
+  public static Optional<String> keeper(Jobs jobs, Configuration conf) throws IOException {
+    String format = conf.getTrimmed(FORMAT_KEY, "") + " ";
+    String noted = conf.get(KEY, "");
+    if (!noted.startsWith(format)) {
+      return Optional.empty(); // Of a job with other output, whose configuration was copied.
+    }
+    String job = noted.substring(format.length());
+    return jobs.state(job) == JobNodes.State.BEGUN
+        ? Optional.of(JobNodes.JOB + job)
+        : Optional.empty();
+  }
+}
