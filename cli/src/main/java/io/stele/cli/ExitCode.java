@@ -1,5 +1,6 @@
 package io.stele.cli;
 
+import io.stele.lock.UnreachableException;
 import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
 
@@ -45,6 +46,8 @@ enum ExitCode {
         case OUTCOME_UNKNOWN -> OUTCOME_UNKNOWN;
         case CORRUPTION -> CORRUPTION;
       };
+    } else if (failure instanceof UnreachableException) {
+      return RETRY_LATER;
     } else if (failure instanceof CorruptionException) {
       return CORRUPTION;
     } else if (failure instanceof java.io.FileNotFoundException

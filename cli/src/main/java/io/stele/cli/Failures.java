@@ -53,6 +53,7 @@ final class Failures {
     }
     boolean plain =
         failure.getClass() == java.io.IOException.class
+            || failure instanceof io.stele.lock.UnreachableException
             || failure instanceof io.stele.model.CorruptionException;
     return plain ? firstLine(message) : name + ": " + firstLine(message);
   }

@@ -15,6 +15,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code stele yarn}: the application on YARN. */
@@ -22,7 +23,7 @@ import picocli.CommandLine.Spec;
     name = "yarn",
     description = "Start, inspect and stop Stele on YARN.",
     mixinStandardHelpOptions = true,
-    synopsisSubcommandLabel = "(start|status|stop)",
+    synopsisSubcommandLabel = "(start|status|flex|stop)",
     footer = {
       "",
       "Nothing is installed on the nodes: jars are distributed through the file system, servers run in YARN containers, and the",
@@ -32,6 +33,7 @@ import picocli.CommandLine.Spec;
       "  stele yarn start",
       "  stele yarn start -D stele.yarn.tabletserver.count=8 -D stele.yarn.queue=serving",
       "  stele yarn status",
+      "  stele yarn flex tabletserver 12",
       "  stele yarn stop",
       "",
       "What next: stele table create mytable family"
@@ -114,6 +116,23 @@ final class YarnCommand {
       }
       table.lines("").forEach(out()::println);
     }
+  }
+
+  @Command(
+      name = "flex",
+      description =
+          "Change how many masters or tablet servers run, until Stele is stopped. Servers that are too many give their tablets away first.",
+      mixinStandardHelpOptions = true)
+  int flex(
+      @Mixin ClusterOptions cluster,
+      @Parameters(paramLabel = "KIND", description = "master or tabletserver.") String kind,
+      @Parameters(paramLabel = "COUNT", description = "How many are to run.") int count)
+      throws Exception {
+    try (YarnSubmitter yarn = YarnSubmitter.connect(cluster.configuration())) {
+      yarn.flex(kind, count);
+    }
+    out().println("From now on " + count + " of " + kind + " run. Next: stele yarn status");
+    return ExitCode.DONE.number();
   }
 
   @Command(

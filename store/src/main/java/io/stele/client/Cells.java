@@ -39,21 +39,16 @@ public final class Cells implements Closeable {
   /**
    * The next cell, or none when all have been read.
    *
-   * @throws SteleException RETRY_LATER if no server could answer in time, or the row can no longer
-   *     be read as it was; CORRUPTION if the data is damaged
+   * @throws RowChangedException if the row can no longer be read as it was
+   * @throws SteleException RETRY_LATER if no server could answer in time; CORRUPTION if the data is
+   *     damaged
    * @throws IOException if the thread was interrupted
    */
   public Optional<Cell> read() throws IOException {
     while (!part.hasNext() && !scan.isDone()) {
       Scan.Page page = table.await(scan.read(tablets, table, query, table.deadline()));
       if (begun && page.restarted()) {
-        throw SteleException.retryLater(
-            "row \""
-                + scan.left().first()
-                + "\" of table "
-                + table.name()
-                + " can no longer be read at the read point of its first cells:"
-                + " read it again from the start");
+        throw new RowChangedException(table.name(), query.ranges().get(0).start());
       }
       List<Cell> cells = new ArrayList<>();
       for (Row row : page.rows()) {

@@ -87,9 +87,10 @@ final class ZooKeeperConnection implements AutoCloseable {
       throw new UnreachableException(
           "no ZooKeeper server answers at "
               + quorum
-              + " within "
-              + patience
-              + ": check that they run and that stele.zookeeper.quorum names them");
+              + " ("
+              + patience.toSeconds()
+              + " s): start a cluster with `stele yarn start` or `stele demo --keep`, or correct"
+              + " stele.zookeeper.quorum");
     }
   }
 

@@ -30,8 +30,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The active master's only thread: it looks at servers and records, lets {@link AssignmentPlanner}
- * decide, acts, and waits until something changes.
+ * The thread of the active master that assigns tablets: it looks at servers and records, lets
+ * {@link AssignmentPlanner} decide, acts, and waits until something changes. Fences, changes of
+ * tables, requests and writes of records run on other threads.
  *
  * <p>It keeps the tablets' records in memory, and reads again what may have changed ({@link
  * RecordReads}). Its actions are conditional on the current records, so acting on an outdated

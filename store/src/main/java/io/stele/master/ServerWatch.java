@@ -36,7 +36,7 @@ import org.slf4j.LoggerFactory;
  * <p><b>Lease.</b> A server that had a lock and lost it no longer answers requests: either it
  * released the lock, or its session expired, and the lease ends before the session ({@link
  * io.stele.lock.Lease}). In two other cases the master first waits until the lease is over. First,
- * a master may have taken the lock on suspicion; it has recorded this beforehand ({@link
+ * a master may have revoked the lock on suspicion; it has recorded this beforehand ({@link
  * LockPaths#suspect}), for its successors too. Second, a server that no master has seen may be
  * about to take its lock: it has the duration of a lease for that, and is spared if it does so in
  * time. Nothing waits for it: it answers nobody before it has its lock, and as soon as a record
@@ -65,8 +65,8 @@ final class ServerWatch implements AutoCloseable {
     LEASE,
     /** Its log is being taken, so it is no longer spared. */
     LOG,
-    /** Its log is taken. */
-    LOCK,
+    /** Its log is taken; its lock is revoked if it has one. */
+    REVOKE_LOCK,
     /**
      * It took its lock meanwhile and may have answered under a lease; the master waits until that
      * is over.
@@ -114,7 +114,7 @@ final class ServerWatch implements AutoCloseable {
 
   /** Servers that are being fenced, or are about to be, whose processes were seen to end. */
   @GuardedBy("this")
-  private final Set<ServerId> ended = new TreeSet<>();
+  private final Set<ServerId> exits = new TreeSet<>();
 
   @GuardedBy("this")
   private boolean closed;
@@ -161,12 +161,12 @@ final class ServerWatch implements AutoCloseable {
     boolean done = false;
     try {
       unread.set(false); // Before the reads: locks may change meanwhile.
-      Set<ServerId> suspects = new TreeSet<>();
+      Set<ServerId> candidates = new TreeSet<>();
       if (listLogs) {
-        suspects.addAll(logs.owners());
+        candidates.addAll(logs.owners());
         logs.unfinished().forEach(this::completeFence);
       }
-      saw(ServerInfo.all(locks, takeUpToDate()), suspects);
+      saw(ServerInfo.all(locks, takeUpToDate()), candidates);
       done = true;
     } finally {
       if (!done) {
@@ -198,15 +198,15 @@ final class ServerWatch implements AutoCloseable {
     wake.look();
   }
 
-  private void saw(Map<ServerId, ServerInfo> now, Set<ServerId> suspects) {
-    if (update(now, suspects)) {
+  private void saw(Map<ServerId, ServerInfo> now, Set<ServerId> candidates) {
+    if (update(now, candidates)) {
       wake.overtake();
     }
   }
 
   /** Returns whether a server is lost. */
-  private synchronized boolean update(Map<ServerId, ServerInfo> now, Set<ServerId> suspects) {
-    suspects.addAll(live.keySet());
+  private synchronized boolean update(Map<ServerId, ServerInfo> now, Set<ServerId> candidates) {
+    candidates.addAll(live.keySet());
     for (ServerId server : live.keySet()) {
       if (!now.containsKey(server)) {
         LOG.warn("Tablet server {} has no lock any more: will fence it", server);
@@ -226,7 +226,7 @@ final class ServerWatch implements AutoCloseable {
     }
     Set<ServerId> before = live.keySet();
     live = Collections.unmodifiableMap(alive);
-    suspects.forEach(server -> beginFence(server, before.contains(server)));
+    candidates.forEach(server -> beginFence(server, before.contains(server)));
     return !alive.keySet().containsAll(before);
   }
 
@@ -324,17 +324,17 @@ final class ServerWatch implements AutoCloseable {
         }
       }
       case LOG -> takeLog(begun);
-      case LOCK -> takeLock(begun);
-      case LATE_LEASE -> end(begun);
+      case REVOKE_LOCK -> revokeLock(begun);
+      case LATE_LEASE -> complete(begun);
     }
   }
 
   /** Whether the server may be alive and answer, or take its first lock. */
   private boolean needsWait(Fencing begun) throws IOException {
-    boolean suspect = isSuspect(begun.server);
+    boolean noted = isSuspected(begun.server);
     synchronized (this) {
-      begun.starts = !begun.hadLock && !suspect;
-      return !begun.waited && (begun.starts || suspect);
+      begun.starts = !begun.hadLock && !noted;
+      return !begun.waited && (begun.starts || noted);
     }
   }
 
@@ -373,38 +373,38 @@ final class ServerWatch implements AutoCloseable {
   }
 
   private void takeLog(Fencing begun) throws IOException {
-    logs.take(begun.server, () -> hasEnded(begun.server));
+    logs.take(begun.server, () -> hasExited(begun.server));
     synchronized (this) {
-      begun.stage = Stage.LOCK;
+      begun.stage = Stage.REVOKE_LOCK;
     }
-    takeLock(begun);
+    revokeLock(begun);
   }
 
-  private synchronized boolean hasEnded(ServerId server) {
-    return ended.contains(server);
+  private synchronized boolean hasExited(ServerId server) {
+    return exits.contains(server);
   }
 
-  private void takeLock(Fencing begun) throws IOException {
+  private void revokeLock(Fencing begun) throws IOException {
     if (hasLock(begun.server)) {
       suspect(begun.server);
-      deleteLock(begun.server);
+      revoke(begun.server);
       goOn(begun, Stage.LATE_LEASE, leaseWait);
-    } else if (!begun.waited && isSuspect(begun.server)) { // Another master took the lock.
+    } else if (!begun.waited && isSuspected(begun.server)) { // Another master revoked its lock.
       goOn(begun, Stage.LATE_LEASE, leaseWait);
     } else {
-      end(begun);
+      complete(begun);
     }
   }
 
-  private boolean isSuspect(ServerId server) throws IOException {
+  private boolean isSuspected(ServerId server) throws IOException {
     return locks.read(LockPaths.suspect(server)).isPresent();
   }
 
-  private void end(Fencing begun) throws IOException {
+  private void complete(Fencing begun) throws IOException {
     forgetSuspicion(begun.server);
     synchronized (this) {
       fencing.remove(begun.server);
-      ended.remove(begun.server);
+      exits.remove(begun.server);
       fenced.add(begun.server);
       recoveries.fenced(begun.server);
     }
@@ -432,21 +432,21 @@ final class ServerWatch implements AutoCloseable {
   void exited(ServerId server) throws IOException {
     synchronized (this) {
       if (!fenced.contains(server)) {
-        ended.add(server);
+        exits.add(server);
       }
     }
-    deleteLock(server);
+    revoke(server);
     unread.set(true);
     wake.look();
   }
 
   /**
-   * Treats a server as dead though it may be alive: takes its lock away, and waits until its lease
-   * is over.
+   * Treats a server as dead though it may be alive: revokes its lock, and waits until its lease is
+   * over.
    */
   void suspected(ServerId server) throws IOException {
     suspect(server);
-    deleteLock(server);
+    revoke(server);
     if (isFenced(server)) { // Nobody waits for its lease any more.
       forgetSuspicion(server);
     }
@@ -485,7 +485,7 @@ final class ServerWatch implements AutoCloseable {
     return locks.read(LockPaths.server(server)).isPresent();
   }
 
-  private void deleteLock(ServerId server) throws IOException {
+  private void revoke(ServerId server) throws IOException {
     Optional<VersionedData> lock = locks.read(LockPaths.server(server));
     while (lock.isPresent() && !locks.delete(LockPaths.server(server), lock.get().version())) {
       lock = locks.read(LockPaths.server(server)); // Its last renewal came in between.

@@ -130,7 +130,8 @@ public final class OperationRules {
               + " has "
               + value.length()
               + " bytes: the limit is "
-              + valueBytesMax);
+              + valueBytesMax
+              + " (stele.value.bytes.max); raise it, or write the value in several cells");
     }
   }
 }

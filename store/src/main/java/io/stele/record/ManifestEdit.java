@@ -106,7 +106,7 @@ public record ManifestEdit(
     }
 
     /** {@link ManifestEdit#pending}. */
-    public Builder await(List<? extends Pending> changes) {
+    public Builder pending(List<? extends Pending> changes) {
       pending = List.copyOf(changes);
       return this;
     }

@@ -162,7 +162,8 @@ final class Evaluation {
               + "\" would make a value of "
               + length
               + " bytes: the limit is "
-              + valueBytesMax);
+              + valueBytesMax
+              + " (stele.value.bytes.max); raise it, or write the value in several cells");
     }
     return before.concat(rule.suffix());
   }

@@ -128,7 +128,7 @@ final class FileChanges {
       List<Pending> more = new ArrayList<>(changes);
       more.removeAll(waiting);
       if (!more.isEmpty()) {
-        awaitEnd(more);
+        recordPending(more);
         waiting.addAll(more);
         core.setPending(waiting);
       }
@@ -137,7 +137,7 @@ final class FileChanges {
     }
   }
 
-  private void awaitEnd(List<Pending> changes) throws IOException {
+  private void recordPending(List<Pending> changes) throws IOException {
     boolean done = false;
     try {
       for (Pending one : changes) {
@@ -146,7 +146,7 @@ final class FileChanges {
         }
       }
       edits.commit(
-          edits.edit("files wait for job " + changes.get(0).job(), 0).await(changes).build());
+          edits.edit("files wait for job " + changes.get(0).job(), 0).pending(changes).build());
       done = true;
     } finally {
       if (!done) {

@@ -94,7 +94,7 @@ final class Maintenance implements JobOutcomes {
 
   /** Looks at every tablet once. */
   void round() {
-    if (!lifecycle.isMoving()) {
+    if (!lifecycle.isBusy()) {
       loader.closeUnusedLogs();
     }
     pins.lookNowAndThen();
@@ -124,7 +124,7 @@ final class Maintenance implements JobOutcomes {
         startRewriteOrSplit(hosted);
       }
       // Not while other tablets wait to be loaded, which needs the same disks and processors.
-      if (loader.hasReplayToCover(hosted) && !lifecycle.isMoving()) {
+      if (loader.hasReplayToCover(hosted) && !lifecycle.isBusy()) {
         coverReplay(hosted);
       }
       if (pins.hasEnded(hosted)) {

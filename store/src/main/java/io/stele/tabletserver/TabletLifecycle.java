@@ -49,7 +49,7 @@ class TabletLifecycle {
   private final TabletLoader loader;
   private final Splitter splitter;
   private final TabletNews news;
-  private final Set<TabletId> moving = ConcurrentHashMap.newKeySet();
+  private final Set<TabletId> busy = ConcurrentHashMap.newKeySet();
   private volatile boolean draining;
   private volatile boolean closed; // No tablet is loaded any more.
 
@@ -181,13 +181,13 @@ class TabletLifecycle {
   }
 
   private void inBackground(TabletId tablet, String what, WorkerPool threads, Work work) {
-    if (!moving.add(tablet)) {
+    if (!busy.add(tablet)) {
       return;
     }
     try {
       threads.execute(() -> run(tablet, what, work));
     } catch (RejectedExecutionException e) {
-      moving.remove(tablet);
+      busy.remove(tablet);
       throw new SteleException(SteleException.Code.RETRY_LATER, "this server is stopping", e);
     }
   }
@@ -203,7 +203,7 @@ class TabletLifecycle {
       life.abort("could not " + what + " tablet " + tablet + ": " + e);
       throw e;
     } finally {
-      moving.remove(tablet);
+      busy.remove(tablet);
     }
   }
 
@@ -329,9 +329,9 @@ class TabletLifecycle {
     }
   }
 
-  /** Whether tablets are being loaded or unloaded, or wait for it. */
-  boolean isMoving() {
-    return !moving.isEmpty();
+  /** Whether tablets are being loaded, unloaded or split, or wait for it. */
+  boolean isBusy() {
+    return !busy.isEmpty();
   }
 
   /** Whether the server gives its tablets away: start no new work on them. */
@@ -359,15 +359,16 @@ class TabletLifecycle {
    * Unloads every tablet, and loads none until {@link #drain} is called again. Otherwise the master
    * could assign a tablet again that was just unloaded.
    *
-   * @throws SteleException RETRY_LATER if the loads in progress do not end
+   * @throws SteleException RETRY_LATER if the loads and splits in progress do not end
    */
   void unloadForGood() throws IOException {
     unloadAllOfUsers();
     closed = true;
     Deadline deadline = Deadline.after(runtime, MOVES_END_MAX);
-    while (isMoving()) {
+    while (isBusy()) {
       if (deadline.isOver()) {
-        throw SteleException.retryLater("tablets are still being loaded or unloaded: try again");
+        throw SteleException.retryLater(
+            "tablets are still being loaded, unloaded or split: try again");
       }
       try {
         runtime.sleep(LOOK_AGAIN);

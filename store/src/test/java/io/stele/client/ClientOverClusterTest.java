@@ -161,7 +161,7 @@ class ClientOverClusterTest {
           table.mutate(ofOneValue("2"));
           try {
             assertThat(values(cells)).containsExactly("1", "1", "1");
-          } catch (SteleException e) {
+          } catch (RowChangedException e) {
             assertThat(e.code()).isEqualTo(Code.RETRY_LATER);
           }
         }

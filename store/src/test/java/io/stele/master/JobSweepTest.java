@@ -74,7 +74,7 @@ class JobSweepTest {
           String job = begin();
           PendingFile waiting = file(job, "a-0");
           PendingFile other = file(job, "b-0");
-          edit(bulk().await(List.of(waiting)));
+          edit(bulk().pending(List.of(waiting)));
           assertThat(sweep.sweep()).isZero();
           master.jobs.end(job);
           assertThat(sweep.sweep()).isEqualTo(1);
@@ -111,7 +111,7 @@ class JobSweepTest {
           String job = begin();
           PendingFile taken = file(job, "a-0");
           PendingFile left = file(job, "killed-0");
-          edit(bulk().await(List.of(taken)));
+          edit(bulk().pending(List.of(taken)));
           master.jobs.commit(job);
           master.jobs.commit(job);
           lookFor(LEASE.plusSeconds(5));

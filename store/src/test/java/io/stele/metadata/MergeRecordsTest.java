@@ -298,7 +298,7 @@ class MergeRecordsTest {
             loaded,
             ManifestEdit.builder("files wait for a job")
                 .coversReplay(true)
-                .await(List.of(new PendingFile("job", file)))
+                .pending(List.of(new PendingFile("job", file)))
                 .build());
     TabletRecord free = records.unloaded(waiting, "unloaded");
     assertThat(MergeRecords.obstacle(free, tablet(1))).get().asString().contains("of job job");

@@ -255,7 +255,7 @@ class TabletRecordsTest {
     PendingFile low = waiting("job1", "low-0", RowRange.of("a", "c"));
     PendingFile other = waiting("job2", "other-0", RowRange.of("x", "z"));
     TabletRecord registered =
-        records.edit(loaded, edit("bulk").await(List.of(both, low, other)).build());
+        records.edit(loaded, edit("bulk").pending(List.of(both, low, other)).build());
     assertThat(fixture.only()).isEqualTo(registered);
     assertThat(registered.files()).isEmpty();
     assertThat(required(registered)).contains("bulk");
@@ -286,7 +286,7 @@ class TabletRecordsTest {
     PendingReplacement low = new PendingReplacement("job2", RowRange.of("", "c"));
     PendingReplacement next = new PendingReplacement("job2", RowRange.of("d", "f"));
     TabletRecord registered =
-        records.edit(loaded, edit("bulk").await(List.of(all, low, next)).build());
+        records.edit(loaded, edit("bulk").pending(List.of(all, low, next)).build());
     assertThat(fixture.only()).isEqualTo(registered);
     assertThat(required(registered)).contains("bulk replaces");
 

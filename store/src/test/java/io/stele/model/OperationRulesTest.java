@@ -109,7 +109,8 @@ class OperationRulesTest {
 
   @Test
   void valuesAboveTheLimitAreRefused() {
-    String message = "the value of f:q in row \"r\" of table t has 11 bytes: the limit is 10";
+    String message =
+        "the value of f:q in row \"r\" of table t has 11 bytes: the limit is 10 (stele.value.bytes.max)";
     Mutation mutation = Mutation.of("r").put("f", "q", "12345678901");
     refused(mutation, message);
     refused(CheckAndMutate.ifAny(ALL, mutation), message);

@@ -100,10 +100,12 @@ public final class DemoCluster implements AutoCloseable {
    * The cluster's configuration, also written to where {@code stele} finds it in another terminal.
    */
   public Configuration configuration() throws IOException {
-    try (OutputStream file = Files.newOutputStream(hadoop.directory().resolve(SITE_FILE))) {
-      site.writeXml(file);
-    }
     Configuration conf = hadoop.configuration();
+    Configuration written = new Configuration(site);
+    written.set(Keys.ZOOKEEPER_QUORUM.name(), Keys.ZOOKEEPER_QUORUM.in(conf)); // For programs.
+    try (OutputStream file = Files.newOutputStream(hadoop.directory().resolve(SITE_FILE))) {
+      written.writeXml(file);
+    }
     site.forEach(entry -> conf.set(entry.getKey(), entry.getValue()));
     return conf;
   }

@@ -2,6 +2,7 @@ package io.stele.sim.workload;
 
 import io.stele.client.Cells;
 import io.stele.client.Outcome;
+import io.stele.client.RowChangedException;
 import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
@@ -25,6 +26,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A table whose calls are recorded, for one client of a workload. What Stele may fail with becomes
@@ -263,39 +265,61 @@ final class RecordedTable {
     return new RecordedTable(context, client, table.withRowBytesMax(ROW_BYTES_IN_PARTS));
   }
 
-  /** Reads a row cell by cell, with pauses in which its tablet may move or lose its server. */
+  /**
+   * Reads a row cell by cell, with pauses in which its tablet may move or lose its server. As often
+   * as it can no longer be read as it was, it is read from the start.
+   */
   CallOutcome readSlowly(Bytes row) throws InterruptedException {
     int number = context.history().begin(client, new Action.Read(row), context.nanoTime());
-    List<Cell> read = new ArrayList<>();
-    CallOutcome outcome = null;
+    AtomicLong longest = new AtomicLong();
+    CallOutcome outcome;
     Optional<IOException> failed = Optional.empty();
-    long longest = 0;
-    long before = context.nanoTime();
-    try (Cells cells = table.readCells(row, RowQuery.ALL)) {
-      while (outcome == null) {
-        Optional<Cell> cell = cells.read();
-        longest = Math.max(longest, context.nanoTime() - before);
-        if (cell.isPresent()) {
-          read.add(cell.get());
-          context.pause(Duration.ofMillis(context.random().nextInt(CELL_PAUSE_MAX_MILLIS)));
-          before = context.nanoTime();
-        } else {
-          List<Row> rows = read.isEmpty() ? List.of() : List.of(new Row(row, read));
-          outcome = new CallOutcome.Answered(Result.Rows.all(rows));
-        }
+    try {
+      Optional<List<Cell>> cells = Optional.empty();
+      while (cells.isEmpty()) {
+        cells = readCellByCell(row, longest);
       }
+      List<Row> rows = cells.get().isEmpty() ? List.of() : List.of(new Row(row, cells.get()));
+      outcome = new CallOutcome.Answered(Result.Rows.all(rows));
     } catch (SteleException e) {
       outcome = outcome(e);
     } catch (IOException e) {
       outcome = unknown(e);
       failed = Optional.of(e);
     }
-    long now = context.nanoTime();
-    context.history().end(number, outcome, now, Math.max(longest, now - before));
+    context.history().end(number, outcome, context.nanoTime(), longest.get());
     if (failed.isPresent()) {
       passOnInterrupt(failed.get());
     }
     return outcome;
+  }
+
+  /**
+   * The cells of a row; empty if it can no longer be read as it was.
+   *
+   * @param longest is told how long the cells were waited for, in nanoseconds
+   */
+  private Optional<List<Cell>> readCellByCell(Bytes row, AtomicLong longest)
+      throws IOException, InterruptedException {
+    List<Cell> read = new ArrayList<>();
+    try (Cells cells = table.readCells(row, RowQuery.ALL)) {
+      while (true) {
+        Optional<Cell> cell;
+        long before = context.nanoTime();
+        try {
+          cell = cells.read();
+        } finally {
+          longest.accumulateAndGet(context.nanoTime() - before, Math::max);
+        }
+        if (cell.isEmpty()) {
+          return Optional.of(read);
+        }
+        read.add(cell.get());
+        context.pause(Duration.ofMillis(context.random().nextInt(CELL_PAUSE_MAX_MILLIS)));
+      }
+    } catch (RowChangedException e) {
+      return Optional.empty();
+    }
   }
 
   /** Reads a row: empty if it is not there, or the read failed. */
