@@ -110,7 +110,7 @@ class OperationRulesTest {
   @Test
   void valuesAboveTheLimitAreRefused() {
     String message =
-        "the value of f:q in row \"r\" of table t has 11 bytes: the limit is 10 (stele.value.bytes.max)";
+        "the value of f:q in row \"r\" of table t has 11 bytes: the limit is 10 (stele.value.bytes.max); raise it, or write the value in several cells";
     Mutation mutation = Mutation.of("r").put("f", "q", "12345678901");
     refused(mutation, message);
     refused(CheckAndMutate.ifAny(ALL, mutation), message);
