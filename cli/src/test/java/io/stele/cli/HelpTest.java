@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -23,7 +24,7 @@ class HelpTest {
 
   private static Stream<CommandLine> leaves(CommandLine line) {
     return line.getSubcommands().isEmpty()
-        ? Stream.of(line).filter(one -> !one.getCommandSpec().helpCommand())
+        ? Stream.of(line)
         : line.getSubcommands().values().stream().distinct().flatMap(HelpTest::leaves);
   }
 
@@ -55,6 +56,30 @@ class HelpTest {
           .as("\"%s\"", example)
           .doesNotThrowAnyException();
     }
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("commands")
+  void theHelpCommandShowsTheSameAsTheOption(String name, CommandLine line) {
+    List<String> path = List.of(name.split(" ")).subList(1, name.split(" ").length);
+    List<String> words = Stream.concat(Stream.of("help"), path.stream()).toList();
+    List<String> option = Stream.concat(path.stream(), Stream.of("--help")).toList();
+    assertThat(Ran.of(words)).isEqualTo(Ran.of(option));
+    assertThat(Ran.of(words).out()).contains(name);
+  }
+
+  @Test
+  void theHelpCommandRefusesWordsThatAreNoCommands() {
+    assertThat(Ran.of(List.of("help")).out()).isEqualTo(Ran.of(List.of("--help")).out());
+    for (String words : List.of("help tabel", "help table craete", "help scan create")) {
+      Ran ran = Ran.of(List.of(words.split(" ")));
+      assertThat(ran.exit()).as(words).isEqualTo(ExitCode.USAGE.number());
+      assertThat(ran.out()).isEmpty();
+      assertThat(ran.err())
+          .startsWith("stele: there is no command `" + words.replace("help", "stele") + "`\n");
+    }
+    assertThat(Ran.of(List.of("help", "table", "craete")).err())
+        .endsWith("Try: stele table --help\n");
   }
 
   private static String unquoted(MatchResult word) {
