@@ -1,6 +1,7 @@
 package io.stele.cli;
 
 import io.stele.cli.embedded.EmbeddedHadoop;
+import io.stele.config.Key;
 import io.stele.config.Keys;
 import io.stele.model.SteleException;
 import java.io.IOException;
@@ -76,7 +77,7 @@ public final class ClusterOptions {
     } else {
       conf.addResource("stele-site.xml");
     }
-    settings.forEach(conf::set);
+    settings.forEach((key, value) -> conf.set(key, value, Key.COMMAND_LINE));
     Keys.check(conf);
     return conf;
   }

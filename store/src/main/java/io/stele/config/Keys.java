@@ -391,9 +391,11 @@ public final class Keys {
                   + name
                   + " (value \""
                   + entry.getValue()
-                  + "\"); did you mean "
+                  + "\", "
+                  + Key.source(conf, name)
+                  + "); did you mean "
                   + nearest(name)
-                  + "? Correct or remove it in stele-site.xml");
+                  + "? Correct or remove it");
         }
         key.in(conf);
       }
@@ -408,7 +410,7 @@ public final class Keys {
               + SESSION_TIMEOUT.name()
               + " ("
               + SESSION_TIMEOUT.in(conf).toMillis()
-              + "ms); set stele.tabletserver.lease no higher than the session timeout in stele-site.xml");
+              + "ms); set stele.tabletserver.lease no higher than the session timeout");
     }
   }
 
