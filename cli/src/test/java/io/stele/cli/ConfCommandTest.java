@@ -16,6 +16,19 @@ class ConfCommandTest {
   }
 
   @Test
+  void aTextThatIsInNoKeyIsNotFound() {
+    assertThat(conf("nosuchkey"))
+        .isEqualTo(
+            new Ran(
+                ExitCode.NOT_FOUND.number(),
+                "",
+                "stele: no configuration key contains \"nosuchkey\"; `stele conf` shows all keys\n"));
+    assertThat(conf("stele.zookeeper.qorum").err())
+        .endsWith("did you mean stele.zookeeper.quorum?\n");
+    assertThat(conf("yarn").out()).contains("stele.yarn.");
+  }
+
+  @Test
   void aWrongKeyOrValueOfAnOptionIsNotLookedForInAFile() {
     assertThat(conf("-D", "stele.zookeeper.qorum=x"))
         .satisfies(ran -> assertThat(ran.exit()).isEqualTo(ExitCode.REFUSED.number()))

@@ -14,6 +14,15 @@ class WrongUsageTest {
   }
 
   @Test
+  void theHelpOfTheSubcommandIsNamed() {
+    for (String command : List.of("scan", "table delete-rows", "job count", "job verify")) {
+      assertThat(refusal(command + " web --from b --to a"))
+          .startsWith("stele: --from b is after --to a\n")
+          .endsWith("Try: stele " + command + " --help\n");
+    }
+  }
+
+  @Test
   void aScanHasNoNegativeLimit() {
     assertThat(refusal("scan web --limit -1"))
         .startsWith("stele: --limit must not be negative, as -1 is")

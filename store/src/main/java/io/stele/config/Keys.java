@@ -414,7 +414,8 @@ public final class Keys {
     }
   }
 
-  private static String nearest(String name) {
+  /** The known key that is spelled most like {@code name}. */
+  public static String nearest(String name) {
     return BY_NAME.keySet().stream()
         .min(Comparator.comparingInt(known -> editDistance(name, known)))
         .orElseThrow();
