@@ -201,7 +201,7 @@ final class TortureCommand implements Callable<Integer> {
   private Optional<Path> hadoop() throws IOException {
     Optional<String> given = faults.filter(text -> !text.isEmpty());
     if (given.isEmpty()) {
-      return cluster.keptDemo();
+      return cluster.runningDemo();
     }
     Path directory = directory(given.get());
     if (!EmbeddedHadoop.isRunning(directory)) {
