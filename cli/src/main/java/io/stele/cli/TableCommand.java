@@ -82,7 +82,8 @@ final class TableCommand {
         "Examples:",
         "  stele table create webtable contents:versions=3 anchor language",
         "  stele table create users profile --split-at g --split-at p --codec zstd",
-        "  stele table create pages contents:group=large rank --group large:codec=zstd,cache=low",
+        "  stele table create pages contents:group=large rank \\",
+        "    --group large:codec=zstd,cache=low",
         "  stele table create salaries amount --reader group:analysts",
         "",
         "What next: stele put TABLE ROW COLUMN VALUE"
@@ -184,7 +185,8 @@ final class TableCommand {
         "remaining cells of the old family.",
         "",
         "Examples:",
-        "  stele table alter webtable contents:versions=5,group=pages --group pages:codec=zstd",
+        "  stele table alter webtable contents:versions=5,group=pages \\",
+        "    --group pages:codec=zstd",
         "  stele table alter webtable --group pages:block=1m",
         "  stele table alter webtable --drop-family language",
         "  stele table alter webtable --reader user:alice --drop-reader group:analysts"

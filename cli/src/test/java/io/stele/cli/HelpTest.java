@@ -15,6 +15,7 @@ import picocli.CommandLine;
 
 /** The help of a command with parameters has examples, and all examples are valid. */
 class HelpTest {
+  private static final int COLUMNS = 80;
   private static final Pattern WORD = Pattern.compile("'([^']*)'|(\\S+)");
 
   static Stream<Arguments> commands() {
@@ -32,10 +33,40 @@ class HelpTest {
   private static List<String> examples(CommandLine line) {
     String name = line.getCommandSpec().qualifiedName();
     return Stream.iterate(line, one -> one != null, CommandLine::getParent)
-        .flatMap(one -> Stream.of(one.getCommandSpec().usageMessage().footer()))
+        .flatMap(one -> Stream.of(joined(one.getCommandSpec().usageMessage().footer())))
         .map(text -> text.strip().replaceAll("  .*| > .*", "")) // What it does; a redirection.
         .filter(text -> text.equals(name) || text.startsWith(name + " "))
         .toList();
+  }
+
+  /** The lines, with those that end with a backslash joined to the next. */
+  private static String[] joined(String[] lines) {
+    return String.join("\n", lines).replaceAll(" \\\\\n *", " ").split("\n");
+  }
+
+  private static Stream<CommandLine> all(CommandLine line) {
+    return Stream.concat(
+        Stream.of(line), line.getSubcommands().values().stream().distinct().flatMap(HelpTest::all));
+  }
+
+  static Stream<Arguments> helps() {
+    return all(Main.commandLine())
+        .map(line -> Arguments.of(line.getCommandSpec().qualifiedName(), line));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("helps")
+  void noExampleIsWrappedOnANarrowTerminal(String name, CommandLine line) {
+    CommandLine.Model.UsageMessageSpec usage = line.getCommandSpec().usageMessage();
+    usage.autoWidth(false);
+    usage.width(COLUMNS);
+    boolean goesOn = false;
+    for (String text : usage.footer()) {
+      if (goesOn || text.startsWith("  stele ")) {
+        assertThat(line.getUsageMessage().lines()).as(name).contains(text.stripTrailing());
+      }
+      goesOn = text.endsWith("\\");
+    }
   }
 
   @ParameterizedTest(name = "{0}")
