@@ -57,6 +57,7 @@ final class JobCommand implements Runnable {
     @Option(
         names = "--versions",
         paramLabel = "N",
+        converter = OptionValue.Count.class,
         description =
             "Read at most this many versions of each column, newest first (default: all).")
     private int versions = Integer.MAX_VALUE;
