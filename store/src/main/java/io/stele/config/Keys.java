@@ -10,6 +10,7 @@ import io.stele.model.SteleException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.Map;
 import java.util.TreeMap;
@@ -416,7 +417,12 @@ public final class Keys {
 
   /** The known key that is spelled most like {@code name}. */
   public static String nearest(String name) {
-    return BY_NAME.keySet().stream()
+    return nearest(name, BY_NAME.keySet());
+  }
+
+  /** The one of {@code names} that is spelled most like {@code name}. */
+  public static String nearest(String name, Collection<String> names) {
+    return names.stream()
         .min(Comparator.comparingInt(known -> editDistance(name, known)))
         .orElseThrow();
   }
