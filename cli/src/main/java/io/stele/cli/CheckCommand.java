@@ -37,7 +37,7 @@ import picocli.CommandLine.Spec;
       "",
       "Examples:",
       "  stele check             show the problems, and how to solve them",
-      "  stele check --data      the same, and read every SSTable: this takes long if there is much data"
+      "  stele check --data      the same, and read every SSTable, which may take long"
     })
 final class CheckCommand implements Callable<Integer> {
   @Mixin private ClusterOptions cluster;

@@ -1,6 +1,7 @@
 package io.stele.cli;
 
 import io.stele.cli.embedded.EmbeddedHadoop;
+import io.stele.config.Key;
 import io.stele.config.Keys;
 import io.stele.model.SteleException;
 import java.io.IOException;
@@ -32,7 +33,7 @@ public final class ClusterOptions {
       paramLabel = "DIR",
       description =
           "Read stele-site.xml and Hadoop's *-site.xml from this directory. Default: STELE_CONF_DIR and HADOOP_CONF_DIR, or, if"
-              + " STELE_CONF_DIR is not set, the demo cluster left running by --keep.")
+              + " STELE_CONF_DIR is not set, the demo that runs, if any.")
   private Optional<Path> directory = Optional.empty();
 
   @Option(
@@ -66,17 +67,17 @@ public final class ClusterOptions {
   Configuration configuration() throws IOException {
     HdfsConfiguration.init();
     Configuration conf = new YarnConfiguration();
-    Optional<Path> demo = keptDemo();
+    Optional<Path> demo = runningDemo();
     if (directory.isPresent()) {
       addFiles(conf, directory.get());
     } else if (demo.isPresent()) {
-      command.commandLine().getErr().println("cluster: the demo kept in " + demo.get());
+      command.commandLine().getErr().println("cluster: the demo that runs in " + demo.get());
       add(conf, EmbeddedHadoop.configurationFile(demo.get()));
       add(conf, demo.get().resolve("stele-site.xml"));
     } else {
       conf.addResource("stele-site.xml");
     }
-    settings.forEach(conf::set);
+    settings.forEach((key, value) -> conf.set(key, value, Key.COMMAND_LINE));
     Keys.check(conf);
     return conf;
   }
@@ -101,8 +102,8 @@ public final class ClusterOptions {
     return Map.copyOf(settings);
   }
 
-  /** The work directory of a demo that was kept up, unless another cluster was named. */
-  Optional<Path> keptDemo() throws IOException {
+  /** The work directory of a demo that runs, unless another cluster was named. */
+  Optional<Path> runningDemo() throws IOException {
     String work = System.getProperty("stele.work.dir", "");
     boolean named = directory.isPresent() || Boolean.getBoolean("stele.conf.explicit");
     if (named

@@ -2,6 +2,7 @@ package io.stele.cli;
 
 import io.stele.config.Key;
 import io.stele.config.Keys;
+import io.stele.model.SteleException;
 import java.io.PrintWriter;
 import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
@@ -37,6 +38,15 @@ final class ConfCommand implements java.util.concurrent.Callable<Integer> {
   public Integer call() throws Exception {
     Configuration conf = cluster.configuration();
     PrintWriter out = spec.commandLine().getOut();
+    if (Keys.all().keySet().stream().noneMatch(name -> name.contains(text))) {
+      throw SteleException.notFound(
+          "no configuration key contains \""
+              + text
+              + "\"; "
+              + (text.startsWith("stele.")
+                  ? "did you mean " + Keys.nearest(text) + "?"
+                  : "`stele conf` shows all keys"));
+    }
     for (Key<?> key : new TreeMap<>(Keys.all()).values()) {
       if (key.name().contains(text)) {
         String value = conf.getTrimmed(key.name(), key.defaultText());

@@ -43,7 +43,8 @@ import picocli.CommandLine.Spec;
       "  stele job compare web web-2026",
       "  stele job verify web",
       "  stele job export-avro web /exports/web",
-      "  stele job import-text people /data/people.csv --fields ROW,name:first,name:last --separator ,",
+      "  stele job import-text people /data/people.csv \\",
+      "    --fields ROW,name:first,name:last --separator ,",
       "",
       "What next: stele job copy --help shows the options of one of them"
     })
@@ -56,6 +57,7 @@ final class JobCommand implements Runnable {
     @Option(
         names = "--versions",
         paramLabel = "N",
+        converter = OptionValue.Count.class,
         description =
             "Read at most this many versions of each column, newest first (default: all).")
     private int versions = Integer.MAX_VALUE;
@@ -242,7 +244,8 @@ final class JobCommand implements Runnable {
         "Empty fields are skipped. A field cannot contain the separator, not even in quotes.",
         "",
         "Example:",
-        "  stele job import-text people /data/people.tsv --fields ROW,name:first,-,name:last"
+        "  stele job import-text people /data/people.tsv \\",
+        "    --fields ROW,name:first,-,name:last"
       })
   int importText(
       @Mixin ClusterOptions cluster,

@@ -29,9 +29,11 @@ final class RangeOptions {
   /**
    * The rows.
    *
+   * @param parent the command that was run, or the one it is a subcommand of
    * @throws ParameterException if the options contradict each other
    */
-  RowRange of(CommandLine command) {
+  RowRange of(CommandLine parent) {
+    CommandLine command = run(parent);
     if (prefix.isPresent()) {
       if (!from.isEmpty() || !to.isEmpty()) {
         throw new ParameterException(command, "--prefix sets both ends: leave out --from and --to");
@@ -44,5 +46,12 @@ final class RangeOptions {
       throw new ParameterException(command, "--from " + from + " is after --to " + to);
     }
     return new RowRange(start, end);
+  }
+
+  private static CommandLine run(CommandLine command) {
+    CommandLine.ParseResult parsed = command.getParseResult();
+    return parsed != null && parsed.hasSubcommand()
+        ? parsed.subcommand().commandSpec().commandLine()
+        : command;
   }
 }

@@ -20,6 +20,7 @@ final class ReadOptions {
       names = "--versions",
       paramLabel = "N",
       defaultValue = "1",
+      converter = OptionValue.Count.class,
       description = "Show at most this many versions of each column, newest first (default: 1).")
   private int versions;
 

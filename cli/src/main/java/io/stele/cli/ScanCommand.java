@@ -11,6 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -56,6 +57,10 @@ final class ScanCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     PrintWriter out = spec.commandLine().getOut();
     long most = limit.orElse(count ? 0L : LIMIT);
+    if (most < 0) {
+      throw new ParameterException(
+          spec.commandLine(), "--limit must not be negative, as " + most + " is; 0 shows all rows");
+    }
     RowQuery query = read.restrict(RowQuery.ALL.range(range.of(spec.commandLine())));
     // One more than is shown tells whether there are more.
     RowQuery limited = most > 0 ? query.limit(most + 1) : query;

@@ -6,12 +6,15 @@ import io.stele.client.TableChange;
 import io.stele.client.TabletInfo;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
+import io.stele.model.ColumnFamily;
 import io.stele.model.LocalityGroup;
 import io.stele.model.Principal;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
+import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import java.io.PrintWriter;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -82,7 +85,8 @@ final class TableCommand {
         "Examples:",
         "  stele table create webtable contents:versions=3 anchor language",
         "  stele table create users profile --split-at g --split-at p --codec zstd",
-        "  stele table create pages contents:group=large rank --group large:codec=zstd,cache=low",
+        "  stele table create pages contents:group=large rank \\",
+        "    --group large:codec=zstd,cache=low",
         "  stele table create salaries amount --reader group:analysts",
         "",
         "What next: stele put TABLE ROW COLUMN VALUE"
@@ -101,19 +105,22 @@ final class TableCommand {
       @Option(
               names = "--codec",
               paramLabel = "CODEC",
+              converter = OptionValue.CodecName.class,
               description =
                   "Compression of locality groups that name no codec, see below (default: snappy).")
-          Optional<String> codec,
+          Optional<Codec> codec,
       @Option(
               names = "--group",
               paramLabel = "GROUP",
+              converter = OptionValue.Group.class,
               description = "A locality group, see below; may be repeated.")
           List<String> groups,
       @Option(
               names = "--split-size",
               paramLabel = "SIZE",
+              converter = OptionValue.Size.class,
               description = "Split tablets larger than this, such as 64m (default: 1g).")
-          Optional<String> splitSize,
+          Optional<Long> splitSize,
       @Option(
               names = "--split-at",
               paramLabel = "ROW",
@@ -134,12 +141,15 @@ final class TableCommand {
           List<String> readers,
       @Mixin ChangeOptions change)
       throws Exception {
+    List<ColumnFamily> parsed = parsed("create", families);
+    List<LocalityGroup> stored = withCodec(codec.orElse(Codec.SNAPPY), groups);
+    requireGroups("create", parsed, stored);
     TableSchema schema =
         new TableSchema(
             name,
-            families.stream().map(FamilyText::parse).toList(),
-            withCodec(codec.map(GroupText::codec).orElse(Codec.SNAPPY), groups),
-            splitSize.map(FamilyText::parseSize).orElse(TableSchema.SPLIT_BYTES),
+            parsed,
+            stored,
+            splitSize.orElse(TableSchema.SPLIT_BYTES),
             hsync,
             principals(readers));
     List<Bytes> splits =
@@ -149,6 +159,33 @@ final class TableCommand {
           stele.admin().beginCreateTable(schema, splits), "Created table " + name + ".", out());
     }
     return ExitCode.DONE.number();
+  }
+
+  /** The families as new ones; text that is none is wrong usage. */
+  private List<ColumnFamily> parsed(String command, List<String> texts) {
+    try {
+      return texts.stream().map(FamilyText::parse).toList();
+    } catch (SteleException wrong) {
+      throw new ParameterException(
+          spec.commandLine().getSubcommands().get(command), wrong.getMessage(), wrong);
+    }
+  }
+
+  /** Every family must be in one of {@code groups}. */
+  private void requireGroups(
+      String command, List<ColumnFamily> families, List<LocalityGroup> groups) {
+    for (ColumnFamily family : families) {
+      if (groups.stream().noneMatch(group -> group.name().equals(family.group()))) {
+        throw new ParameterException(
+            spec.commandLine().getSubcommands().get(command),
+            "family "
+                + family.name()
+                + " is in locality group "
+                + family.group()
+                + ", which does not exist: add --group "
+                + family.group());
+      }
+    }
   }
 
   private static List<Principal> principals(List<String> texts) {
@@ -184,7 +221,8 @@ final class TableCommand {
         "remaining cells of the old family.",
         "",
         "Examples:",
-        "  stele table alter webtable contents:versions=5,group=pages --group pages:codec=zstd",
+        "  stele table alter webtable contents:versions=5,group=pages \\",
+        "    --group pages:codec=zstd",
         "  stele table alter webtable --group pages:block=1m",
         "  stele table alter webtable --drop-family language",
         "  stele table alter webtable --reader user:alice --drop-reader group:analysts"
@@ -201,6 +239,7 @@ final class TableCommand {
       @Option(
               names = "--group",
               paramLabel = "GROUP",
+              converter = OptionValue.Group.class,
               description = "A locality group to add or change; may be repeated.")
           List<String> groups,
       @Option(
@@ -211,8 +250,9 @@ final class TableCommand {
       @Option(
               names = "--split-size",
               paramLabel = "SIZE",
+              converter = OptionValue.Size.class,
               description = "Split tablets larger than this, such as 64m.")
-          Optional<String> splitSize,
+          Optional<Long> splitSize,
       @Option(
               names = "--hsync",
               negatable = true,
@@ -222,6 +262,8 @@ final class TableCommand {
       @Mixin ReaderOptions readers,
       @Mixin ChangeOptions change)
       throws Exception {
+    List<String> changes = families == null ? List.of() : families;
+    parsed("alter", changes);
     try (Stele stele = Stele.connect(cluster.configuration())) {
       TableSchema before = stele.admin().describeTable(name);
       TableSchema after = before;
@@ -230,13 +272,14 @@ final class TableCommand {
         LocalityGroup old = before.group(group).orElseGet(() -> LocalityGroup.of(group));
         after = after.with(GroupText.change(old, text));
       }
-      for (String text : families == null ? List.<String>of() : families) {
-        after =
-            after.with(
-                after
-                    .family(FamilyText.name(text))
-                    .map(family -> FamilyText.change(family, text))
-                    .orElseGet(() -> FamilyText.parse(text)));
+      for (String text : changes) {
+        ColumnFamily changed =
+            after
+                .family(FamilyText.name(text))
+                .map(family -> FamilyText.change(family, text))
+                .orElseGet(() -> FamilyText.parse(text));
+        requireGroups("alter", List.of(changed), after.groups());
+        after = after.with(changed);
       }
       for (String family : dropped == null ? List.<String>of() : dropped) {
         after.requireFamily(family);
@@ -244,7 +287,7 @@ final class TableCommand {
       }
       after =
           after
-              .withSplitBytes(splitSize.map(FamilyText::parseSize).orElse(before.splitBytes()))
+              .withSplitBytes(splitSize.orElse(before.splitBytes()))
               .withHsync(hsync.orElse(before.hsync()))
               .withReaders(readers.change(before));
       change.finish(
@@ -464,13 +507,14 @@ final class TableCommand {
       @Option(
               names = "--wait",
               paramLabel = "TIME",
+              converter = OptionValue.Time.class,
               description = "Wait until the change is made, at most this long, such as 90s or 10m.")
-          Optional<String> wait)
+          Optional<Duration> wait)
       throws Exception {
     try (Stele stele = Stele.connect(cluster.configuration())) {
       TableChange change = stele.admin().tableChange(id);
       if (wait.isPresent()) {
-        change.await(FamilyText.parseTime(wait.get()));
+        change.await(wait.get());
       }
       out().println(change.progress());
     }

@@ -49,8 +49,8 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  stele torture",
       "  stele torture --seconds 20 --workload counters --workload registers",
-      "  stele torture --start --faults --seconds 600     start a cluster, have all of it fail, and stop it",
-      "  stele torture --seconds 300 --faults             the same on the cluster that is configured",
+      "  stele torture --seconds 600 --faults --start   with a cluster of its own",
+      "  stele torture --seconds 300 --faults           with the configured cluster",
       "  stele torture --faults --fault rolling-restart --fault full-disks",
       "  stele torture --pause-max 5 --clients 8      harder"
     })
@@ -201,7 +201,7 @@ final class TortureCommand implements Callable<Integer> {
   private Optional<Path> hadoop() throws IOException {
     Optional<String> given = faults.filter(text -> !text.isEmpty());
     if (given.isEmpty()) {
-      return cluster.keptDemo();
+      return cluster.runningDemo();
     }
     Path directory = directory(given.get());
     if (!EmbeddedHadoop.isRunning(directory)) {

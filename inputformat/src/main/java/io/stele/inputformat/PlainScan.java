@@ -1,5 +1,6 @@
 package io.stele.inputformat;
 
+import io.stele.config.Keys;
 import io.stele.model.Bytes;
 import io.stele.model.Column;
 import io.stele.model.FilterText;
@@ -65,8 +66,13 @@ final class PlainScan {
       }
     }
     if (!unknown.isEmpty()) {
+      String name = TABLE_KEY + "." + unknown.iterator().next();
       throw SteleException.refused(
-          "there is no key " + TABLE_KEY + "." + unknown.iterator().next());
+          "there is no key "
+              + name
+              + "; did you mean "
+              + Keys.nearest(name, PARTS.stream().map(Part::key).toList())
+              + "?");
     }
     return table.isEmpty()
         ? Optional.empty()

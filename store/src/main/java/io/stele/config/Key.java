@@ -25,6 +25,9 @@ public record Key<T>(
     Function<String, T> parser,
     Predicate<T> check) {
 
+  /** What Hadoop names as the source of a key that is given by {@code -D}. */
+  public static final String COMMAND_LINE = "from command line";
+
   /** A key for text. */
   static Key<String> text(String name, String defaultText, String doc) {
     return new Key<>(name, doc, defaultText, "any text", Function.identity(), value -> true);
@@ -78,7 +81,9 @@ public record Key<T>(
   /** The value in {@code conf}, or the default. */
   public T in(Configuration conf) {
     String text = conf.getTrimmed(name);
-    return text == null || text.isEmpty() ? parse(defaultText) : parse(text);
+    return text == null || text.isEmpty()
+        ? parse(defaultText, "the default")
+        : parse(text, source(conf, name));
   }
 
   /**
@@ -88,27 +93,44 @@ public record Key<T>(
    *     allowed
    */
   public T parse(String text) {
+    return parse(text, "");
+  }
+
+  private T parse(String text, String source) {
     try {
       T value = parser.apply(text);
       if (check.test(value)) {
         return value;
       }
     } catch (IllegalArgumentException e) {
-      throw new SteleException(SteleException.Code.REFUSED, refusal(text), e);
+      throw new SteleException(SteleException.Code.REFUSED, refusal(text, source), e);
     }
-    throw SteleException.refused(refusal(text));
+    throw SteleException.refused(refusal(text, source));
   }
 
-  private String refusal(String text) {
+  private String refusal(String text, String source) {
     return "configuration key "
         + name
         + " has the value \""
         + text
-        + "\", which is not allowed: give it "
+        + "\""
+        + (source.isEmpty() ? "" : " (" + source + ")")
+        + ", which is not allowed: give it "
         + allowed
         + " (default "
         + defaultText
-        + "); correct it in stele-site.xml";
+        + ")";
+  }
+
+  /** Where the value of {@code name} in {@code conf} is from, as a part of a sentence. */
+  static String source(Configuration conf, String name) {
+    String[] sources = conf.getPropertySources(name);
+    String last = sources == null || sources.length == 0 ? "" : sources[sources.length - 1];
+    return switch (last) {
+      case COMMAND_LINE -> "given by -D";
+      case "", "programmatically", "Unknown" -> "set by the program";
+      default -> "from " + last;
+    };
   }
 
   private static long parseSize(String text) {

@@ -10,6 +10,7 @@ import io.stele.model.SteleException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.Map;
 import java.util.TreeMap;
@@ -391,9 +392,11 @@ public final class Keys {
                   + name
                   + " (value \""
                   + entry.getValue()
-                  + "\"); did you mean "
+                  + "\", "
+                  + Key.source(conf, name)
+                  + "); did you mean "
                   + nearest(name)
-                  + "? Correct or remove it in stele-site.xml");
+                  + "? Correct or remove it");
         }
         key.in(conf);
       }
@@ -408,12 +411,18 @@ public final class Keys {
               + SESSION_TIMEOUT.name()
               + " ("
               + SESSION_TIMEOUT.in(conf).toMillis()
-              + "ms); set stele.tabletserver.lease no higher than the session timeout in stele-site.xml");
+              + "ms); set stele.tabletserver.lease no higher than the session timeout");
     }
   }
 
-  private static String nearest(String name) {
-    return BY_NAME.keySet().stream()
+  /** The known key that is spelled most like {@code name}. */
+  public static String nearest(String name) {
+    return nearest(name, BY_NAME.keySet());
+  }
+
+  /** The one of {@code names} that is spelled most like {@code name}. */
+  public static String nearest(String name, Collection<String> names) {
+    return names.stream()
         .min(Comparator.comparingInt(known -> editDistance(name, known)))
         .orElseThrow();
   }

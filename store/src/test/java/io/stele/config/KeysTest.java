@@ -4,9 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.SteleException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class KeysTest {
   private final Configuration conf = new Configuration(false);
@@ -35,6 +39,31 @@ class KeysTest {
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("stele.tabletserver.memtable.byte ")
         .hasMessageContaining("did you mean stele.tabletserver.memtable.bytes?");
+  }
+
+  @Test
+  void whereAWrongKeyOrValueIsFromIsSaid(@TempDir Path directory) throws Exception {
+    Path file = directory.resolve("stele-site.xml");
+    Configuration written = new Configuration(false);
+    written.set("stele.cluster.nam", "x");
+    try (OutputStream site = Files.newOutputStream(file)) {
+      written.writeXml(site);
+    }
+    Configuration read = new Configuration(false);
+    read.addResource(new org.apache.hadoop.fs.Path(file.toUri()));
+    assertThatThrownBy(() -> Keys.check(read))
+        .hasMessageContaining("(value \"x\", from file:" + file + ")");
+
+    conf.set("stele.cluster.nam", "x", Key.COMMAND_LINE);
+    assertThatThrownBy(() -> Keys.check(conf))
+        .hasMessageContaining("(value \"x\", given by -D)")
+        .hasMessageNotContaining("stele-site.xml");
+    conf.unset("stele.cluster.nam");
+    conf.set(Keys.LEASE.name(), "soon", Key.COMMAND_LINE);
+    assertThatThrownBy(() -> Keys.check(conf))
+        .hasMessageContaining("\"soon\" (given by -D), which is not allowed");
+    conf.set(Keys.LEASE.name(), "soon");
+    assertThatThrownBy(() -> Keys.check(conf)).hasMessageContaining("(set by the program)");
   }
 
   @Test

@@ -107,6 +107,9 @@ final class Demo {
       progress.close();
       atCtrlC.cancel();
     }
+    if (!keep) {
+      out.println(LeftFiles.text(directory));
+    }
   }
 
   private void run(DemoCluster cluster, MemoryWatch memory, long started) throws IOException {

@@ -2,6 +2,7 @@ package io.stele.cli.demo;
 
 import io.stele.cli.Distribution;
 import io.stele.cli.embedded.EmbeddedHadoop;
+import io.stele.config.Key;
 import io.stele.config.Keys;
 import io.stele.runtime.Futures;
 import io.stele.runtime.SystemRuntime;
@@ -65,7 +66,7 @@ public final class DemoCluster implements AutoCloseable {
    */
   public static Configuration settings(Map<String, String> others) {
     Configuration site = settings();
-    others.forEach(site::set);
+    others.forEach((key, value) -> site.set(key, value, Key.COMMAND_LINE));
     Keys.check(site);
     return site;
   }

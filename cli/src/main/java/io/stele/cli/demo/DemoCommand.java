@@ -30,9 +30,12 @@ import picocli.CommandLine.Spec;
       "",
       "Examples:",
       "  stele demo",
-      "  stele demo --keep        leave it up; then try: stele scan webtable --prefix org.apache.hadoop -c language:",
-      "  stele demo --keep --data-nodes 4 -D stele.yarn.master.count=2 -D stele.yarn.tabletserver.count=3",
-      "  stele demo --stop        end the one that was left up"
+      "  stele demo --keep        leave it up, to try other commands",
+      "  stele demo --keep --data-nodes 4 -D stele.yarn.master.count=2 \\",
+      "    -D stele.yarn.tabletserver.count=3",
+      "  stele demo --stop        end the one that was left up",
+      "",
+      "What next: stele scan webtable --prefix org.apache.hadoop -c language:"
     })
 public final class DemoCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;

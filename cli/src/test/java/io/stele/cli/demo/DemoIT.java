@@ -100,7 +100,7 @@ class DemoIT {
       assertThat(Launcher.run("yarn", "status", "--conf", at).output())
           .contains("tabletserver-2", "RUNNING");
 
-      theChoiceOfAKeptDemoIsSaid(directory);
+      theChoiceOfTheDemoIsSaid(directory);
       theTasksHadOurJarsBesideHadoopsAndNothingElse(directory);
       jobsRunOnItsYarn(at);
 
@@ -112,8 +112,8 @@ class DemoIT {
     }
   }
 
-  private static void theChoiceOfAKeptDemoIsSaid(Path directory) throws Exception {
-    String chosen = "cluster: the demo kept in " + directory;
+  private static void theChoiceOfTheDemoIsSaid(Path directory) throws Exception {
+    String chosen = "cluster: the demo that runs in " + directory;
     String option = "-Dstele.work.dir=" + directory;
     Launcher.Ended unnamed = Launcher.runWith(option, "table", "list");
     assertThat(unnamed.output().lines()).startsWith(chosen).anyMatch(l -> l.contains("webtable"));
