@@ -38,9 +38,9 @@ import org.slf4j.LoggerFactory;
  * io.stele.lock.Lease}). In two other cases the master first waits until the lease is over. First,
  * a master may have revoked the lock on suspicion; it has recorded this beforehand ({@link
  * LockPaths#suspect}), for its successors too. Second, a server that no master has seen may be
- * about to take its lock: it has the duration of a lease for that, and is spared if it does so in
- * time. Nothing waits for it: it answers nobody before it has its lock, and as soon as a record
- * names it, it must have had its lock.
+ * about to take its lock: it has ten leases for that, and is spared if it does so in time. Nothing
+ * waits for it: it answers nobody before it has its lock, and as soon as a record names it, it must
+ * have had its lock.
  *
  * <p><b>Fences of others.</b> A master that ends while it fences a server leaves a renamed log
  * without a list of its segments. The server may have taken its lock meanwhile; its next segment
@@ -51,6 +51,12 @@ import org.slf4j.LoggerFactory;
 final class ServerWatch implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ServerWatch.class);
   private static final Duration RETRY = Duration.ofSeconds(2);
+
+  /**
+   * How many leases a server may take from its log directory to its first lock: it rehearses in
+   * between, perhaps on a busy machine.
+   */
+  private static final int LEASES_TO_START = 10;
 
   // The clocks of the server and of the master may drift apart by this part of the lease.
   private static final int DRIFT_PARTS = 20;
@@ -341,12 +347,13 @@ final class ServerWatch implements AutoCloseable {
   private synchronized void await(Fencing begun) {
     if (fencing.get(begun.server) == begun) { // Otherwise it was spared, or is fenced already.
       begun.waited = true;
+      Duration wait = begun.starts ? leaseWait.multipliedBy(LEASES_TO_START) : leaseWait;
       LOG.info(
           "Waiting {} for the {} of tablet server {}",
-          leaseWait,
+          wait,
           begun.starts ? "first lock" : "lease",
           begun.server);
-      goOn(begun, Stage.LEASE, leaseWait);
+      goOn(begun, Stage.LEASE, wait);
     }
   }
 

@@ -20,12 +20,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a server does before it takes tablets: it opens tablets of others as if it were to serve
+ * What a server does before it has its lock: it opens tablets of others as if it were to serve
  * them, and changes nothing.
  *
  * <p>A new process takes seconds to do something for the first time, because it has to load the
  * classes. No tablet should be away for that long, and many a server gets all tablets of another
- * one as soon as it takes any: of the next in a rolling restart.
+ * one as soon as it has its lock: of the next in a rolling restart.
  *
  * <p>Where there is nothing to rehearse with, nothing is lost. For one thread.
  */
@@ -33,7 +33,7 @@ final class Rehearsal {
   private static final Logger LOG = LoggerFactory.getLogger(Rehearsal.class);
   private static final Duration PATIENCE = Duration.ofSeconds(2);
 
-  /** A server is not kept from taking tablets for longer, whatever it waits for. */
+  /** A server is not kept from its lock for longer, whatever it waits for. */
   private static final Duration LENGTH_MAX = Duration.ofSeconds(10);
 
   private final ProcessRuntime runtime;
@@ -51,16 +51,6 @@ final class Rehearsal {
     this.locks = locks;
     this.records = new TabletRecords(runtime, locks, access, PATIENCE);
     this.loader = loader;
-  }
-
-  /** Whether there are tablets to open; not so while the cluster starts. */
-  boolean isPossible() {
-    try {
-      return isRootServed();
-    } catch (IOException | RuntimeException e) {
-      LOG.info("It cannot be seen whether the root tablet is served: {}", e.toString());
-      return false;
-    }
   }
 
   /**
@@ -82,6 +72,9 @@ final class Rehearsal {
 
   private void openAndRead() {
     try {
+      if (!isRootServed()) {
+        return; // The cluster is starting, or has just lost that server.
+      }
       List<TabletRecord> tablets = new ArrayList<>();
       tablets.addAll(records.readFrom(TableId.METADATA, Bytes.EMPTY, 1));
       tablets.addAll(records.readUndamaged(RowRange.ALL, 1));

@@ -6,7 +6,6 @@ import io.stele.config.TabletServerConfig;
 import io.stele.format.NameSpace;
 import io.stele.lock.Lease;
 import io.stele.lock.Lock;
-import io.stele.lock.LockLostException;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.lock.UnreachableException;
@@ -78,7 +77,6 @@ public final class TabletServer {
   private final long valueBytesMax;
   private final Lock lock;
   private final LockService locks;
-  private final Optional<Rehearsal> rehearsal;
   private final LeaseKeeper leaseKeeper;
   private final Teardown teardown;
   private final AtomicBoolean draining = new AtomicBoolean();
@@ -119,7 +117,6 @@ public final class TabletServer {
     CompletableFuture<TabletServer> started = new CompletableFuture<>();
     try {
       TabletServer server = new TabletServer(environment, life, teardown, started);
-      server.rehearse();
       started.complete(server);
       return server;
     } catch (IOException | RuntimeException | Error e) {
@@ -190,38 +187,14 @@ public final class TabletServer {
     pageListener = transport.servePage(0, page::page);
     teardown.add(pageListener::close);
 
-    rehearsal =
-        Optional.of(new Rehearsal(runtime, locks, access, loader)).filter(Rehearsal::isPossible);
-    lock = takeLock(info(rehearsal.isPresent()));
+    new Rehearsal(runtime, locks, access, loader).run();
+    lock = takeLock(info(false));
     checkNotFenced(fs, layout);
     leaseKeeper = LeaseKeeper.start(runtime, lease, lock, clock, life::abort);
     teardown.add(leaseKeeper::close);
     Task rounds = runtime.start("maintenance", () -> maintenance.run(ROUND));
     teardown.add(rounds::interrupt);
-  }
-
-  /** The server takes tablets only afterwards, except those of METADATA that nobody else takes. */
-  private void rehearse() throws IOException {
-    if (rehearsal.isPresent()) {
-      contact.drains(true);
-      rehearsal.get().run();
-      sayThatItTakesTablets();
-    }
-    LOG.info("Server {} takes tablets; control plane on port {}", id(), controlListener.port());
-  }
-
-  private void sayThatItTakesTablets() throws IOException {
-    while (true) {
-      try {
-        say(false);
-        return;
-      } catch (LockLostException e) {
-        throw e;
-      } catch (IOException e) {
-        LOG.warn("Server {} cannot say yet that it takes tablets; will retry", id(), e);
-      }
-      pause("writing into the lock");
-    }
+    LOG.info("Tablet server {} is ready; control plane on port {}", id, controlListener.port());
   }
 
   private static CaffeineBlockCache cache(TabletServerConfig config) {
