@@ -312,7 +312,7 @@ class SteleOnYarnIT {
         .contains("group default:");
     assertThat(cluster.run("get", "notes", "row1").out()).contains("hello").contains("at length");
     assertThat(cluster.run("table", "alter", "notes", "--group", "large:blok=1m"))
-        .satisfies(refused(4, "blok=1m", "block="));
+        .satisfies(refused(2, "blok=1m", "block="));
     assertThat(cluster.run("table", "alter", "notes", "--drop-family", "body").exit()).isZero();
     assertThat(cluster.run("get", "notes", "row1").out()).doesNotContain("at length");
 
