@@ -1,19 +1,30 @@
 package io.stele.tablet;
 
 import io.stele.model.SteleException;
+import io.stele.model.TabletId;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
 
 /**
- * The current {@link TabletState} of a tablet, swapped by one volatile write. Safe for use by any
- * number of threads; readers take no lock.
+ * The current {@link TabletState} of a tablet, swapped by one volatile write.
+ *
+ * <p>While a change that takes cells away, or brings in files of a job, is being committed, the
+ * state is <em>unsettled</em>: METADATA may already have the change, and whoever reads it there may
+ * act on it, but the state is still the one before. No read is answered from such a state.
+ *
+ * <p>Safe for use by any number of threads; readers take no lock.
  */
 final class CurrentState {
+  private final TabletId tablet;
   private final Object swapping = new Object();
   private volatile TabletState state;
+  private volatile Optional<CompletableFuture<Void>> settled = Optional.empty();
   private volatile boolean closed;
 
-  CurrentState(TabletState first) {
-    state = first;
+  CurrentState(TabletId tablet, TabletState first) {
+    this.tablet = tablet;
+    this.state = first;
   }
 
   /** The current state, for callers that need none of its files. */
@@ -34,6 +45,31 @@ final class CurrentState {
         return now;
       }
       // It was replaced just now: the next look finds another.
+    }
+  }
+
+  /** Begins a change: from now on the state is unsettled. One change is made at a time. */
+  void unsettle() {
+    settled = Optional.of(new CompletableFuture<>());
+  }
+
+  /** Ends a change: the state has it, or it was not made, or the tablet has stopped. */
+  void settle() {
+    CompletableFuture<Void> waiting = settled.orElseThrow();
+    settled = Optional.empty();
+    waiting.complete(null);
+  }
+
+  /**
+   * Returns normally if no change is being committed. A state that is taken afterwards has all
+   * changes that anyone could know of before.
+   *
+   * @throws UnsettledException otherwise
+   */
+  void requireSettled() {
+    Optional<CompletableFuture<Void>> waiting = settled;
+    if (waiting.isPresent()) {
+      throw new UnsettledException(tablet, waiting.get());
     }
   }
 

@@ -278,27 +278,58 @@ final class FileChanges {
       for (FileRef file : files.added()) {
         made.add(waitingFiles.take(file));
       }
-      long upTo = files.upTo();
       if (files.clears()) {
         CompactionWriter.Output operations = writeOperations(files.clearedAt());
         List<FileRef> added = new ArrayList<>(files.added());
         added.addAll(operations.refs());
-        edits.commit(edit.add(added).remove(files.removed()).build(), operations);
-        made.addAll(operations.files());
+        ManifestEdit whole = edit.add(added).remove(files.removed()).build();
+        settle(
+            () -> {
+              edits.commit(whole, operations);
+              made.addAll(operations.files());
+              show(files, made);
+            });
       } else {
-        edits.commit(edit.add(files.added()).remove(files.removed()).build());
+        ManifestEdit whole = edit.add(files.added()).remove(files.removed()).build();
+        settle(
+            () -> {
+              edits.commit(whole);
+              show(files, made);
+            });
       }
-      sequencer.passTo(upTo);
-      core.current()
-          .swap(
-              state ->
-                  files.clears()
-                      ? state.cleared(filesOf(state, files.removed()), made, upTo)
-                      : state.taken(filesOf(state, files.removed()), made, upTo),
-              () -> core.commits().pass(upTo));
     } finally {
       made.forEach(TabletFile::release); // Now the state holds them.
     }
+  }
+
+  /** A change of the manifest and of the state. */
+  private interface Change {
+    void make() throws IOException;
+  }
+
+  /**
+   * Makes a change that others read in METADATA and act on, while this tablet still waits for the
+   * answer to its write. Reads wait until the state has it too.
+   */
+  private void settle(Change change) throws IOException {
+    core.current().unsettle();
+    try {
+      change.make();
+    } finally {
+      core.current().settle();
+    }
+  }
+
+  private void show(TakenFiles files, List<TabletFile> made) {
+    long upTo = files.upTo();
+    sequencer.passTo(upTo);
+    core.current()
+        .swap(
+            state ->
+                files.clears()
+                    ? state.cleared(filesOf(state, files.removed()), made, upTo)
+                    : state.taken(filesOf(state, files.removed()), made, upTo),
+            () -> core.commits().pass(upTo));
   }
 
   /**

@@ -78,10 +78,12 @@ final class ReadPath {
    */
   List<Cell> queuedRow(Bytes row, ColumnSelection selection, MemoryClaim memory)
       throws IOException {
+    SchemaRules rules = core.rules();
+    core.current().requireSettled();
     TabletState state = core.current().acquire();
     try (VisibleCells cells =
         open(
-            pinned(Long.MAX_VALUE, state),
+            pinned(Long.MAX_VALUE, state, rules),
             RowRange.single(row),
             selection,
             Integer.MAX_VALUE,
@@ -125,8 +127,8 @@ final class ReadPath {
     }
   }
 
-  private Pinned pinned(long readPoint, TabletState state) {
-    return new Pinned(readPoint, state, core.rules(), core.clock().now(), TabletFile.UNPINNED);
+  private Pinned pinned(long readPoint, TabletState state, SchemaRules rules) {
+    return new Pinned(readPoint, state, rules, core.clock().now(), TabletFile.UNPINNED);
   }
 
   /** At an existing pin: every state from the pin's creation to its end has everything it needs. */
@@ -144,6 +146,10 @@ final class ReadPath {
   }
 
   private Pinned pin(ReadRequest request) {
+    // Take the schema first: a family in it that has the name of a dropped one was added after that
+    // one was erased here, and the state then has that.
+    SchemaRules rules = core.rules();
+    core.current().requireSettled();
     for (int i = 0; i < LOOKS_MAX; i++) {
       // Take the read point first: the state then has all its cells, even if they were compacted.
       long fresh = core.commits().readPoint();
@@ -159,7 +165,7 @@ final class ReadPath {
                 + ": it was taken from another tablet");
       }
       if (wanted >= state.oldestReadable()) {
-        return pinned(wanted, state);
+        return pinned(wanted, state, rules);
       }
       if (request.readPoint().isPresent() && !request.allowFresh()) {
         release(state, request);
@@ -171,7 +177,7 @@ final class ReadPath {
                 + ": read again from the start");
       }
       if (fresh >= state.oldestReadable()) {
-        return pinned(fresh, state);
+        return pinned(fresh, state, rules);
       }
       release(state, request); // A compaction ran in between: take both again.
     }

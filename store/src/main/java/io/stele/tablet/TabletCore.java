@@ -46,7 +46,8 @@ final class TabletCore {
     this.commits = new CommitQueue(replay.lastSequence());
     long covered = replay.above();
     this.current =
-        new CurrentState(new TabletState(replay.memtable(), List.of(), files, covered, covered));
+        new CurrentState(
+            spec.id(), new TabletState(replay.memtable(), List.of(), files, covered, covered));
   }
 
   /** The record from which the tablet was opened. */

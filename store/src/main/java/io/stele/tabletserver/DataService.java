@@ -11,6 +11,7 @@ import io.stele.tablet.ReadResult;
 import io.stele.tablet.RowParts;
 import io.stele.tablet.RowSample;
 import io.stele.tablet.Tablet;
+import io.stele.tablet.UnsettledException;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.DataPlane;
 import io.stele.wire.QueryCodec;
@@ -85,6 +86,7 @@ final class DataService implements RequestHandler {
     /**
      * Answers.
      *
+     * @throws UnsettledException if nothing was done; run this again when the tablet is settled
      * @throws Passage.FilesWaitException if nothing was done; run this again when the job's outcome
      *     is known
      * @throws Passage.JobUnknownException if nothing was done; run this again when the tablet has
@@ -199,6 +201,9 @@ final class DataService implements RequestHandler {
                 throw SteleException.retryLater("the request waited until its caller had given up");
               }
               work.run(passage);
+            } catch (UnsettledException e) {
+              after(
+                  e.settled(), () -> onHandler(pool, request, responder, work, passage), responder);
             } catch (Passage.FilesWaitException e) {
               Runnable again = () -> onHandler(pool, request, responder, work, passage);
               CompletableFuture<Void> may = outcomes.mayAnswer(e.hosted());
@@ -288,7 +293,7 @@ final class DataService implements RequestHandler {
     try {
       read(read, wanted, responder, new Passage());
       return true;
-    } catch (NotInMemoryException | Passage.FilesWaitException e) {
+    } catch (NotInMemoryException | Passage.FilesWaitException | UnsettledException e) {
       return false;
     } catch (IOException | RuntimeException | Error e) {
       answers.fail(responder, e);

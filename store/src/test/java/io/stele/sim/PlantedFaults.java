@@ -24,6 +24,10 @@ final class PlantedFaults {
   private static final Fault SLOW_FILES =
       new Fault.BadFiles(new SimulatedFiles.Weather(0.4, 0.1, 0, 0.005), Duration.ofSeconds(29));
 
+  /** Answers come late: what METADATA has was written by somebody who does not know it yet. */
+  private static final Fault LATE_ANSWERS =
+      new Fault.BadNetwork(new SimulatedNetwork.Weather(0, 0.2, 0), Duration.ofSeconds(29));
+
   private PlantedFaults() {}
 
   /** Those that any history with a crash or a move mostly shows. */
@@ -124,6 +128,13 @@ final class PlantedFaults {
                 "isErased",
                 PlantedFault.No.class)
             .under("families"),
+        fault(
+                "a tablet answers before it knows that its rows are cleared",
+                "tablet.CurrentState",
+                "requireSettled",
+                PlantedFault.Nothing.class)
+            .under("clears", "families")
+            .besides(LATE_ANSWERS),
         fault(
                 "a family is dropped though a server that was not told may answer",
                 "master.ServerWatch",

@@ -9,7 +9,9 @@ import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.record.ClearedRows;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** Rows of a tablet that are cleared while it is compacted. */
@@ -57,6 +59,39 @@ class ClearedTabletTest {
           }
         };
     fixture.reopen(List.of());
+  }
+
+  /**
+   * Whoever reads the record acts on it, even if the answer to the write of the record is still on
+   * its way.
+   */
+  @Test
+  void nothingIsReadBetweenTheWriteOfTheRecordAndItsAnswer() throws IOException {
+    fixture.put("a", "f", "q", 1, "old");
+    fixture.tablet.minorCompact();
+    List<CompletableFuture<Void>> waited = new ArrayList<>();
+    fixture.manifest.beforeAnswer(
+        () ->
+            assertThatThrownBy(fixture::rows)
+                .isInstanceOfSatisfying(
+                    UnsettledException.class,
+                    e -> {
+                      assertThat(e.settled()).isNotDone();
+                      waited.add(e.settled());
+                    }));
+    clear(RowRange.ALL);
+    fixture.manifest.beforeAnswer(() -> {});
+    assertThat(waited).singleElement().satisfies(one -> assertThat(one).isCompleted());
+    assertThat(fixture.rows()).isEmpty();
+  }
+
+  @Test
+  void readsGoOnAfterAClearingThatFailed() throws IOException {
+    fixture.put("a", "f", "q", 1, "old");
+    fixture.tablet.minorCompact();
+    fixture.manifest.next(TestManifest.Mood.FAILS);
+    assertThatThrownBy(() -> clear(RowRange.ALL)).hasMessageContaining("METADATA is away");
+    assertThat(fixture.rows()).containsExactly("a f:q@1=old");
   }
 
   @Test

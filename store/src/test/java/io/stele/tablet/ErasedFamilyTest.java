@@ -101,6 +101,27 @@ class ErasedFamilyTest {
     assertThat(fixture.manifest.record().files()).noneMatch(file -> file.hasErased());
   }
 
+  /** The master reads in the record that it was done, and makes the new family, before we know. */
+  @Test
+  void aNewFamilyIsNotReadBeforeTheTabletKnowsThatTheOldOneIsErased() throws IOException {
+    putBoth("a", "old");
+    alter(WITHOUT);
+    fixture.tablet.minorCompact();
+    fixture.manifest.beforeAnswer(
+        () -> {
+          fixture.tablet.alter(WITH);
+          assertThatThrownBy(fixture::rows).isInstanceOf(UnsettledException.class);
+          CheckAndMutate look =
+              CheckAndMutate.ifNone(
+                  new Filter.ColumnIs(Column.of("f", "q")), Mutation.of("a").put("f", "q", "v"));
+          assertThatThrownBy(fixture.apply(look)::join)
+              .hasCauseInstanceOf(SteleException.class)
+              .hasMessageContaining("try again");
+        });
+    erase();
+    assertThat(fixture.rows()).containsExactly("a g:q@1=old");
+  }
+
   @Test
   void aCrashBringsNothingBackFromTheLog() throws IOException {
     putBoth("a", "old");

@@ -89,7 +89,8 @@ class TabletMemoryTest {
     CountingAccount account = new CountingAccount();
     Memtable memtable = new Memtable(account);
     memtable.add(new OneCell(new byte[] {1}, 1, 1, 1, 0, CellType.PUT, new byte[100], 0, 100));
-    CurrentState current = new CurrentState(new TabletState(memtable, List.of(), List.of(), 0, 0));
+    CurrentState current =
+        new CurrentState(TabletFixture.ID, new TabletState(memtable, List.of(), List.of(), 0, 0));
     memtable.release();
     Memtable empty = new Memtable(account);
     current.swap(now -> now.freeze(empty, 1, CompletableFuture.completedFuture(null)));

@@ -26,6 +26,7 @@ final class TestManifest implements Manifest {
   private TabletSpec record;
   private Mood mood = Mood.WORKS;
   private boolean coversReplay;
+  private Runnable beforeAnswer = () -> {};
   private final Set<String> dropped = new LinkedHashSet<>();
 
   TestManifest(TabletSpec record) {
@@ -71,6 +72,11 @@ final class TestManifest implements Manifest {
     mood = next;
   }
 
+  /** Has {@code action} run after each commit was made, and before its caller knows. */
+  synchronized void beforeAnswer(Runnable action) {
+    beforeAnswer = action;
+  }
+
   synchronized boolean coversReplay() {
     return coversReplay;
   }
@@ -101,7 +107,10 @@ final class TestManifest implements Manifest {
     Mood now = mood;
     mood = Mood.WORKS;
     switch (now) {
-      case WORKS -> apply(edit);
+      case WORKS -> {
+        apply(edit);
+        beforeAnswer.run();
+      }
       case FAILS -> throw new IOException("METADATA is away");
       case UNKNOWN_DONE -> {
         apply(edit);

@@ -8,6 +8,7 @@ import io.stele.model.Filter;
 import io.stele.model.Mutation;
 import io.stele.model.Outstanding;
 import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
@@ -306,6 +307,24 @@ class DataServiceTest {
     while (server.fs.openReaders() >= open) {
       Thread.onSpinWait(); // Until that thread has run; the test's time is limited.
     }
+  }
+
+  @Test
+  void aReadWaitsUntilATabletKnowsWhatBecameOfItsOwnChange() throws Exception {
+    hosted.tablet().minorCompact();
+    Answer answer = new Answer();
+    world.metadata.after(
+        update -> {
+          ask(read(RowQuery.row("row")), DataPlane.EMPTY, answer);
+          server.handlers.work();
+          assertThat(answer.header).isNotDone();
+          assertThat(server.handlers.size()).as("no handler waits").isZero();
+        });
+    RowClearing.clear(runtime, hosted, 1, RowRange.ALL);
+    world.metadata.after(update -> {});
+    assertThat(answer.header).isNotDone();
+    server.handlers.work();
+    assertThat(answer.header.get().getRows()).isZero();
   }
 
   @Test
