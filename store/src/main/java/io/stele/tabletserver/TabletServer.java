@@ -17,6 +17,7 @@ import io.stele.metadata.Schemas;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletRecords;
+import io.stele.model.Bytes;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TabletKind;
@@ -188,7 +189,7 @@ public final class TabletServer {
     teardown.add(pageListener::close);
 
     new Rehearsal(runtime, locks, access, loader).run();
-    lock = takeLock(info(false));
+    lock = takeLock();
     checkNotFenced(fs, layout);
     leaseKeeper = LeaseKeeper.start(runtime, lease, lock, clock, life::abort);
     teardown.add(leaseKeeper::close);
@@ -290,24 +291,21 @@ public final class TabletServer {
    * Waits while the lock service is down: it may have granted the lock already, and the session
    * keeps it.
    */
-  private Lock takeLock(ServerInfo info) throws IOException {
+  private Lock takeLock() throws IOException {
+    Bytes info = info(false).encode();
     while (true) {
       try {
         return locks
-            .tryLock(LockPaths.server(id()), info.encode())
+            .tryLock(LockPaths.server(id()), info)
             .orElseThrow(() -> new IOException("another process has the lock of server " + id()));
       } catch (UnreachableException e) {
         LOG.warn("Server {} cannot get its lock yet; will retry: {}", id(), e.getMessage());
       }
-      pause("taking the lock");
-    }
-  }
-
-  private void pause(String what) throws IOException {
-    try {
-      context.runtime().sleep(LOCK_AGAIN);
-    } catch (InterruptedException e) {
-      throw Futures.interrupted(e, what + " of server " + id());
+      try {
+        context.runtime().sleep(LOCK_AGAIN);
+      } catch (InterruptedException e) {
+        throw Futures.interrupted(e, "taking the lock of server " + id());
+      }
     }
   }
 

@@ -98,7 +98,7 @@ class VerifyTableIT {
     Configuration conf = new Configuration(cluster.conf());
     conf.set("mapreduce.client.completion.pollinterval", "50");
     conf.setLong(TableInputFormat.SPLIT_BYTES_KEY, 30 << 10); // Several for a tablet.
-    conf.set(Keys.CLIENT_TIMEOUT.name(), "2s"); // For a file that is missing.
+    conf.set(Keys.CLIENT_TIMEOUT.name(), "6s"); // Reads of a missing file wait so long.
     Job job = verify.prepare(conf);
     try {
       assertThat(job.waitForCompletion(true)).isTrue();
