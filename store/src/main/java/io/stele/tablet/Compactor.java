@@ -62,22 +62,25 @@ final class Compactor {
     this.minor = environment.runtime().newLock();
   }
 
-  /** Held during a minor compaction, and by others to keep files of newer operations away. */
-  Lock minorLock() {
-    return minor;
-  }
-
   /** Writes all memtables to SSTables; false if they are empty. */
   boolean minorCompact() throws IOException {
+    return betweenMinors(this::writeMemtables);
+  }
+
+  /**
+   * Makes a change while no minor compaction runs, so that no file gets newer operations. The
+   * change may {@link #writeMemtables} itself.
+   */
+  <T> T betweenMinors(ManifestEdits.Change<T> change) throws IOException {
     minor.lock();
     try {
-      return writeMemtables();
+      return change.make();
     } finally {
       minor.unlock();
     }
   }
 
-  /** Makes a minor compaction; the caller holds {@link #minorLock}. */
+  /** Makes a minor compaction, {@link #betweenMinors between others}; false if nothing is new. */
   boolean writeMemtables() throws IOException {
     core.health().check();
     sequencer.freeze();
@@ -287,31 +290,29 @@ final class Compactor {
                 time),
             coverage,
             claim.rules());
-    edits.lock().lock();
-    try {
-      if (!core.pins().allow(coverage, claim.rules(), time)) {
-        writer.discard(output);
-        throw SteleException.retryLater(
-            "tablet " + core.spec().id() + " was pinned during the " + reason + ": it is void");
-      }
-      if (!isOurs(chosen)) {
-        writer.discard(output);
-        throw SteleException.retryLater(
-            "rows or families of tablet "
-                + core.spec().id()
-                + " were cleared during the "
-                + reason
-                + ": it is void");
-      }
-      commit(
-          reason,
-          output,
-          chosen,
-          0,
-          before -> before.compacted(chosen, output.files(), output.readableFrom()));
-    } finally {
-      edits.lock().unlock();
-    }
+    edits.alone(
+        () -> {
+          if (!core.pins().allow(coverage, claim.rules(), time)) {
+            writer.discard(output);
+            throw SteleException.retryLater(
+                "tablet " + core.spec().id() + " was pinned during the " + reason + ": it is void");
+          }
+          if (!isOurs(chosen)) {
+            writer.discard(output);
+            throw SteleException.retryLater(
+                "rows or families of tablet "
+                    + core.spec().id()
+                    + " were cleared during the "
+                    + reason
+                    + ": it is void");
+          }
+          commit(
+              reason,
+              output,
+              chosen,
+              0,
+              before -> before.compacted(chosen, output.files(), output.readableFrom()));
+        });
     core.counters().mergingAndMajorCompactions.increment();
   }
 
@@ -347,23 +348,21 @@ final class Compactor {
       long boundary,
       UnaryOperator<TabletState> change)
       throws IOException {
-    edits.lock().lock();
-    try {
-      ManifestEdit edit =
-          edits
-              .edit(reason, boundary)
-              .add(output.refs())
-              .remove(removed.stream().map(TabletFile::ref).toList())
-              .build();
-      edits.commit(edit, output);
-      try {
-        core.current().swap(change);
-      } finally {
-        output.files().forEach(TabletFile::release); // Now the state holds it.
-      }
-    } finally {
-      edits.lock().unlock();
-    }
+    edits.alone(
+        () -> {
+          ManifestEdit edit =
+              edits
+                  .edit(reason, boundary)
+                  .add(output.refs())
+                  .remove(removed.stream().map(TabletFile::ref).toList())
+                  .build();
+          edits.commit(edit, output);
+          try {
+            core.current().swap(change);
+          } finally {
+            output.files().forEach(TabletFile::release); // Now the state holds it.
+          }
+        });
   }
 
   private void await(CompletableFuture<Void> durable) throws IOException {

@@ -16,7 +16,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.locks.Lock;
 
 /**
  * Changes of a tablet's files other than compactions: pins, files of jobs, cleared rows and erased
@@ -33,8 +32,6 @@ final class FileChanges {
   private final CompactionWriter writer;
   private final Compactor compactor;
   private final ManifestEdits edits;
-  private final Lock minor;
-  private final Lock committing;
   private final WaitingFiles waitingFiles;
 
   /** The changes of a tablet's files. */
@@ -49,8 +46,6 @@ final class FileChanges {
     this.writer = writer;
     this.compactor = compactor;
     this.edits = edits;
-    this.minor = compactor.minorLock();
-    this.committing = edits.lock();
     this.waitingFiles = new WaitingFiles(core);
   }
 
@@ -67,27 +62,27 @@ final class FileChanges {
    * @return the new pin, or the existing one of the same name
    */
   Pin pin(String name) throws IOException {
-    minor.lock(); // Until the pin exists, no file gets operations above it.
-    try {
-      Optional<Pins.Held> known = core.pins().find(name);
-      if (known.isPresent()) {
-        return known.get().pin();
-      }
-      compactor.writeMemtables();
-      committing.lock();
-      try {
-        Pin pin =
-            new Pin(
-                name, core.current().peek().redoPoint(), core.clock().now(), core.rules().schema());
-        edits.commit(edits.edit("pinned by " + name, 0).pin(pin).build());
-        core.pins().add(pin);
-        return pin;
-      } finally {
-        committing.unlock();
-      }
-    } finally {
-      minor.unlock();
-    }
+    return compactor.betweenMinors( // Until the pin exists, no file gets operations above it.
+        () -> {
+          Optional<Pins.Held> known = core.pins().find(name);
+          return known.isPresent() ? known.get().pin() : newPin(name);
+        });
+  }
+
+  private Pin newPin(String name) throws IOException {
+    compactor.writeMemtables();
+    return edits.alone(
+        () -> {
+          Pin pin =
+              new Pin(
+                  name,
+                  core.current().peek().redoPoint(),
+                  core.clock().now(),
+                  core.rules().schema());
+          edits.commit(edits.edit("pinned by " + name, 0).pin(pin).build());
+          core.pins().add(pin);
+          return pin;
+        });
   }
 
   /**
@@ -95,24 +90,23 @@ final class FileChanges {
    * name.
    */
   boolean unpin(String name) throws IOException {
-    committing.lock();
-    try {
-      if (core.pins().find(name).isEmpty()) {
-        return false;
-      }
-      List<Pin> left = core.pins().all().stream().filter(pin -> !pin.name().equals(name)).toList();
-      List<TabletFile> files = core.current().peek().files();
-      List<FileRef> unseen =
-          ClearedFiles.unseen(files.stream().map(TabletFile::ref).toList(), left);
-      edits.commit(edits.edit("unpinned by " + name, 0).remove(unseen).unpin(name).build());
-      core.pins().remove(name);
-      if (!unseen.isEmpty()) {
-        core.current().swap(state -> state.without(filesOf(state, unseen)));
-      }
-      return true;
-    } finally {
-      committing.unlock();
-    }
+    return edits.alone(
+        () -> {
+          if (core.pins().find(name).isEmpty()) {
+            return false;
+          }
+          List<Pin> left =
+              core.pins().all().stream().filter(pin -> !pin.name().equals(name)).toList();
+          List<TabletFile> files = core.current().peek().files();
+          List<FileRef> unseen =
+              ClearedFiles.unseen(files.stream().map(TabletFile::ref).toList(), left);
+          edits.commit(edits.edit("unpinned by " + name, 0).remove(unseen).unpin(name).build());
+          core.pins().remove(name);
+          if (!unseen.isEmpty()) {
+            core.current().swap(state -> state.without(filesOf(state, unseen)));
+          }
+          return true;
+        });
   }
 
   /**
@@ -122,19 +116,17 @@ final class FileChanges {
    * @throws io.stele.model.CorruptionException if a file is damaged
    */
   void register(List<Pending> changes) throws IOException {
-    committing.lock();
-    try {
-      List<Pending> waiting = new ArrayList<>(core.pending());
-      List<Pending> more = new ArrayList<>(changes);
-      more.removeAll(waiting);
-      if (!more.isEmpty()) {
-        recordPending(more);
-        waiting.addAll(more);
-        core.setPending(waiting);
-      }
-    } finally {
-      committing.unlock();
-    }
+    edits.alone(
+        () -> {
+          List<Pending> waiting = new ArrayList<>(core.pending());
+          List<Pending> more = new ArrayList<>(changes);
+          more.removeAll(waiting);
+          if (!more.isEmpty()) {
+            recordPending(more);
+            waiting.addAll(more);
+            core.setPending(waiting);
+          }
+        });
   }
 
   private void recordPending(List<Pending> changes) throws IOException {
@@ -157,17 +149,15 @@ final class FileChanges {
 
   /** Discards the changes that wait for a job, which did not commit. False if there are none. */
   boolean strike(String job) throws IOException {
-    committing.lock();
-    try {
-      if (waitingFor(job).isEmpty()) {
-        return false;
-      }
-      edits.commit(edits.edit("job " + job + " did not commit", 0).resolve(job).build());
-      forget(job);
-      return true;
-    } finally {
-      committing.unlock();
-    }
+    return edits.alone(
+        () -> {
+          if (waitingFor(job).isEmpty()) {
+            return false;
+          }
+          edits.commit(edits.edit("job " + job + " did not commit", 0).resolve(job).build());
+          forget(job);
+          return true;
+        });
   }
 
   /**
@@ -182,28 +172,42 @@ final class FileChanges {
    * @return false if nothing waits for the job
    */
   boolean take(String job) throws IOException {
-    minor.lock();
-    try {
-      List<Pending> waiting = waitingFor(job);
-      if (waiting.isEmpty()) {
-        return false;
-      }
-      compactor.writeMemtables();
-      committing.lock();
-      try {
-        long before = core.current().peek().redoPoint();
-        sequencer.requireRest(before);
-        TakenFiles files =
-            TakenFiles.of(waiting, refs(), before, core.pins().all(), core.clock().now());
-        take(edits.edit("files of job " + job, files.upTo()).resolve(job), files);
-        forget(job); // Last: readers that find nothing waiting read the files.
-        return true;
-      } finally {
-        committing.unlock();
-      }
-    } finally {
-      minor.unlock();
-    }
+    return compactor.betweenMinors(
+        () -> {
+          List<Pending> waiting = waitingFor(job);
+          if (waiting.isEmpty()) {
+            return false;
+          }
+          return divide(
+              before -> {
+                TakenFiles files =
+                    TakenFiles.of(waiting, refs(), before, core.pins().all(), core.clock().now());
+                take(edits.edit("files of job " + job, files.upTo()).resolve(job), files);
+                forget(job); // Last: readers that find nothing waiting read the files.
+              });
+        });
+  }
+
+  /** A change that takes sequence numbers. */
+  private interface Division {
+    /** Makes it; everything up to {@code before} is in files, and nothing was accepted since. */
+    void make(long before) throws IOException;
+  }
+
+  /**
+   * Makes a change between what was accepted until now and what is accepted later.
+   *
+   * @return true
+   */
+  private boolean divide(Division division) throws IOException {
+    compactor.writeMemtables();
+    return edits.alone(
+        () -> {
+          long before = core.current().peek().redoPoint();
+          sequencer.requireRest(before);
+          division.make(before);
+          return true;
+        });
   }
 
   /**
@@ -214,21 +218,14 @@ final class FileChanges {
    * @param now what was cleared, for the manifest
    */
   void clear(RowRange rows, ClearedRows now) throws IOException {
-    minor.lock();
-    try {
-      compactor.writeMemtables();
-      committing.lock();
-      try {
-        long before = core.current().peek().redoPoint();
-        sequencer.requireRest(before);
-        TakenFiles files = TakenFiles.cleared(List.of(rows), refs(), before, core.pins().all());
-        take(edits.edit("cleared " + rows, files.upTo()).clear(now), files);
-      } finally {
-        committing.unlock();
-      }
-    } finally {
-      minor.unlock();
-    }
+    compactor.betweenMinors(
+        () ->
+            divide(
+                before -> {
+                  TakenFiles files =
+                      TakenFiles.cleared(List.of(rows), refs(), before, core.pins().all());
+                  take(edits.edit("cleared " + rows, files.upTo()).clear(now), files);
+                }));
   }
 
   /**
@@ -240,22 +237,15 @@ final class FileChanges {
    * @throws SteleException RETRY_LATER if the tablet's schema has one of the families
    */
   void erase(Set<String> families, ClearedRows now) throws IOException {
-    minor.lock();
-    try {
-      requireDropped(families); // No write that is accepted from now on is of them.
-      compactor.writeMemtables();
-      committing.lock();
-      try {
-        long before = core.current().peek().redoPoint();
-        sequencer.requireRest(before);
-        TakenFiles files = ErasedFiles.of(refs(), families, before);
-        take(edits.edit("erased families " + families, files.upTo()).clear(now), files);
-      } finally {
-        committing.unlock();
-      }
-    } finally {
-      minor.unlock();
-    }
+    compactor.betweenMinors(
+        () -> {
+          requireDropped(families); // No write that is accepted from now on is of them.
+          return divide(
+              before -> {
+                TakenFiles files = ErasedFiles.of(refs(), families, before);
+                take(edits.edit("erased families " + families, files.upTo()).clear(now), files);
+              });
+        });
   }
 
   private void requireDropped(Set<String> families) {
@@ -278,45 +268,25 @@ final class FileChanges {
       for (FileRef file : files.added()) {
         made.add(waitingFiles.take(file));
       }
-      if (files.clears()) {
-        CompactionWriter.Output operations = writeOperations(files.clearedAt());
-        List<FileRef> added = new ArrayList<>(files.added());
-        added.addAll(operations.refs());
-        ManifestEdit whole = edit.add(added).remove(files.removed()).build();
-        settle(
-            () -> {
-              edits.commit(whole, operations);
-              made.addAll(operations.files());
-              show(files, made);
-            });
-      } else {
-        ManifestEdit whole = edit.add(files.added()).remove(files.removed()).build();
-        settle(
-            () -> {
-              edits.commit(whole);
-              show(files, made);
-            });
+      Optional<CompactionWriter.Output> operations =
+          files.clears() ? Optional.of(writeOperations(files.clearedAt())) : Optional.empty();
+      List<FileRef> added = new ArrayList<>(files.added());
+      operations.ifPresent(one -> added.addAll(one.refs()));
+      ManifestEdit whole = edit.add(added).remove(files.removed()).build();
+      core.current().unsettle(); // Others may act on the edit before this tablet knows of it.
+      try {
+        if (operations.isPresent()) {
+          edits.commit(whole, operations.get());
+          made.addAll(operations.get().files());
+        } else {
+          edits.commit(whole);
+        }
+        show(files, made);
+      } finally {
+        core.current().settle();
       }
     } finally {
       made.forEach(TabletFile::release); // Now the state holds them.
-    }
-  }
-
-  /** A change of the manifest and of the state. */
-  private interface Change {
-    void make() throws IOException;
-  }
-
-  /**
-   * Makes a change that others read in METADATA and act on, while this tablet still waits for the
-   * answer to its write. Reads wait until the state has it too.
-   */
-  private void settle(Change change) throws IOException {
-    core.current().unsettle();
-    try {
-      change.make();
-    } finally {
-      core.current().settle();
     }
   }
 

@@ -8,8 +8,8 @@ import java.util.concurrent.locks.Lock;
 /**
  * Commits edits of a tablet's manifest, one at a time.
  *
- * <p>Whoever commits holds {@link #lock}, from before it decides what to commit until the state
- * says the same. Safe for use by any number of threads.
+ * <p>A change runs {@link #alone}, from before it decides what to commit until the state says the
+ * same. Safe for use by any number of threads.
  */
 final class ManifestEdits {
   private final TabletCore core;
@@ -29,9 +29,35 @@ final class ManifestEdits {
     this.lock = core.environment().runtime().newLock();
   }
 
-  /** Held over a commit and what goes with it. */
-  Lock lock() {
-    return lock;
+  /** A change of a tablet's files that has a result. */
+  @FunctionalInterface
+  interface Change<T> {
+    T make() throws IOException;
+  }
+
+  /** A change of a tablet's files without a result. */
+  @FunctionalInterface
+  interface Work {
+    void make() throws IOException;
+  }
+
+  /** As {@link #alone(Change)}. */
+  void alone(Work work) throws IOException {
+    alone(
+        () -> {
+          work.make();
+          return true;
+        });
+  }
+
+  /** Makes a change, while no other is made of those that commit edits. */
+  <T> T alone(Change<T> change) throws IOException {
+    lock.lock();
+    try {
+      return change.make();
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** An edit after which everything up to {@code boundary}, or more, is in the files. */
