@@ -107,6 +107,7 @@ final class JobCommand implements Runnable {
               names = "--prefix-bytes",
               paramLabel = "N",
               defaultValue = "8",
+              converter = OptionValue.Count.class,
               description = "Group the rows whose keys begin with the same N bytes (default: 8).")
           int prefixBytes,
       @Parameters(paramLabel = "TABLE", description = "The table's name.") String table)

@@ -2,6 +2,7 @@ package io.stele.cli;
 
 import io.stele.model.Codec;
 import io.stele.model.LocalityGroup;
+import io.stele.model.Principal;
 import io.stele.model.SteleException;
 import java.time.Duration;
 import java.util.function.Function;
@@ -41,6 +42,14 @@ final class OptionValue {
     @Override
     public Duration convert(String text) {
       return of(text, FamilyText::parseTime);
+    }
+  }
+
+  /** Who may read a table's files, such as {@code user:alice}. */
+  static final class Reader implements ITypeConverter<Principal> {
+    @Override
+    public Principal convert(String text) {
+      return of(text, Principal::parse);
     }
   }
 

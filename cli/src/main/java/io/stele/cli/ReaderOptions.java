@@ -12,25 +12,26 @@ final class ReaderOptions {
   @Option(
       names = "--reader",
       paramLabel = "PRINCIPAL",
+      converter = OptionValue.Reader.class,
       description =
           "Let a user or group read the table's files: user:NAME or group:NAME; may be repeated."
               + " Where any is named, nobody else may, but the store.")
-  private List<String> added = List.of();
+  private List<Principal> added = List.of();
 
   @Option(
       names = "--drop-reader",
       paramLabel = "PRINCIPAL",
+      converter = OptionValue.Reader.class,
       description =
           "Let a user or group read them no more; may be repeated. When the last is dropped, whoever"
               + " HDFS lets may read new files.")
-  private List<String> dropped = List.of();
+  private List<Principal> dropped = List.of();
 
   /** The readers of {@code before} with these changes. */
   List<Principal> change(TableSchema before) {
     List<Principal> readers = new ArrayList<>(before.readers());
-    added.stream().map(Principal::parse).forEach(readers::add);
-    for (String text : dropped) {
-      Principal reader = Principal.parse(text);
+    readers.addAll(added);
+    for (Principal reader : dropped) {
       if (!before.readers().contains(reader)) {
         throw SteleException.notFound(
             reader + " is not a reader of table " + before.name() + ": it has " + before.readers());

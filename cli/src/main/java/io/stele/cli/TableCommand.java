@@ -135,10 +135,11 @@ final class TableCommand {
       @Option(
               names = "--reader",
               paramLabel = "PRINCIPAL",
+              converter = OptionValue.Reader.class,
               description =
                   "Who may read the table's files beside the store: user:NAME or group:NAME; may be"
                       + " repeated (default: whoever HDFS lets).")
-          List<String> readers,
+          List<Principal> readers,
       @Mixin ChangeOptions change)
       throws Exception {
     List<ColumnFamily> parsed = parsed("create", families);
@@ -151,7 +152,7 @@ final class TableCommand {
             stored,
             splitSize.orElse(TableSchema.SPLIT_BYTES),
             hsync,
-            principals(readers));
+            readers == null ? List.of() : readers);
     List<Bytes> splits =
         splitRows == null ? List.of() : splitRows.stream().map(Bytes::parse).toList();
     try (Stele stele = Stele.connect(cluster.configuration())) {
@@ -186,10 +187,6 @@ final class TableCommand {
                 + family.group());
       }
     }
-  }
-
-  private static List<Principal> principals(List<String> texts) {
-    return texts == null ? List.of() : texts.stream().map(Principal::parse).toList();
   }
 
   /** The groups asked for, with {@code codec} where they name none; the default one among them. */

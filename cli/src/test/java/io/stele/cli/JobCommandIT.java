@@ -130,7 +130,7 @@ class JobCommandIT {
         .anyMatch(line -> line.startsWith("f org. 50 50 "));
     assertThat(succeeded("job", "stats", "web", "--prefix", "com.").lines())
         .anyMatch(line -> line.startsWith("150 rows, 150 cells, "));
-    refused(ExitCode.REFUSED, "at least 1 byte", "job", "stats", "web", "--prefix-bytes", "0");
+    refused(ExitCode.USAGE, "number from 1", "job", "stats", "web", "--prefix-bytes", "0");
     refused(ExitCode.USAGE, "--prefix-bytes", "job", "stats", "web", "--prefix-bytes", "many");
   }
 

@@ -33,6 +33,9 @@ class WrongUsageTest {
     assertThat(refusal("table create web a --split-size 10x")).contains("such as 64m");
     assertThat(refusal("table alter web --split-size 10x")).contains("such as 64m");
     assertThat(refusal("table change web/drop-0 --wait 10x")).contains("such as 30d");
+    assertThat(refusal("table create web a --reader alice")).contains("--reader", "user:");
+    assertThat(refusal("table alter web --drop-reader alice")).contains("--drop-reader", "user:");
+    assertThat(refusal("job stats web --prefix-bytes 0")).contains("from 1");
     for (String command : List.of("get web row", "scan web", "job count web")) {
       assertThat(refusal(command + " --versions 0")).contains("from 1");
     }

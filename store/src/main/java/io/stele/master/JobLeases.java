@@ -52,7 +52,7 @@ final class JobLeases implements Runnable {
   /** A job as it was at the last look, and for how long it has been unchanged. */
   private record Watched(JobNodes.Job job, long lookedNanos, Duration unchanged) {}
 
-  /** What pins tablets, and since when whoever pins has not renewed it. */
+  /** A pinning as it was at the last look that found it changed, and when that was. */
   private record Pinned(Optional<JobNodes.Pinning> pinning, long nanos) {}
 
   /** When the state of an application was requested, and the answer. */

@@ -36,6 +36,7 @@ final class SchemaSteps {
 
   private final Schemas schemas;
   private final TabletRecords records;
+  private final SplitRecords splits;
   private final SchemaNews news;
   private final Clearing clearing;
   private final FamilyErasing erasing;
@@ -51,6 +52,7 @@ final class SchemaSteps {
       TableReaders readers) {
     this.schemas = schemas;
     this.records = records;
+    this.splits = new SplitRecords(records);
     Supplier<Map<ServerId, ServerInfo>> live = () -> answering.get().live();
     this.news = new SchemaNews(servers, answering);
     this.clearing = new Clearing(records, live, servers::clear);
@@ -225,7 +227,7 @@ final class SchemaSteps {
         return false;
       }
     }
-    new SplitRecords(records).deleteTentatives(table);
+    splits.deleteTentatives(table);
     return true;
   }
 

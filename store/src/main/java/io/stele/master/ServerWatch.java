@@ -85,7 +85,7 @@ final class ServerWatch implements AutoCloseable {
     final ServerId server;
     boolean hadLock;
     boolean waited; // For its lease, or its first lock.
-    boolean starts; // If it is alive, it has not had its lock yet.
+    boolean starts; // No lock of it was ever seen; it may be about to take its first.
     Stage stage = Stage.LEASE;
     Optional<Timer> timer = Optional.empty(); // Of the next step.
 

@@ -30,9 +30,9 @@ final class TaskRecords {
   private final ArrayDeque<Long> digests = new ArrayDeque<>();
 
   /**
-   * Settled records, according to tablets, that this attempt has not written yet. The digest below
-   * a number covers all lower ones, so where there are too many, every second is dropped, but not
-   * the last: a difference is then found later, and its place is known less well.
+   * The digests that tablets have of settled records that this attempt has not written yet, by
+   * number. The digest below a number covers all lower records. So if there are too many, every
+   * second one is dropped, but not the last: a difference is then found later, and less exactly.
    */
   private final TreeMap<Long, Long> ahead = new TreeMap<>();
 

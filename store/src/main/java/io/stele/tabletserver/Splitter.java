@@ -4,7 +4,6 @@ import io.stele.metadata.Child;
 import io.stele.metadata.SplitRecords;
 import io.stele.metadata.SplitResult;
 import io.stele.metadata.TabletRecord;
-import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
 import io.stele.model.Limits;
 import io.stele.model.RowRange;
@@ -31,7 +30,7 @@ final class Splitter {
 
   private final ProcessRuntime runtime;
   private final ServerLife life;
-  private final TabletRecords records;
+  private final SplitRecords records;
   private final HostedTablets tablets;
   private final ServerResources resources;
   private final TabletLoader loader;
@@ -40,7 +39,7 @@ final class Splitter {
   Splitter(ServerContext server, TabletLoader loader, TabletNews news) {
     this.runtime = server.runtime();
     this.life = server.life();
-    this.records = server.records();
+    this.records = new SplitRecords(server.records());
     this.tablets = server.tablets();
     this.resources = server.resources();
     this.loader = loader;
@@ -141,9 +140,7 @@ final class Splitter {
     try {
       return life.untilKnown(
           "split tablet " + record.id(),
-          () ->
-              new SplitRecords(records)
-                  .split(record, row, halves.lower().child(), halves.upper().child()));
+          () -> records.split(record, row, halves.lower().child(), halves.upper().child()));
     } catch (IOException | RuntimeException | Error e) {
       halves.close();
       throw e;

@@ -40,6 +40,7 @@ final class TabletLoader {
   private final Schemas schemas;
   private final TabletStorage storage;
   private final FencedLogs fenced;
+  private final SplitRecords splits;
   private final ReplayRoom userRoom;
   private final ReplayRoom systemRoom;
 
@@ -47,6 +48,7 @@ final class TabletLoader {
     this.server = server;
     this.schemas = schemas;
     this.storage = storage;
+    this.splits = new SplitRecords(server.records());
     this.fenced = new FencedLogs(server.runtime(), storage.fs());
     this.userRoom = room(server, TabletKind.USER);
     this.systemRoom = room(server, TabletKind.SYSTEM);
@@ -65,7 +67,7 @@ final class TabletLoader {
   void load(TabletId id, Bytes row, long epoch) throws IOException {
     TabletRecord record = assigned(id, row, epoch);
     NameSpace.catchUp(storage.fs()); // Another server has written the files that it names.
-    new SplitRecords(server.records()).removeTentatives(record);
+    splits.removeTentatives(record);
     StoredTable table = table(id);
     RecordManifest manifest = manifest(record);
     HostedTablet hosted = openReplaying(record, table.schema(), manifest);

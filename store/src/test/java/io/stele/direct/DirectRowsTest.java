@@ -56,7 +56,7 @@ class DirectRowsTest {
   void fill() throws IOException {
     Configuration conf = MiniStele.quick(new Configuration());
     conf.set(Keys.SWEEP_INTERVAL.name(), "100ms");
-    conf.set(Keys.CLIENT_TIMEOUT.name(), "10s"); // As long as a file is read in vain.
+    conf.set(Keys.CLIENT_TIMEOUT.name(), "10s"); // Reads of a missing file wait so long.
     cluster =
         MiniStele.start(conf, losingDeletedFiles(Site.inMemory(disk, new MemoryLockStore())), 2, 1);
     stele = cluster.client();

@@ -179,8 +179,7 @@ record YarnSettings(
               + "m for the heap, less than a quarter; raise it, or lower "
               + Keys.CACHE_BYTES.name()
               + " or "
-              + Keys.CACHE_OFF_HEAP_PERCENT.name()
-              + " in stele-site.xml");
+              + Keys.CACHE_OFF_HEAP_PERCENT.name());
     }
     return process;
   }
