@@ -1,5 +1,6 @@
 package io.stele.cli;
 
+import io.stele.model.Bytes;
 import io.stele.model.Codec;
 import io.stele.model.LocalityGroup;
 import io.stele.model.Principal;
@@ -16,7 +17,7 @@ final class OptionValue {
   private static <T> T of(String text, Function<String, T> parser) {
     try {
       return parser.apply(text);
-    } catch (SteleException wrong) {
+    } catch (SteleException | IllegalArgumentException wrong) {
       throw new TypeConversionException(wrong.getMessage());
     }
   }
@@ -42,6 +43,14 @@ final class OptionValue {
     @Override
     public Duration convert(String text) {
       return of(text, FamilyText::parseTime);
+    }
+  }
+
+  /** A row key as commands print it. */
+  static final class Row implements ITypeConverter<Bytes> {
+    @Override
+    public Bytes convert(String text) {
+      return of(text, Bytes::parse);
     }
   }
 

@@ -124,9 +124,10 @@ final class TableCommand {
       @Option(
               names = "--split-at",
               paramLabel = "ROW",
+              converter = OptionValue.Row.class,
               description =
                   "Create the table with a tablet that starts at this row; may be repeated.")
-          List<String> splitRows,
+          List<Bytes> splitRows,
       @Option(
               names = "--hsync",
               description =
@@ -152,14 +153,19 @@ final class TableCommand {
             stored,
             splitSize.orElse(TableSchema.SPLIT_BYTES),
             hsync,
-            readers == null ? List.of() : readers);
-    List<Bytes> splits =
-        splitRows == null ? List.of() : splitRows.stream().map(Bytes::parse).toList();
+            orNone(readers));
     try (Stele stele = Stele.connect(cluster.configuration())) {
       change.finish(
-          stele.admin().beginCreateTable(schema, splits), "Created table " + name + ".", out());
+          stele.admin().beginCreateTable(schema, orNone(splitRows)),
+          "Created table " + name + ".",
+          out());
     }
     return ExitCode.DONE.number();
+  }
+
+  /** The values of an option that may be left out. */
+  private static <T> List<T> orNone(List<T> values) {
+    return values == null ? List.of() : values;
   }
 
   /** The families as new ones; text that is none is wrong usage. */

@@ -2,16 +2,19 @@ package io.stele.log;
 
 import io.stele.files.WriteLeases;
 import io.stele.format.NameSpace;
+import io.stele.runtime.FanOut;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.WorkerPool;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -42,6 +45,7 @@ public final class LogFence {
   private static final int LONGER_CALLS = 2; // Then the waits grow no more.
   private static final Duration POLL_MIN = Duration.ofMillis(10);
   private static final Duration POLL_MAX = Duration.ofSeconds(1);
+  private static final int COPIERS = 4; // A dead server leaves one or two open segments per log.
   private static final int POLL_PART = 20; // Of the time waited so far: no more is lost by it.
 
   /** A segment that is not known to be closed yet. */
@@ -135,19 +139,22 @@ public final class LogFence {
   /** Returns what is listed in place of segments that are not closed, by their names. */
   private Map<String, Segment> closeAll(Path directory, BooleanSupplier ended) throws IOException {
     WriteLeases leases = WriteLeases.in(fs, directory);
-    Map<String, Segment> instead = new HashMap<>();
     if (leases.isLocal()) {
-      return instead;
+      return Map.of();
     }
+    Map<String, Segment> instead = new ConcurrentHashMap<>();
     long start = runtime.nanoTime();
     List<Open> open = new ArrayList<>();
     for (Segment segment : LogDirectory.segments(fs, directory)) {
       open.add(new Open(segment, start));
     }
     while (true) {
+      if (ended.getAsBoolean()) {
+        copyOpen(leases, open, instead);
+        open.removeIf(one -> instead.containsKey(one.name));
+      }
       for (int i = open.size() - 1; i >= 0; i--) {
-        if ((ended.getAsBoolean() && isReplaced(leases, open.get(i), instead))
-            || isClosed(leases, open.get(i))) {
+        if (isClosed(leases, open.get(i))) {
           open.remove(i);
         }
       }
@@ -172,22 +179,40 @@ public final class LogFence {
     return Duration.ofNanos(Math.max(POLL_MIN.toNanos(), Math.min(part, POLL_MAX.toNanos())));
   }
 
-  private boolean isReplaced(WriteLeases leases, Open open, Map<String, Segment> instead)
+  /**
+   * Copies those segments that are not closed and that nobody has tried to copy, all at once: a
+   * copy of a few bytes takes as many calls of HDFS as a long one.
+   */
+  private void copyOpen(WriteLeases leases, List<Open> all, Map<String, Segment> instead)
       throws IOException {
+    List<Open> untried = all.stream().filter(one -> !one.copyTried).toList();
+    if (untried.isEmpty()) {
+      return;
+    }
+    try (WorkerPool copiers = runtime.pool("segment-copier", COPIERS)) {
+      FanOut.each(runtime, copiers, COPIERS + 1, untried, one -> copy(leases, one, instead));
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    } catch (InterruptedException e) {
+      throw Futures.interrupted(e, "copying open segments");
+    }
+  }
+
+  private void copy(WriteLeases leases, Open open, Map<String, Segment> instead) {
     try {
-      if (open.copyTried || leases.isClosed(open.name)) {
-        return false;
+      if (leases.isClosed(open.name)) {
+        return;
       }
       open.copyTried = true;
       Optional<Segment> copy = copier.copy(open.segment);
-      if (copy.isEmpty()) {
-        return false;
+      if (copy.isPresent()) {
+        instead.put(open.name, copy.get());
+        leases.recover(open.name); // HDFS would keep it open for long.
       }
-      instead.put(open.name, copy.get());
-      leases.recover(open.name); // HDFS would keep it open for long.
-      return true;
     } catch (FileNotFoundException e) {
-      return false; // Deleted meanwhile: nothing needed it.
+      LOG.debug("{} was deleted meanwhile: nothing needed it", open.name, e);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

@@ -92,7 +92,7 @@ final class ActiveMaster implements AutoCloseable {
             new ServerWatch(
                 runtime,
                 locks,
-                new DeadLogs(runtime, fs, layout, requests, Keys.SORT_BYTES_MIN.in(conf)),
+                new DeadLogs(runtime, fs, layout, requests, wake, Keys.SORT_BYTES_MIN.in(conf)),
                 cluster.lease(),
                 wake));
     TableReaders readers = new TableReaders(fs, layout, schemas);

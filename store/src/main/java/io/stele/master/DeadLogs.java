@@ -51,6 +51,7 @@ final class DeadLogs {
   private final FileSystem fs;
   private final Layout layout;
   private final TabletServers requests;
+  private final Wake wake;
   private final long bytesMin;
   private final LogFence fence;
 
@@ -98,14 +99,21 @@ final class DeadLogs {
   /**
    * A set of logs of which none is being sorted.
    *
+   * @param wake called when tablets may have become ready
    * @param bytesMin logs with fewer bytes are not sorted
    */
   DeadLogs(
-      ProcessRuntime runtime, FileSystem fs, Layout layout, TabletServers requests, long bytesMin) {
+      ProcessRuntime runtime,
+      FileSystem fs,
+      Layout layout,
+      TabletServers requests,
+      Wake wake,
+      long bytesMin) {
     this.runtime = runtime;
     this.fs = fs;
     this.layout = layout;
     this.requests = requests;
+    this.wake = wake;
     this.bytesMin = bytesMin;
     this.fence = new LogFence(runtime, fs);
   }
@@ -297,15 +305,18 @@ final class DeadLogs {
     return server;
   }
 
-  private synchronized void sorted(ServerId dead, List<String> names) {
-    Sorting sorting = sortings.get(dead);
-    if (sorting == null || !sorting.open.removeIf(one -> names.contains(one.name))) {
-      return;
+  private void sorted(ServerId dead, List<String> names) {
+    synchronized (this) {
+      Sorting sorting = sortings.get(dead);
+      if (sorting == null || !sorting.open.removeIf(one -> names.contains(one.name))) {
+        return;
+      }
+      sorting.progressNanos = runtime.nanoTime();
+      if (sorting.isDone()) {
+        sortings.remove(dead);
+        LOG.info("The log of {} is sorted", dead);
+      }
     }
-    sorting.progressNanos = runtime.nanoTime();
-    if (sorting.isDone()) {
-      sortings.remove(dead);
-      LOG.info("The log of {} is sorted", dead);
-    }
+    wake.look(); // The step under way may have planned before.
   }
 }

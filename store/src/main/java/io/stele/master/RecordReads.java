@@ -199,8 +199,8 @@ final class RecordReads {
     RowRange rows = ServedMetadata.rows(run);
     try {
       if (run.stream().allMatch(part -> readInFull.contains(part.id()))) {
-        readRanges(rows);
-        readAgain(rows, step);
+        readRanges(rows, step);
+        readReported(rows);
       } else {
         known.replace(rows, records.readUndamaged(rows));
         ranges = without(rows);
@@ -213,9 +213,11 @@ final class RecordReads {
     }
   }
 
-  private void readRanges(RowRange rows) throws IOException {
+  private void readRanges(RowRange rows, Step step) throws IOException {
     List<RowRange> here =
-        ranges.stream().flatMap(range -> range.intersection(rows).stream()).toList();
+        Stream.concat(ranges.stream(), rowsOf(due(rows, step)).stream())
+            .flatMap(range -> range.intersection(rows).stream())
+            .toList();
     if (here.isEmpty()) {
       return;
     }
@@ -224,6 +226,20 @@ final class RecordReads {
       read.now().forEach(this::isAsOfNow);
     }
     ranges = without(rows);
+  }
+
+  /** The tablets in transition that were not read for some time. */
+  private List<TabletRecord> due(RowRange rows, Step step) {
+    long pause = Math.max(AGAIN_MIN.toNanos(), AGAIN_EACH.toNanos() * step.inTransition().size());
+    long now = runtime.nanoTime();
+    return step.inTransition().stream()
+        .filter(record -> !record.id().table().isSystem() && rows.contains(record.row()))
+        .filter(
+            record -> {
+              Long read = readNanos.get(record.row());
+              return read == null || now - read >= pause || step.wanted().contains(record.id());
+            })
+        .toList();
   }
 
   /** What is left of the ranges when {@code rows} were read. */
@@ -244,23 +260,12 @@ final class RecordReads {
     return left;
   }
 
-  private void readAgain(RowRange rows, Step step) throws IOException {
+  private void readReported(RowRange rows) throws IOException {
     Set<RecordRow> news = new TreeSet<>();
     reported.stream().filter(row -> rows.contains(row.row())).forEach(news::add);
     reported.removeAll(news); // Before the reads: more may be reported meanwhile.
-    Set<RecordRow> again = new TreeSet<>(news);
-    long pause = Math.max(AGAIN_MIN.toNanos(), AGAIN_EACH.toNanos() * step.inTransition().size());
-    long now = runtime.nanoTime();
-    for (TabletRecord record : step.inTransition()) {
-      if (!record.id().table().isSystem() && rows.contains(record.row())) {
-        Long read = readNanos.get(record.row());
-        if (read == null || now - read >= pause || step.wanted().contains(record.id())) {
-          again.add(RecordRow.of(record));
-        }
-      }
-    }
     try {
-      for (PlanExecutor.Reread read : executor.readAgain(again)) {
+      for (PlanExecutor.Reread read : executor.readAgain(news)) {
         take(read);
       }
     } catch (IOException | SteleException e) {

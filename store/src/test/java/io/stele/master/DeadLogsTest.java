@@ -46,6 +46,24 @@ class DeadLogsTest {
         });
   }
 
+  /** Otherwise a step that planned just before would be the last for a second. */
+  @Test
+  void theLoopIsWokenWhenSomethingIsSorted() throws Exception {
+    master.run(
+        () -> {
+          deadServerWith(5);
+          master.plane.sorts = false;
+          steps(10);
+          master.wake.await(Duration.ofHours(1)); // Whatever woke it before.
+          long before = master.process.nanoTime();
+          master.plane.sorts = true;
+          master.logs.goOn(master.watch.live());
+          master.wake.await(Duration.ofHours(1));
+          assertThat(Duration.ofNanos(master.process.nanoTime() - before))
+              .isLessThan(Duration.ofSeconds(1));
+        });
+  }
+
   @Test
   void theyDoNotWaitForeverForServersThatSortNothing() throws Exception {
     master.run(
@@ -85,7 +103,9 @@ class DeadLogsTest {
           master.plane.sorts = false;
           steps(10);
           assertThat(master.logs.isUnderWay(DEAD)).isTrue();
-          DeadLogs next = new DeadLogs(master.process, master.fs, master.layout, master.servers, 0);
+          DeadLogs next =
+              new DeadLogs(
+                  master.process, master.fs, master.layout, master.servers, master.wake, 0);
           assertThat(next.isUnderWay()).as("nothing is stored").isFalse();
           next.take(DEAD, () -> true);
           assertThat(next.isUnderWay(DEAD)).isTrue();

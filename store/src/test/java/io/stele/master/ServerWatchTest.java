@@ -46,6 +46,7 @@ class ServerWatchTest {
           fs,
           layout,
           new MasterFixture().servers, // Sorts nothing here.
+          new Wake(process),
           Long.MAX_VALUE);
   private final ServerWatch watch = watch();
 
