@@ -36,8 +36,8 @@ import org.slf4j.LoggerFactory;
  *       that are to be moved or merged;
  *   <li>the rows of tables that changed, and of all that a server had when it was fenced, as it may
  *       have split tablets without anybody having heard of it;
- *   <li>the rows of tablets that no server serves, again and again, the less often the more there
- *       are;
+ *   <li>the rows of tablets that no server serves, neighbours together, again and again, the less
+ *       often the more there are;
  *   <li>a part of METADATA every ten seconds, each part in turn, as a message may be lost.
  * </ul>
  *

@@ -83,14 +83,16 @@ final class ServerWatch implements AutoCloseable {
   /** A server that is being fenced. The fields are guarded by the watch. */
   private static final class Fencing {
     final ServerId server;
+    final boolean byAnother; // Another master began it: the server may hold its lock.
     boolean hadLock;
     boolean waited; // For its lease, or its first lock.
     boolean starts; // No lock of it was ever seen; it may be about to take its first.
     Stage stage = Stage.LEASE;
     Optional<Timer> timer = Optional.empty(); // Of the next step.
 
-    Fencing(ServerId server, boolean hadLock) {
+    Fencing(ServerId server, boolean hadLock, boolean byAnother) {
       this.server = server;
+      this.byAnother = byAnother;
       this.hadLock = hadLock;
     }
   }
@@ -255,7 +257,7 @@ final class ServerWatch implements AutoCloseable {
     }
     LOG.warn("Tablet server {} was not fenced completely: will do so now", server);
     Optional.ofNullable(fencing.get(server)).flatMap(begun -> begun.timer).ifPresent(Timer::cancel);
-    Fencing begun = new Fencing(server, true);
+    Fencing begun = new Fencing(server, true, true);
     fencing.put(server, begun);
     recoveries.lost(server);
     goOn(begun, Stage.LOG, Duration.ZERO);
@@ -266,7 +268,7 @@ final class ServerWatch implements AutoCloseable {
         && !live.containsKey(server)
         && !fenced.contains(server)
         && !fencing.containsKey(server)) {
-      Fencing begun = new Fencing(server, hadLock);
+      Fencing begun = new Fencing(server, hadLock, false);
       fencing.put(server, begun);
       recoveries.lost(server);
       goOn(begun, Stage.LEASE, Duration.ZERO);
@@ -537,7 +539,7 @@ final class ServerWatch implements AutoCloseable {
   private Set<ServerId> leased() {
     Set<ServerId> leased = new TreeSet<>();
     for (Fencing begun : fencing.values()) {
-      if (begun.stage == Stage.LEASE && !begun.starts) {
+      if (begun.byAnother || (begun.stage == Stage.LEASE && !begun.starts)) {
         leased.add(begun.server);
       }
     }

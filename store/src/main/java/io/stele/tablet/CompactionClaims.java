@@ -155,21 +155,33 @@ final class CompactionClaims {
     lock.lock();
     try {
       awaitNone();
-      SchemaRules now = core.rules();
-      List<Claim> claims = new ArrayList<>();
       TabletState state = core.current().acquire();
-      for (FileStack stack : state.stacks(now)) {
-        Claim claim = new Claim(stack, stack.layers(), now);
-        enter(claim);
-        claims.add(claim);
+      try {
+        return claimAll(state);
+      } finally {
+        state.release();
       }
-      state.release();
-      return claims;
     } catch (InterruptedException e) {
       throw Futures.interrupted(e, "waiting for other compactions");
     } finally {
       lock.unlock();
     }
+  }
+
+  /**
+   * Takes the schema after the state: what is written by a family must not be dropped by a schema
+   * that does not have it yet.
+   */
+  @GuardedBy("lock")
+  private List<Claim> claimAll(TabletState state) {
+    SchemaRules now = core.rules();
+    List<Claim> claims = new ArrayList<>();
+    for (FileStack stack : state.stacks(now)) {
+      Claim claim = new Claim(stack, stack.layers(), now);
+      enter(claim);
+      claims.add(claim);
+    }
+    return claims;
   }
 
   /** Waits until no claims are left; meanwhile no new ones are made. */

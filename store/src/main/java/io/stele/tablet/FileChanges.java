@@ -292,14 +292,19 @@ final class FileChanges {
 
   private void show(TakenFiles files, List<TabletFile> made) {
     long upTo = files.upTo();
-    sequencer.passTo(upTo);
-    core.current()
-        .swap(
-            state ->
-                files.clears()
-                    ? state.cleared(filesOf(state, files.removed()), made, upTo)
-                    : state.taken(filesOf(state, files.removed()), made, upTo),
-            () -> core.commits().pass(upTo));
+    try {
+      sequencer.passTo(upTo);
+      core.current()
+          .swap(
+              state ->
+                  files.clears()
+                      ? state.cleared(filesOf(state, files.removed()), made, upTo)
+                      : state.taken(filesOf(state, files.removed()), made, upTo),
+              () -> core.commits().pass(upTo));
+    } catch (RuntimeException | Error e) {
+      core.health().stop(e); // Nobody may read what the manifest no longer says.
+      throw e;
+    }
   }
 
   /**

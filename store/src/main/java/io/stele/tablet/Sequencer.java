@@ -53,6 +53,7 @@ final class Sequencer {
   // Written under the lock. Readers without the lock tolerate an old value.
   private volatile long lastSequence;
   private volatile boolean paused;
+  private volatile long lastOfFiles;
   private volatile boolean closed;
 
   /** A sequencer that assigns numbers above {@code lastSequence}. */
@@ -66,21 +67,33 @@ final class Sequencer {
   }
 
   /**
+   * What a change depends on besides its row.
+   *
+   * @param rules the schema that allows it
+   * @param lastOfFiles the last number that was given to contents of files, because rows were
+   *     cleared or files of a job were taken
+   */
+  record Basis(SchemaRules rules, long lastOfFiles) {}
+
+  /** Take it before a change is evaluated. */
+  Basis basis() {
+    return new Basis(core.rules(), lastOfFiles);
+  }
+
+  /**
    * Assigns the next sequence number to a change and queues it for the log.
    *
-   * @param rules the schema that allows the change
+   * @param basis taken before the change was evaluated
    * @return work to be done after all locks are released: it may run the callbacks of any operation
-   * @throws SteleException RETRY_LATER if writes are paused, the tablet has stopped, or its schema
-   *     has changed since it allowed the change
+   * @throws SteleException RETRY_LATER if writes are paused, the tablet has stopped, or the basis
+   *     has changed
    */
-  Runnable add(Change change, SchemaRules rules) {
+  Runnable add(Change change, Basis basis) {
     lock.lock();
     try {
       core.health().check();
       checkNotPaused();
-      if (rules != core.rules()) { // Its family may have been erased since.
-        throw SteleException.retryLater("the schema of tablet " + id + " has changed: try again");
-      }
+      checkBasis(basis);
       long sequence = lastSequence + 1;
       LoggedCells cells = cells(change.mutation(), sequence);
       LogRecord record =
@@ -105,6 +118,16 @@ final class Sequencer {
       }
     } finally {
       lock.unlock();
+    }
+  }
+
+  private void checkBasis(Basis basis) {
+    if (basis.rules() != core.rules()) { // Its family may have been erased since.
+      throw SteleException.retryLater("the schema of tablet " + id + " has changed: try again");
+    }
+    if (basis.lastOfFiles() != lastOfFiles) { // It may have read cells that were cleared since.
+      throw SteleException.retryLater(
+          "rows of tablet " + id + " were cleared, or got files of a job, meanwhile: try again");
     }
   }
 
@@ -168,6 +191,7 @@ final class Sequencer {
     lock.lock();
     try {
       lastSequence = sequence;
+      lastOfFiles = sequence;
     } finally {
       lock.unlock();
     }

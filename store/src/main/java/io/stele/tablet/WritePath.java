@@ -117,12 +117,12 @@ final class WritePath {
       throws IOException {
     boolean sequenced = false;
     try {
-      SchemaRules rules = core.rules();
-      Evaluation.Evaluated evaluated = evaluate(request, rules);
+      Sequencer.Basis basis = sequencer.basis();
+      Evaluation.Evaluated evaluated = evaluate(request, basis.rules());
       if (evaluated.mutation().edits().isEmpty() && operation.isEmpty()) {
         return () -> tellWhenDurable(evaluated.result(), outcome);
       }
-      Runnable afterwards = sequencer.add(change(request, operation, evaluated, outcome), rules);
+      Runnable afterwards = sequencer.add(change(request, operation, evaluated, outcome), basis);
       sequenced = true;
       return afterwards;
     } catch (SteleException e) {

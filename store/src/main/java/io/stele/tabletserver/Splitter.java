@@ -72,6 +72,25 @@ final class Splitter {
     Tablet tablet = parent.tablet();
     tablet.minorCompact(); // Most of the memtable, while writes go on.
     parent.awaitMinor();
+    SplitResult split;
+    try {
+      split = splitPaused(parent, row);
+    } finally {
+      parent.minor().release(1); // Only now: nothing may be begun in a parent that is no more.
+    }
+    news.changed(List.of(split.lower(), split.upper()));
+    resources.of(parent.id()).log().forget(parent.id());
+    tablet.close();
+    LOG.info(
+        "Split tablet {} at {} into {} and {}",
+        parent.id(),
+        row,
+        split.lower().id(),
+        split.upper().id());
+  }
+
+  private SplitResult splitPaused(HostedTablet parent, Bytes row) throws IOException {
+    Tablet tablet = parent.tablet();
     Halves halves;
     SplitResult split;
     try {
@@ -84,20 +103,10 @@ final class Splitter {
         tablet.resumeWrites();
       }
       throw e;
-    } finally {
-      parent.minor().release(1);
     }
     // The parent no longer exists: its clients are told to locate the row again.
     serve(parent, halves, split);
-    news.changed(List.of(split.lower(), split.upper()));
-    resources.of(parent.id()).log().forget(parent.id());
-    tablet.close();
-    LOG.info(
-        "Split tablet {} at {} into {} and {}",
-        parent.id(),
-        row,
-        split.lower().id(),
-        split.upper().id());
+    return split;
   }
 
   /** A half of a split: its specification and its open tablet. */

@@ -240,12 +240,15 @@ class ServerWatchTest {
           fs.rename(layout.logs(SERVER), layout.recovery(SERVER));
           watch.refresh(true);
           assertThat(watch.live()).isEmpty();
+          assertThat(watch.answering().leased()).as("it has its lock").containsExactly(SERVER);
           sleep(MOMENT);
           assertThat(FencedLog.isListed(fs, layout.recovery(SERVER))).isTrue();
           assertThat(locks.read(LockPaths.server(SERVER))).isEmpty();
           assertThat(watch.fenced()).as("its lease may be valid").isEmpty();
+          assertThat(watch.answering().leased()).containsExactly(SERVER);
           sleep(LEASE_AND_DRIFT);
           assertThat(watch.fenced()).containsExactly(SERVER);
+          assertThat(watch.answering().leased()).isEmpty();
         });
   }
 

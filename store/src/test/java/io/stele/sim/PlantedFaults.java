@@ -136,6 +136,13 @@ final class PlantedFaults {
             .under("clears", "families")
             .besides(LATE_ANSWERS),
         fault(
+                "a change is applied though what it read was cleared meanwhile",
+                "tablet.Sequencer",
+                "checkBasis",
+                PlantedFault.Nothing.class)
+            .under("clears", "families")
+            .besides(SLOW_FILES),
+        fault(
                 "a family is dropped though a server that was not told may answer",
                 "master.ServerWatch",
                 "leased",

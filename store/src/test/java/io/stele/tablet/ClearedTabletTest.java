@@ -3,14 +3,25 @@ package io.stele.tablet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.model.Bytes;
+import io.stele.model.CheckAndMutate;
+import io.stele.model.Column;
 import io.stele.model.ColumnFamily;
+import io.stele.model.Durability;
+import io.stele.model.Filter;
+import io.stele.model.Mutation;
+import io.stele.model.Outstanding;
+import io.stele.model.ReadModifyWrite;
+import io.stele.model.RowOperation;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.record.ClearedRows;
+import io.stele.runtime.MemoryClaim;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -82,6 +93,46 @@ class ClearedTabletTest {
     clear(RowRange.ALL);
     fixture.manifest.beforeAnswer(() -> {});
     assertThat(waited).singleElement().satisfies(one -> assertThat(one).isCompleted());
+    assertThat(fixture.rows()).isEmpty();
+  }
+
+  /** Applies an operation during whose evaluation, once the row was read, all rows are cleared. */
+  private CompletableFuture<OperationResult> applyAcrossClearing(RowOperation operation) {
+    MemoryClaim claim =
+        bytes -> {
+          if (asked++ == 0) {
+            clear(RowRange.ALL);
+          }
+        };
+    return fixture.tablet.apply(
+        new OperationRequest(
+            operation, Optional.empty(), Outstanding.from(0), Durability.HFLUSH, claim));
+  }
+
+  @Test
+  void anIncrementOfWhatWasClearedMeanwhileIsNotApplied() throws IOException {
+    ReadModifyWrite increment = ReadModifyWrite.increment(Bytes.of("a"), "f", Bytes.of("n"), 1);
+    for (int i = 0; i < 5; i++) {
+      fixture.apply(increment).join();
+    }
+    fixture.tablet.minorCompact();
+    assertThatThrownBy(applyAcrossClearing(increment)::join)
+        .hasMessageContaining("were cleared")
+        .hasMessageContaining("try again");
+    assertThat(fixture.rows()).isEmpty();
+    fixture.apply(increment).join();
+    assertThat(fixture.rows()).singleElement().asString().endsWith("\\x01");
+  }
+
+  @Test
+  void aConditionThatHeldForWhatWasClearedMeanwhileDoesNotHold() throws IOException {
+    fixture.put("a", "f", "q", 1, "x".repeat(1 << 20));
+    fixture.tablet.minorCompact();
+    CheckAndMutate change =
+        CheckAndMutate.ifAny(
+            new Filter.ColumnIs(Column.of("f", "q")), Mutation.of("a").put("f", "q", "new"));
+    assertThatThrownBy(applyAcrossClearing(change)::join).hasMessageContaining("try again");
+    assertThat(asked).as("the row was read before it was cleared").isPositive();
     assertThat(fixture.rows()).isEmpty();
   }
 
