@@ -26,7 +26,7 @@ final class PlantedFaults {
 
   /** Answers come late: what METADATA has was written by somebody who does not know it yet. */
   private static final Fault LATE_ANSWERS =
-      new Fault.BadNetwork(new SimulatedNetwork.Weather(0, 0.2, 0), Duration.ofSeconds(29));
+      new Fault.BadNetwork(new SimulatedNetwork.Weather(0, 0.2, 0.3), Duration.ofSeconds(29));
 
   private PlantedFaults() {}
 
@@ -133,15 +133,8 @@ final class PlantedFaults {
                 "tablet.CurrentState",
                 "requireSettled",
                 PlantedFault.Nothing.class)
-            .under("clears", "families")
+            .under("clears")
             .besides(LATE_ANSWERS),
-        fault(
-                "a change is applied though what it read was cleared meanwhile",
-                "tablet.Sequencer",
-                "checkBasis",
-                PlantedFault.Nothing.class)
-            .under("clears", "families")
-            .besides(SLOW_FILES),
         fault(
                 "a family is dropped though a server that was not told may answer",
                 "master.ServerWatch",
