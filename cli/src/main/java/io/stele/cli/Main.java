@@ -67,7 +67,7 @@ public final class Main {
 
   /** The same, with commands made by {@code factory}. */
   static CommandLine commandLine(CommandLine.IFactory factory) {
-    CommandLine line = new CommandLine(new Main(), factory);
+    CommandLine line = OptionValue.register(new CommandLine(new Main(), factory));
     line.setOut(new PrintWriter(System.out, true, StandardCharsets.UTF_8));
     line.setErr(new PrintWriter(System.err, true, StandardCharsets.UTF_8));
     line.registerConverter(org.apache.hadoop.fs.Path.class, org.apache.hadoop.fs.Path::new);

@@ -7,12 +7,21 @@ import io.stele.model.Principal;
 import io.stele.model.SteleException;
 import java.time.Duration;
 import java.util.function.Function;
+import picocli.CommandLine;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Values of options: text that cannot be one is wrong usage, known before a cluster is asked. */
 final class OptionValue {
   private OptionValue() {}
+
+  /** Has {@code line} read options of these types, whose text is always read in the same way. */
+  static CommandLine register(CommandLine line) {
+    return line.registerConverter(Bytes.class, text -> of(text, Bytes::parse))
+        .registerConverter(Codec.class, text -> of(text, GroupText::codec))
+        .registerConverter(Duration.class, text -> of(text, FamilyText::parseTime))
+        .registerConverter(Principal.class, text -> of(text, Principal::parse));
+  }
 
   private static <T> T of(String text, Function<String, T> parser) {
     try {
@@ -22,43 +31,11 @@ final class OptionValue {
     }
   }
 
-  /** The name of a codec, such as {@code zstd-high}. */
-  static final class CodecName implements ITypeConverter<Codec> {
-    @Override
-    public Codec convert(String text) {
-      return of(text, GroupText::codec);
-    }
-  }
-
   /** A size such as {@code 64m}, in bytes. */
   static final class Size implements ITypeConverter<Long> {
     @Override
     public Long convert(String text) {
       return of(text, FamilyText::parseSize);
-    }
-  }
-
-  /** A time such as {@code 10m}. */
-  static final class Time implements ITypeConverter<Duration> {
-    @Override
-    public Duration convert(String text) {
-      return of(text, FamilyText::parseTime);
-    }
-  }
-
-  /** A row key as commands print it. */
-  static final class Row implements ITypeConverter<Bytes> {
-    @Override
-    public Bytes convert(String text) {
-      return of(text, Bytes::parse);
-    }
-  }
-
-  /** Who may read a table's files, such as {@code user:alice}. */
-  static final class Reader implements ITypeConverter<Principal> {
-    @Override
-    public Principal convert(String text) {
-      return of(text, Principal::parse);
     }
   }
 

@@ -12,7 +12,6 @@ final class ReaderOptions {
   @Option(
       names = "--reader",
       paramLabel = "PRINCIPAL",
-      converter = OptionValue.Reader.class,
       description =
           "Let a user or group read the table's files: user:NAME or group:NAME; may be repeated."
               + " Where any is named, nobody else may, but the store.")
@@ -21,7 +20,6 @@ final class ReaderOptions {
   @Option(
       names = "--drop-reader",
       paramLabel = "PRINCIPAL",
-      converter = OptionValue.Reader.class,
       description =
           "Let a user or group read them no more; may be repeated. When the last is dropped, whoever"
               + " HDFS lets may read new files.")

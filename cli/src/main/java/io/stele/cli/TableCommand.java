@@ -105,7 +105,6 @@ final class TableCommand {
       @Option(
               names = "--codec",
               paramLabel = "CODEC",
-              converter = OptionValue.CodecName.class,
               description =
                   "Compression of locality groups that name no codec, see below (default: snappy).")
           Optional<Codec> codec,
@@ -124,7 +123,6 @@ final class TableCommand {
       @Option(
               names = "--split-at",
               paramLabel = "ROW",
-              converter = OptionValue.Row.class,
               description =
                   "Create the table with a tablet that starts at this row; may be repeated.")
           List<Bytes> splitRows,
@@ -136,7 +134,6 @@ final class TableCommand {
       @Option(
               names = "--reader",
               paramLabel = "PRINCIPAL",
-              converter = OptionValue.Reader.class,
               description =
                   "Who may read the table's files beside the store: user:NAME or group:NAME; may be"
                       + " repeated (default: whoever HDFS lets).")
@@ -510,7 +507,6 @@ final class TableCommand {
       @Option(
               names = "--wait",
               paramLabel = "TIME",
-              converter = OptionValue.Time.class,
               description = "Wait until the change is made, at most this long, such as 90s or 10m.")
           Optional<Duration> wait)
       throws Exception {

@@ -31,7 +31,8 @@ class GroupTextTest {
   @ParameterizedTest
   @EnumSource(Codec.class)
   void theHelpSaysWhatEachCodecIsFor(Codec codec) {
-    CommandLine create = new CommandLine(new TableCommand()).getSubcommands().get("create");
+    CommandLine create =
+        OptionValue.register(new CommandLine(new TableCommand())).getSubcommands().get("create");
     assertThat(create.getUsageMessage())
         .containsPattern("(?m)^  " + GroupText.lower(codec) + " {2,}\\S");
   }

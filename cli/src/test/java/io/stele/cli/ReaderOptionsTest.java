@@ -13,7 +13,8 @@ class ReaderOptionsTest {
       TableSchema.of("t", "f").withReaders("user:alice", "group:analysts");
 
   private static List<Principal> changed(String... arguments) {
-    ReaderOptions options = CommandLine.populateCommand(new ReaderOptions(), arguments);
+    ReaderOptions options = new ReaderOptions();
+    OptionValue.register(new CommandLine(options)).parseArgs(arguments);
     return BEFORE.withReaders(options.change(BEFORE)).readers();
   }
 

@@ -33,7 +33,8 @@ class WrongUsageTest {
     assertThat(refusal("table create web a --split-size 10x")).contains("such as 64m");
     assertThat(refusal("table alter web --split-size 10x")).contains("such as 64m");
     assertThat(refusal("table change web/drop-0 --wait 10x")).contains("such as 30d");
-    assertThat(refusal("table create web a --split-at \\x")).contains("--split-at", "\\\\");
+    assertThat(refusal("table create web a --split-at \\x"))
+        .contains("--split-at", "two hex digits");
     assertThat(refusal("table create web a --reader alice")).contains("--reader", "user:");
     assertThat(refusal("table alter web --drop-reader alice")).contains("--drop-reader", "user:");
     assertThat(refusal("job stats web --prefix-bytes 0")).contains("from 1");
