@@ -43,9 +43,9 @@ public final class LogFence {
   private static final Duration SECOND_CALL = Duration.ofSeconds(4);
   private static final Duration FURTHER_CALLS = Duration.ofSeconds(64);
   private static final int LONGER_CALLS = 2; // Then the waits grow no more.
+  private static final int COPIERS = 4; // A dead server leaves one or two open segments per log.
   private static final Duration POLL_MIN = Duration.ofMillis(10);
   private static final Duration POLL_MAX = Duration.ofSeconds(1);
-  private static final int COPIERS = 4; // A dead server leaves one or two open segments per log.
   private static final int POLL_PART = 20; // Of the time waited so far: no more is lost by it.
 
   /** A segment that is not known to be closed yet. */

@@ -30,9 +30,9 @@ final class TaskRecords {
   private final ArrayDeque<Long> digests = new ArrayDeque<>();
 
   /**
-   * The digests that tablets have of settled records that this attempt has not written yet, by
-   * number. The digest below a number covers all lower records. So if there are too many, every
-   * second one is dropped, but not the last: a difference is then found later, and less exactly.
+   * Digests of settled records, as tablets reported them, that this attempt has yet to reach. The
+   * digest at a number covers all records below it. If there are too many, every second one is
+   * dropped, but never the last: a difference is then found later, and less exactly.
    */
   private final TreeMap<Long, Long> ahead = new TreeMap<>();
 

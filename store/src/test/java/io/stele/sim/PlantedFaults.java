@@ -24,7 +24,7 @@ final class PlantedFaults {
   private static final Fault SLOW_FILES =
       new Fault.BadFiles(new SimulatedFiles.Weather(0.4, 0.1, 0, 0.005), Duration.ofSeconds(29));
 
-  /** Answers come late: what METADATA has was written by somebody who does not know it yet. */
+  /** Answers are late: METADATA has a write, and its writer does not know yet that it succeeded. */
   private static final Fault LATE_ANSWERS =
       new Fault.BadNetwork(new SimulatedNetwork.Weather(0, 0.2, 0.3), Duration.ofSeconds(29));
 
