@@ -63,7 +63,7 @@ final class CountedRecords {
       throws IOException {
     List<TabletRecord> counting = new ArrayList<>();
     List<TabletRecord> open = new ArrayList<>();
-    int limit = Math.max(NEIGHBOURS, Math.min(enough, PAGE_ROWS));
+    int limit = Math.max(1, Math.min(enough, PAGE_ROWS)); // Nearly every row counts.
     Bytes next = range.start();
     Bytes end = range.end();
     int most = enough;
@@ -78,6 +78,7 @@ final class CountedRecords {
       }
       if (page.size() == limit) {
         next = page.get(page.size() - 1).key().successor();
+        limit = Math.max(NEIGHBOURS, limit);
         continue;
       }
       if (open.isEmpty() || end.isEmpty()) {

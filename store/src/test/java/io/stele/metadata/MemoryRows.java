@@ -17,6 +17,7 @@ import java.util.TreeMap;
 final class MemoryRows implements RecordRows {
   private final TreeMap<Bytes, TreeMap<String, Cell>> rows = new TreeMap<>();
   private long now;
+  private int read;
 
   @Override
   public synchronized List<Row> scan(RowRange range, int limit) {
@@ -27,6 +28,7 @@ final class MemoryRows implements RecordRows {
       }
       found.add(new Row(row.getKey(), List.copyOf(row.getValue().values())));
     }
+    read += found.size();
     return found;
   }
 
@@ -64,6 +66,11 @@ final class MemoryRows implements RecordRows {
     if (row.isEmpty()) {
       rows.remove(mutation.row());
     }
+  }
+
+  /** How many rows all scans have read. */
+  synchronized int read() {
+    return read;
   }
 
   synchronized int size() {

@@ -58,6 +58,22 @@ class TabletRecordsTest {
   }
 
   @Test
+  void aRecordIsReadWithoutThoseOfItsNeighbours() throws IOException {
+    records.createTable(TABLE, List.of(Bytes.of("b"), Bytes.of("c"), Bytes.of("d")));
+    for (TabletRecord one : records.readAll(TABLE)) {
+      records.assign(one, ONE); // Before that, whether it counts depends on its neighbour.
+    }
+    TabletRecord first = records.readAll(TABLE).get(0);
+    int before = metadata.read();
+
+    assertThat(records.read(TABLE, first.row())).contains(first);
+    assertThat(records.find(TABLE, Bytes.of("a"))).contains(first);
+    assertThat(records.readFrom(TABLE, Bytes.EMPTY, 2)).hasSize(2);
+
+    assertThat(metadata.read() - before).as("rows read").isEqualTo(1 + 1 + 2);
+  }
+
+  @Test
   void anAssignmentGoesRoundAndEveryStepIsReadBackAsItWasWritten() throws IOException {
     TabletRecord none = fixture.only();
     TabletRecord assigned = records.assign(none, ONE);
