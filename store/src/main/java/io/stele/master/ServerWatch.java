@@ -257,10 +257,7 @@ final class ServerWatch implements AutoCloseable {
     }
     LOG.warn("Tablet server {} was not fenced completely: will do so now", server);
     Optional.ofNullable(fencing.get(server)).flatMap(begun -> begun.timer).ifPresent(Timer::cancel);
-    Fencing begun = new Fencing(server, true, true);
-    fencing.put(server, begun);
-    recoveries.lost(server);
-    goOn(begun, Stage.LOG, Duration.ZERO);
+    begin(new Fencing(server, true, true), Stage.LOG);
   }
 
   private synchronized void beginFence(ServerId server, boolean hadLock) {
@@ -268,10 +265,7 @@ final class ServerWatch implements AutoCloseable {
         && !live.containsKey(server)
         && !fenced.contains(server)
         && !fencing.containsKey(server)) {
-      Fencing begun = new Fencing(server, hadLock, false);
-      fencing.put(server, begun);
-      recoveries.lost(server);
-      goOn(begun, Stage.LEASE, Duration.ZERO);
+      begin(new Fencing(server, hadLock, false), Stage.LEASE);
       return;
     }
     Fencing begun = fencing.get(server);
@@ -282,6 +276,13 @@ final class ServerWatch implements AutoCloseable {
       begun.timer.ifPresent(Timer::cancel);
       goOn(begun, Stage.LEASE, Duration.ZERO);
     }
+  }
+
+  @GuardedBy("this")
+  private void begin(Fencing begun, Stage first) {
+    fencing.put(begun.server, begun);
+    recoveries.lost(begun.server);
+    goOn(begun, first, Duration.ZERO);
   }
 
   /** Takes the next step at {@code stage} after {@code delay}. */

@@ -201,16 +201,11 @@ final class DataService implements RequestHandler {
                 throw SteleException.retryLater("the request waited until its caller had given up");
               }
               work.run(passage);
-            } catch (UnsettledException e) {
-              after(
-                  e.settled(), () -> onHandler(pool, request, responder, work, passage), responder);
-            } catch (Passage.FilesWaitException e) {
+            } catch (UnsettledException
+                | Passage.FilesWaitException
+                | Passage.JobUnknownException e) {
               Runnable again = () -> onHandler(pool, request, responder, work, passage);
-              CompletableFuture<Void> may = outcomes.mayAnswer(e.hosted());
-              after(may.thenRun(() -> passage.pass(e.hosted())), again, responder);
-            } catch (Passage.JobUnknownException e) {
-              Runnable again = () -> onHandler(pool, request, responder, work, passage);
-              after(outcomes.admit(e.hosted(), e.job()), again, responder);
+              after(awaited(e, passage), again, responder);
             } catch (IOException | RuntimeException e) {
               answers.fail(responder, e);
             } catch (Error e) {
@@ -222,6 +217,16 @@ final class DataService implements RequestHandler {
       throw new SteleException(
           SteleException.Code.RETRY_LATER, "this server is stopping or full", e);
     }
+  }
+
+  /** What must be over before the request can be tried again, of which nothing was done. */
+  private CompletableFuture<Void> awaited(SteleException why, Passage passage) {
+    if (why instanceof Passage.FilesWaitException files) {
+      return outcomes.mayAnswer(files.hosted()).thenRun(() -> passage.pass(files.hosted()));
+    } else if (why instanceof Passage.JobUnknownException unknown) {
+      return outcomes.admit(unknown.hosted(), unknown.job());
+    }
+    return ((UnsettledException) why).settled();
   }
 
   private void after(CompletableFuture<Void> first, Runnable again, Responder responder) {
