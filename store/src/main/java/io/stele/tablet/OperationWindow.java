@@ -33,13 +33,9 @@ import java.util.concurrent.TimeUnit;
  * that it ever sent here. After sixteen windows it is forgotten, and everything it sent lies before
  * the <em>horizon</em>.
  *
- * <p><b>Time</b> is the tablet's own: how long it has been open, on any server, by the monotonic
- * clocks of its servers. It runs slower than real time, because it stands still during moves and
- * crashes; the blocks carry it from server to server. So everything before the horizon is at least
- * as old as the tablet says. An unknown client says how long its operations have been under way. If
- * that is less than the time since the horizon, none of them can have been applied here and
- * forgotten. Otherwise they are refused. Only durations are compared, never the readings of two
- * clocks.
+ * <p><b>Time</b> is the tablet's own ({@link TabletTime}). An unknown client says how long its
+ * operations have been under way. If that is less than the time since the horizon, none of them can
+ * have been applied here and forgotten. Otherwise they are refused.
  *
  * <p>An operation is <em>recent</em> until a minor compaction has written it to an SSTable's block,
  * and <em>written</em> from then on. Each block has the operations that were recent when the block
@@ -63,8 +59,8 @@ import java.util.concurrent.TimeUnit;
  * <p>Safe for use by any number of threads.
  *
  * <p>A merged tablet knows the operations of both its predecessors. A client may be known from one
- * of them and forgotten by the other. So the <em>merged horizon</em>, the later of both horizons at
- * the time of the merge, is kept: even a known client must have begun a new operation after it.
+ * of them and forgotten by the other. So even a known client must have begun a new operation after
+ * the merged horizon.
  */
 final class OperationWindow {
   private static final int WINDOWS_KEPT = 16;
@@ -74,8 +70,7 @@ final class OperationWindow {
    */
   private static final int WINDOWS_IF_REPEATABLE = WINDOWS_KEPT / 2;
 
-  /** The clocks of two machines may drift apart by at most one part in this many. */
-  private static final int DRIFT_PARTS = 16;
+  private static final String SILENT = "its client was silent, or has older ones under way,";
 
   /** A client that sent something within this time is reduced only if there are no others. */
   private static final long BUSY_MICROS = 60_000_000;
@@ -100,16 +95,7 @@ final class OperationWindow {
   private final AdmittedJobs admitted = new AdmittedJobs();
 
   @GuardedBy("this")
-  private long openedNanos;
-
-  @GuardedBy("this")
-  private long openedMicros; // The tablet's time at opening.
-
-  @GuardedBy("this")
-  private long horizonMicros; // No forgotten client was seen after it; 0: none.
-
-  @GuardedBy("this")
-  private long mergedHorizonMicros; // Clients that a merge may know only in part.
+  private final TabletTime time;
 
   @GuardedBy("this")
   private long reliefDueMicros;
@@ -120,18 +106,12 @@ final class OperationWindow {
     this.window = window;
     this.windowMicros = TimeUnit.MICROSECONDS.convert(window);
     this.memory = new OperationMemory(budget);
-    this.openedNanos = runtime.nanoTime();
+    this.time = new TabletTime(runtime);
   }
 
   /** An empty window of the same length that no budget counts. */
   OperationWindow ofSameLength() {
     return new OperationWindow(runtime, window, OperationBudget.unlimited());
-  }
-
-  /** The tablet's own time. */
-  @GuardedBy("this")
-  private long nowMicros() {
-    return openedMicros + TimeUnit.NANOSECONDS.toMicros(runtime.nanoTime() - openedNanos);
   }
 
   /**
@@ -157,17 +137,16 @@ final class OperationWindow {
     }
     Optional<String> job = outstanding.task().flatMap(TaskProgress::job);
     job.ifPresent(admitted::check);
-    long now = nowMicros();
     ClientName name = ClientName.of(id);
     ClientOperations client = clients.get(name);
     if (client == null) {
-      if (job.isEmpty()) {
-        checkNotForgotten(id, outstanding, now, horizonMicros);
+      if (job.isEmpty() && time.mayBeForgotten(() -> ageMicros(outstanding))) {
+        throw tooOld(id, SILENT);
       }
       checkRoom(job.isPresent());
       client = client(name);
     }
-    client.seen(now);
+    client.seen(time.nowMicros());
     if (outstanding.task().isPresent()) {
       hear(id, client, outstanding.task().get());
     }
@@ -184,8 +163,8 @@ final class OperationWindow {
     if (known.isPresent()) {
       return new Begun(operation, known);
     }
-    if (job.isEmpty()) {
-      checkNotForgotten(id, outstanding, now, mergedHorizonMicros);
+    if (job.isEmpty() && time.mayBeKnownInPart(() -> ageMicros(outstanding))) {
+      throw tooOld(id, SILENT);
     }
     checkNotBelow(id, client);
     checkRoom(job.isPresent());
@@ -273,20 +252,12 @@ final class OperationWindow {
     }
   }
 
-  /** Refuses an operation that a client may have sent before {@code horizon}. */
-  private void checkNotForgotten(
-      OperationId id, Outstanding outstanding, long nowMicros, long horizon) {
-    if (horizon == 0) {
-      return;
-    }
-    long age =
-        outstanding
-            .age()
-            .map(length -> TimeUnit.MICROSECONDS.convert(length))
-            .orElse(WINDOWS_IF_REPEATABLE * windowMicros);
-    if (age + age / DRIFT_PARTS >= nowMicros - horizon) {
-      throw tooOld(id, "its client was silent, or has older ones under way,");
-    }
+  /** For how long a client's operations may have been under way. */
+  private long ageMicros(Outstanding outstanding) {
+    return outstanding
+        .age()
+        .map(length -> TimeUnit.MICROSECONDS.convert(length))
+        .orElse(WINDOWS_IF_REPEATABLE * windowMicros);
   }
 
   private static SteleException tooOld(OperationId id, String why) {
@@ -303,7 +274,7 @@ final class OperationWindow {
     if (excess(ofJob) == 0) {
       return;
     }
-    long now = nowMicros();
+    long now = time.nowMicros();
     if (now >= reliefDueMicros) {
       relieve(now);
     }
@@ -406,7 +377,7 @@ final class OperationWindow {
   /** Adds an operation from the log. */
   synchronized void replay(LoggedOperation logged, long sequence) {
     ClientOperations client = client(ClientName.of(logged.id()));
-    client.seen(nowMicros());
+    client.seen(time.nowMicros());
     count(
         client,
         one -> {
@@ -447,17 +418,7 @@ final class OperationWindow {
    */
   synchronized void restore(Bytes block, long micros, boolean merged) throws MalformedException {
     OperationsBlock.Reader in = OperationsBlock.read(block);
-    OperationsBlock.Header header = in.header();
-    long later = Math.max(0, micros - header.micros());
-    openedMicros = Math.max(openedMicros, header.micros() + later);
-    long mergedHorizon = header.mergedHorizonMicros();
-    if (header.horizonMicros() > 0) {
-      horizonMicros = Math.max(horizonMicros, header.horizonMicros() + later);
-      mergedHorizon = merged ? header.horizonMicros() : mergedHorizon;
-    }
-    if (mergedHorizon > 0) {
-      mergedHorizonMicros = Math.max(mergedHorizonMicros, mergedHorizon + later);
-    }
+    long later = time.restore(in.header(), micros, merged);
     while (in.hasNext()) {
       ClientOperations client = client(in.next());
       client.seen(in.lastSeenMicros() + later);
@@ -473,17 +434,13 @@ final class OperationWindow {
    * clients that a block written later no longer knows.
    */
   synchronized void restored() {
-    long horizon = horizonMicros;
     for (Map.Entry<ClientName, ClientOperations> one : inOrder()) {
-      // A horizon of 0 means none: a client seen at the tablet's first moment is not before it.
-      if (horizon > 0
-          && one.getValue().job().isEmpty()
-          && one.getValue().lastSeenMicros() <= horizon) {
+      if (one.getValue().job().isEmpty() && time.isForgotten(one.getValue().lastSeenMicros())) {
         forget(one.getKey(), one.getValue());
       }
     }
     if (memory.excessOfJobs() > 0) {
-      relieve(nowMicros());
+      relieve(time.nowMicros());
     }
   }
 
@@ -492,9 +449,9 @@ final class OperationWindow {
    * there is nothing to remember. First forgets clients that were silent for too long.
    */
   synchronized Bytes encodeRecent(long above, long through) {
-    long now = nowMicros();
+    long now = time.nowMicros();
     expire(now);
-    OperationsBlock.Writer out = OperationsBlock.write(header(now));
+    OperationsBlock.Writer out = OperationsBlock.write(time.header());
     new TreeMap<>(clients)
         .forEach(
             (name, client) -> {
@@ -519,20 +476,13 @@ final class OperationWindow {
    */
   void forgetAs(OperationWindow live) {
     Map<ClientName, ClientOperations> known = new HashMap<>();
-    long now;
-    long horizon;
-    long mergedHorizon;
+    OperationsBlock.Header now;
     synchronized (live) {
-      now = live.nowMicros();
-      horizon = live.horizonMicros;
-      mergedHorizon = live.mergedHorizonMicros;
+      now = live.time.header();
       live.clients.forEach((name, client) -> known.put(name, client.reduced()));
     }
     synchronized (this) {
-      openedNanos = runtime.nanoTime();
-      openedMicros = now;
-      horizonMicros = horizon;
-      mergedHorizonMicros = mergedHorizon;
+      time.follow(now);
       clients.keySet().retainAll(known.keySet());
       known.forEach(
           (name, theirs) -> {
@@ -546,7 +496,7 @@ final class OperationWindow {
 
   /** The written operations as a block; empty if there is nothing to remember. */
   synchronized Bytes encodeWritten() {
-    OperationsBlock.Writer out = OperationsBlock.write(header(nowMicros()));
+    OperationsBlock.Writer out = OperationsBlock.write(time.header());
     new TreeMap<>(clients)
         .forEach(
             (name, client) -> {
@@ -554,11 +504,6 @@ final class OperationWindow {
               client.written().forEach(out::operation);
             });
     return out.block();
-  }
-
-  @GuardedBy("this")
-  private OperationsBlock.Header header(long now) {
-    return new OperationsBlock.Header(now, horizonMicros, mergedHorizonMicros);
   }
 
   /** Reduces clients that were silent for a window, and forgets those that were silent for many. */
@@ -584,7 +529,7 @@ final class OperationWindow {
   private void forget(ClientName name, ClientOperations client) {
     if (!client.hasRecent()) {
       remove(name, client);
-      horizonMicros = Math.max(horizonMicros, Math.max(1, client.lastSeenMicros()));
+      time.forget(client.lastSeenMicros());
     }
   }
 
