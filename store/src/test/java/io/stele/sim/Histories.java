@@ -87,8 +87,29 @@ final class Histories {
    */
   static void requireGood(long first, int count, Workload workload)
       throws InterruptedException, ExecutionException {
+    List<String> names = List.of(workload.name());
+    requireGood(first, count, workload, seed -> HistoryPlan.of(seed, LENGTH, names));
+  }
+
+  /** The same; every other history has that focus. */
+  static void requireGood(long first, int count, Workload workload, Focus focus)
+      throws InterruptedException, ExecutionException {
+    List<String> names = List.of(workload.name());
+    requireGood(
+        first,
+        count,
+        workload,
+        seed ->
+            seed % 2 == 0
+                ? HistoryPlan.of(seed, LENGTH, names)
+                : HistoryPlan.of(seed, LENGTH, names, focus));
+  }
+
+  private static void requireGood(
+      long first, int count, Workload workload, LongFunction<HistoryPlan> plans)
+      throws InterruptedException, ExecutionException {
     List<Workload> workloads = List.of(workload);
-    List<HistoryRun.Report> reports = run(first, count, List.of(workload.name()), workloads);
+    List<HistoryRun.Report> reports = run(first, count, plans, workloads);
     Optional<HistoryRun.Report> failed =
         reports.stream().filter(report -> !report.isGood()).findFirst();
     assertThat(failed.map(one -> describe(one, workloads))).isEmpty();
