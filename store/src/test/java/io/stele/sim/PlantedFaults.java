@@ -91,6 +91,13 @@ final class PlantedFaults {
                 PlantedFault.Nothing.class)
             .under("jobs"),
         fault(
+                "a change is applied though its row got a job's files since it was read",
+                "tablet.Sequencer",
+                "checkBasis",
+                PlantedFault.Nothing.class)
+            .under("jobs")
+            .in(Focus.UNSETTLED),
+        fault(
                 "rows are replaced only in tablets with files of the job",
                 "record.JobChange",
                 "rows",

@@ -2,11 +2,7 @@ package io.stele.sim.workload;
 
 import io.stele.client.Stele;
 import io.stele.model.Bytes;
-import io.stele.model.CachePriority;
-import io.stele.model.CheckAndMutate;
 import io.stele.model.Column;
-import io.stele.model.Filter;
-import io.stele.model.LocalityGroup;
 import io.stele.model.Mutation;
 import io.stele.model.RowRange;
 import io.stele.model.TableSchema;
@@ -27,8 +23,6 @@ import java.util.random.RandomGenerator;
  */
 public final class Registers extends TableWorkload {
   private static final Column VALUE = Column.of("f", "value");
-  private static final LocalityGroup UNCACHED =
-      LocalityGroup.of(LocalityGroup.DEFAULT_NAME).withCachePriority(CachePriority.LOW);
 
   private final int rows;
   private final int clearedOfHundred;
@@ -60,8 +54,6 @@ public final class Registers extends TableWorkload {
     TableSchema schema = TableSchema.of(table, VALUE.family());
     RecordedTable.create(
         client,
-        // Where rows are cleared they are read from their files each time: much may happen
-        // between the read of a conditional change and its place among the changes.
         clearedOfHundred > 0 ? schema.with(UNCACHED) : schema,
         List.of(RegisterRows.row(rows / 2)));
   }
@@ -120,17 +112,7 @@ public final class Registers extends TableWorkload {
   private static void compareAndSet(
       RecordedTable table, Bytes row, Optional<Bytes> expected, Bytes value)
       throws InterruptedException {
-    Mutation put = put(row, value);
-    CheckAndMutate operation =
-        expected
-            .map(old -> CheckAndMutate.ifAny(Filter.newestIs(VALUE, old), put))
-            .orElseGet(() -> CheckAndMutate.ifNone(new Filter.ColumnIs(VALUE), put));
-    table.call(
-        new Action.CompareAndSet(row, expected, value),
-        () -> {
-          boolean held = table.table().checkAndMutate(operation);
-          return new Result.Matched(held == expected.isPresent());
-        });
+    table.compareAndSet(VALUE, expected, value, put(row, value));
   }
 
   private static Mutation put(Bytes row, Bytes value) {
