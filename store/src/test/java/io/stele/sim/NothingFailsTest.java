@@ -10,11 +10,11 @@ import org.junit.jupiter.api.Test;
  * Whole clusters in which nothing fails, while operators and jobs do what they may do at any time:
  * no process ends by itself, no tablet comes into quarantine, and every caller is told what became
  * of its call. {@code -Dstele.seed} is the first, {@code -Dstele.histories} how many, of which this
- * takes a tenth.
+ * takes a twentieth.
  */
 class NothingFailsTest {
   private static final long FIRST = Long.getLong("stele.seed", 0);
-  private static final int COUNT = Math.max(1, Histories.COUNT / 10);
+  private static final int COUNT = Math.max(1, Histories.COUNT / 20);
 
   @Test
   void noServerEndsNoTabletIsQuarantinedAndNoOutcomeIsUnknownWhereNothingFails() throws Exception {
