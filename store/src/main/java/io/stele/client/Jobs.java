@@ -182,6 +182,7 @@ public final class Jobs {
   private void commitWhileOthersPin(String job) throws IOException {
     CommitJobRequestProto request = CommitJobRequestProto.newBuilder().setJob(job).build();
     Deadline end = Deadline.after(connection.runtime(), WAITS_FOR_PINS);
+    boolean inDoubt = false;
     while (true) {
       try {
         admin
@@ -192,8 +193,10 @@ public final class Jobs {
                 master -> master.commitJob(null, request));
         return;
       } catch (SteleException e) {
-        if (e.code() != SteleException.Code.RETRY_LATER || end.isOver()) {
-          throw e;
+        boolean unknown = e.code() == SteleException.Code.OUTCOME_UNKNOWN;
+        inDoubt |= unknown; // Perhaps only the last answer before the timeout came too late.
+        if ((e.code() != SteleException.Code.RETRY_LATER && !unknown) || end.isOver()) {
+          throw inDoubt && !unknown ? SteleException.outcomeUnknown(e.getMessage(), e) : e;
         }
         LOG.info("Job {} cannot commit yet; will retry: {}", job, e.getMessage());
       }

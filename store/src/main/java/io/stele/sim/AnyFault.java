@@ -80,7 +80,7 @@ final class AnyFault {
   private static Fault badNetwork(RandomGenerator random, Duration length) {
     return new Fault.BadNetwork(
         new SimulatedNetwork.Weather(
-            random.nextDouble() * 0.1, random.nextDouble() * 0.1, random.nextDouble() * 0.1),
+            random.nextDouble() * 0.1, random.nextDouble() * 0.1, random.nextDouble() * 0.1, 0),
         length);
   }
 
@@ -96,7 +96,8 @@ final class AnyFault {
             0.4,
             random.nextDouble() * 0.02,
             random.nextDouble() * 0.03,
-            random.nextInt(3) == 0 ? 0.002 : 0),
+            random.nextInt(3) == 0 ? 0.002 : 0,
+            0),
         length);
   }
 

@@ -12,6 +12,14 @@ public sealed interface Fault {
   /** How long it lasts; zero for what happens at once. */
   Duration length();
 
+  /** Whether anything fails: otherwise it is what an operator or a job may do at any time. */
+  default boolean isFailure() {
+    return !(this instanceof Usual);
+  }
+
+  /** What an operator or a job may do at any time. */
+  sealed interface Usual extends Fault {}
+
   /** A process is killed. */
   record Kill(SimulatedCluster.Kind kind, int slot) implements Fault {
     @Override
@@ -44,7 +52,7 @@ public sealed interface Fault {
   record SplitInRead(int slot, int nth, Duration length) implements Fault {}
 
   /** A tablet server is asked to give its tablets away and end. */
-  record Drain(int slot) implements Fault {
+  record Drain(int slot) implements Usual {
     @Override
     public Duration length() {
       return Duration.ZERO;
@@ -57,7 +65,7 @@ public sealed interface Fault {
    * @param which of all tablets, counted round
    * @param to the slot of its next server; empty: the master chooses
    */
-  record Move(int which, Optional<Integer> to) implements Fault {
+  record Move(int which, Optional<Integer> to) implements Usual {
     @Override
     public Duration length() {
       return Duration.ZERO;
@@ -69,7 +77,7 @@ public sealed interface Fault {
    *
    * @param which of all tablets, counted round
    */
-  record Split(int which) implements Fault {
+  record Split(int which) implements Usual {
     @Override
     public Duration length() {
       return Duration.ZERO;
@@ -81,7 +89,7 @@ public sealed interface Fault {
    *
    * @param which of those that have one before them, counted round
    */
-  record Merge(int which) implements Fault {
+  record Merge(int which) implements Usual {
     @Override
     public Duration length() {
       return Duration.ZERO;
@@ -94,13 +102,13 @@ public sealed interface Fault {
    * @param which the first of all tablets that it pins, counted round
    * @param ended whether it is ended then; else it is forgotten
    */
-  record Job(int which, boolean ended, Duration length) implements Fault {}
+  record Job(int which, boolean ended, Duration length) implements Usual {}
 
   /** A tablet server gives its tablets away and takes none, for that long. */
-  record StandAside(int slot, Duration length) implements Fault {}
+  record StandAside(int slot, Duration length) implements Usual {}
 
   /** An operator has all tablets evened out at once, or turns balancing off, for that long. */
-  record Balance(boolean off, Duration length) implements Fault {}
+  record Balance(boolean off, Duration length) implements Usual {}
 
   /** The master is told that a tablet server may have ended, which nobody has seen. */
   record Suspect(int slot) implements Fault {

@@ -249,6 +249,16 @@ public record HistoryPlan(
     return new HistoryPlan(seed, length, masters, servers, clients, workloads, settings, others);
   }
 
+  /** The same in which nothing fails: of its faults only what operators and jobs do is left. */
+  HistoryPlan withoutFailures() {
+    return withFaults(faults.stream().filter(one -> !one.fault().isFailure()).toList());
+  }
+
+  /** Whether anything fails. */
+  boolean hasFailures() {
+    return faults.stream().anyMatch(one -> one.fault().isFailure());
+  }
+
   /** The same with other workloads. */
   HistoryPlan withWorkloads(List<String> others) {
     return new HistoryPlan(seed, length, masters, servers, clients, others, settings, faults);

@@ -4,6 +4,8 @@ import io.stele.client.Stele;
 import io.stele.config.Keys;
 import io.stele.model.SteleException;
 import io.stele.runtime.Task;
+import io.stele.sim.check.Call;
+import io.stele.sim.check.CallOutcome;
 import io.stele.sim.check.Violation;
 import io.stele.sim.workload.RootFiles;
 import io.stele.sim.workload.Workload;
@@ -97,6 +99,9 @@ public final class HistoryRun {
         calls += result.service().calls();
         answered += result.service().answered();
         violations.addAll(result.violations());
+        if (!plan.hasFailures()) {
+          requireNoneUnknown(work.calls(result.workload()));
+        }
       }
     }
     return new Report(
@@ -126,6 +131,7 @@ public final class HistoryRun {
       join(process.start("sets up", () -> quietly(() -> setUp(workload, client))), process);
     }
 
+    int endsOfStart = cluster.ends().size(); // A server that starts before any master ends.
     LoadedWatch loaded = new LoadedWatch(cluster);
     loaded.start();
     FaultRunner faults = new FaultRunner(cluster);
@@ -144,6 +150,21 @@ public final class HistoryRun {
     violations.addAll(cluster.network().services().violations());
     violations.addAll(loaded.violations());
     violations.addAll(cluster.violations());
+    if (!plan.hasFailures()) {
+      cluster.ends().stream().skip(endsOfStart).forEach(this::addWithoutFailure);
+      loaded.quarantined().forEach(tablet -> addWithoutFailure("quarantined: " + tablet));
+    }
+  }
+
+  /** Where nothing fails every caller is told what became of its call. */
+  private void requireNoneUnknown(List<Call> calls) {
+    calls.stream()
+        .filter(call -> call.outcome() instanceof CallOutcome.Unknown)
+        .forEach(call -> addWithoutFailure("its outcome is not known: " + call));
+  }
+
+  private void addWithoutFailure(String what) {
+    violations.add(new Violation("no failure", what));
   }
 
   private void startClients(SimulatedCluster cluster) {

@@ -72,6 +72,7 @@ final class LoadedWatch {
   private final Map<Loaded, Long> unservedSince = new TreeMap<>();
   private final Map<String, Long> touched = new TreeMap<>(); // When last, by process.
   private final Set<Loaded> told = new TreeSet<>();
+  private final Set<String> quarantined = new TreeSet<>();
   private final MissingFiles missing = new MissingFiles();
   private final List<Violation> violations = new ArrayList<>();
 
@@ -96,6 +97,11 @@ final class LoadedWatch {
   /** What was wrong so far. */
   List<Violation> violations() {
     return List.copyOf(violations);
+  }
+
+  /** The tablets that were seen in quarantine, and why. */
+  List<String> quarantined() {
+    return List.copyOf(quarantined);
   }
 
   private void watch() {
@@ -124,6 +130,9 @@ final class LoadedWatch {
     try {
       Map<ServerId, ServerInfo> servers = view.servers();
       List<TabletRecord> records = view.records(view.tablesToServe());
+      records.stream()
+          .filter(TabletRecord::isQuarantined)
+          .forEach(record -> quarantined.add(record.id() + ": " + record.trouble().orElseThrow()));
       violations.addAll(missing.look(records.stream().map(TabletState::of).toList(), sstables()));
       Set<ServerId> ofMetadata =
           records.stream()

@@ -116,6 +116,7 @@ public final class SimulatedCluster {
   private int clients;
   private boolean reportsExits = true;
   private final List<Violation> violations = new ArrayList<>();
+  private final List<String> ends = new ArrayList<>();
 
   /**
    * A cluster without members yet.
@@ -225,12 +226,14 @@ public final class SimulatedCluster {
       }
     } catch (InterruptedException | ExecutionException | IOException | SteleException e) {
       simulation.note(process, "ends: " + e);
+      ends.add(process.name() + " ended: " + e);
     }
     process.kill();
   }
 
   private void abort(Slot slot, SimulatedProcess process, String why) {
     simulation.note(process, "ends itself: " + why);
+    ends.add(process.name() + " ended itself: " + why);
     if (why.contains(SimulatedFiles.POISON)) {
       violations.add(new Violation("poison", process.name() + " ended for one tablet: " + why));
     }
@@ -377,6 +380,11 @@ public final class SimulatedCluster {
   /** Processes that ended themselves and should not have. */
   List<Violation> violations() {
     return List.copyOf(violations);
+  }
+
+  /** Each end of a process that nobody asked for and that was not a kill, and its reason. */
+  List<String> ends() {
+    return List.copyOf(ends);
   }
 
   /** A new process for clients. */

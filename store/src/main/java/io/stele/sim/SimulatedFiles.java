@@ -24,10 +24,14 @@ public final class SimulatedFiles {
   private static final Duration SLOW_MAX = Duration.ofSeconds(2);
   private static final Duration UNREACHABLE = Duration.ofSeconds(1);
 
-  /** How calls fare; each number is a probability for each call that it may concern. */
-  public record Weather(double waits, double slow, double failed, double fatal) {
+  /**
+   * How calls fare; each number is a probability for each call that it may concern.
+   *
+   * @param slowReads that a read of an SSTable takes long, as from a DataNode that stands still
+   */
+  public record Weather(double waits, double slow, double failed, double fatal, double slowReads) {
     /** All succeed; some take a little time. */
-    public static final Weather FAIR = new Weather(0.3, 0, 0, 0);
+    public static final Weather FAIR = new Weather(0.3, 0, 0, 0, 0);
   }
 
   /** How what a poisoned file throws begins. */
@@ -104,8 +108,7 @@ public final class SimulatedFiles {
     SortedSet<Path> tablets = new TreeSet<>();
     for (Path file : disk.files()) {
       Path tablet = file.getParent();
-      if (file.getName().endsWith(".sst")
-          && !new TableId(tablet.getParent().getName()).isSystem()) {
+      if (isSSTable(file) && !new TableId(tablet.getParent().getName()).isSystem()) {
         tablets.add(tablet);
       }
     }
@@ -121,8 +124,12 @@ public final class SimulatedFiles {
   private boolean isPoisoned(Operation operation, Path path) {
     return (operation == Operation.OPEN || operation == Operation.READ)
         && poisoned.isPresent()
-        && path.getName().endsWith(".sst")
+        && isSSTable(path)
         && poisoned.get().getName().equals(path.getParent().getName());
+  }
+
+  private static boolean isSSTable(Path path) {
+    return path.getName().endsWith(".sst");
   }
 
   /** How many calls were made. */
@@ -192,12 +199,17 @@ public final class SimulatedFiles {
       return Optional.of(failure(operation));
     }
     chance -= weather.failed();
-    if (chance >= 0 && chance < weather.slow()) {
+    if (chance >= 0 && chance < slow(operation, path)) {
       return Optional.of(pause(process, SLOW_MAX));
     }
     return random.nextDouble() < waits(operation)
         ? Optional.of(pause(process, Duration.ofNanos(1000 * LATENCY_MAX_MICROS)))
         : Optional.empty();
+  }
+
+  private double slow(Operation operation, Path path) {
+    boolean ofTablet = operation == Operation.READ && isSSTable(path);
+    return weather.slow() + (ofTablet ? weather.slowReads() : 0);
   }
 
   /** A write mostly goes into memory; to flush it is what takes time. */

@@ -1,6 +1,7 @@
 package io.stele.sim;
 
 import io.stele.model.SteleException;
+import io.stele.model.TableId;
 import io.stele.runtime.Futures;
 import io.stele.runtime.WorkerPool;
 import io.stele.web.StatusPage;
@@ -58,10 +59,15 @@ public final class SimulatedNetwork {
   private static final Duration LATE_MAX = Duration.ofSeconds(3);
   private static final int FIRST_PORT = 10_000;
 
-  /** How messages fare; each number is a probability for each message. */
-  public record Weather(double lost, double late, double repeated) {
+  /**
+   * How messages fare; each number is a probability for each message that it may concern.
+   *
+   * @param lateAnswers that the answer to a change of a tablet's record is late: METADATA has what
+   *     its writer does not know yet
+   */
+  public record Weather(double lost, double late, double repeated, double lateAnswers) {
     /** All arrive, once, at once. */
-    public static final Weather FAIR = new Weather(0, 0, 0);
+    public static final Weather FAIR = new Weather(0, 0, 0, 0);
   }
 
   private final Simulation simulation;
@@ -125,11 +131,13 @@ public final class SimulatedNetwork {
   /** A call without an answer yet, at the caller's end. */
   private static final class PendingCall {
     final SimulatedProcess caller;
+    final boolean changesRecord;
     final CompletableFuture<Object> answer = new CompletableFuture<>();
     boolean comesTwice;
 
-    PendingCall(SimulatedProcess caller) {
+    PendingCall(SimulatedProcess caller, boolean changesRecord) {
       this.caller = caller;
+      this.changesRecord = changesRecord;
     }
   }
 
@@ -161,7 +169,7 @@ public final class SimulatedNetwork {
     for (int i = 0; i < copies; i++) {
       simulation.schedule(
           to,
-          latency(from, to),
+          latency(from, to).plus(from == call.caller ? Duration.ZERO : lateAnswer(call)),
           "",
           () -> {
             if (passes(from, to)) {
@@ -200,6 +208,14 @@ public final class SimulatedNetwork {
     return latency;
   }
 
+  private Duration lateAnswer(PendingCall call) {
+    return call.changesRecord
+            && weather.lateAnswers() > 0
+            && random.nextDouble() < weather.lateAnswers()
+        ? Duration.ofNanos(random.nextLong(LATE_MAX.toNanos()))
+        : Duration.ZERO;
+  }
+
   private Duration latency() {
     if (weather.late() > 0 && random.nextDouble() < weather.late()) {
       return Duration.ofNanos(random.nextLong(LATE_MAX.toNanos()));
@@ -216,7 +232,7 @@ public final class SimulatedNetwork {
       Object request,
       Duration timeout,
       boolean nextTablet) {
-    PendingCall call = new PendingCall(caller);
+    PendingCall call = new PendingCall(caller, changesRecord(request));
     Optional<Runnable> trap =
         (nextTablet ? caller.traps().at(Step.NEXT_TABLET) : Optional.<Runnable>empty())
             .or(() -> caller.traps().at(Step.REQUEST));
@@ -351,6 +367,12 @@ public final class SimulatedNetwork {
 
   /** A request of the data plane on its way. */
   private record DataRequest(RequestProto header, ByteBuffer body, Optional<MemberKey> key) {}
+
+  private static boolean changesRecord(Object request) {
+    return request instanceof DataRequest data
+        && data.header().hasCheckAndMutate()
+        && new TableId(data.header().getCheckAndMutate().getTablet().getTableId()).isSystem();
+  }
 
   /** A request of the control plane on its way. */
   private record ControlRequest(String method, Message message) {}

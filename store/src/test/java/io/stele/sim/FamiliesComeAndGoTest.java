@@ -19,6 +19,6 @@ class FamiliesComeAndGoTest {
 
   @Test
   void aFamilyUnderANameOfADroppedOneIsEmptyWhateverFails() throws Exception {
-    Histories.requireGood(FIRST, COUNT, WORKLOAD);
+    Histories.requireGood(FIRST, COUNT, WORKLOAD, Focus.UNSETTLED);
   }
 }

@@ -25,7 +25,8 @@ final class Histories {
   static final List<Workload> WORKLOADS = Workloads.all(new Pace(Duration.ofMillis(200)));
   static final List<String> NAMES = WORKLOADS.stream().map(Workload::name).toList();
 
-  private static final List<Workload> WITH_OTHERS =
+  /** All workloads, those too that have tests of their own. */
+  static final List<Workload> WITH_OTHERS =
       Stream.concat(
               WORKLOADS.stream(),
               Stream.of(
@@ -35,6 +36,7 @@ final class Histories {
                   PinnedCommitsTest.WORKLOAD,
                   TaskWritesTest.WORKLOAD))
           .toList();
+
   private static final Duration LENGTH = Duration.ofSeconds(30);
   private static final int AT_ONCE = 2;
   private static final int SHRINK_RUNS_MAX = 60;
@@ -58,6 +60,14 @@ final class Histories {
   static List<HistoryRun.Report> run(long first, int count, PlantedFault fault)
       throws InterruptedException, ExecutionException {
     return run(first, count, seed -> fault.plan(seed, LENGTH), WITH_OTHERS);
+  }
+
+  /** Those in which nothing fails, with workloads of all kinds. */
+  static List<HistoryRun.Report> runWithoutFailures(long first, int count)
+      throws InterruptedException, ExecutionException {
+    List<String> names = WITH_OTHERS.stream().map(Workload::name).toList();
+    return run(
+        first, count, seed -> HistoryPlan.of(seed, LENGTH, names).withoutFailures(), WITH_OTHERS);
   }
 
   private static List<HistoryRun.Report> run(
@@ -87,8 +97,29 @@ final class Histories {
    */
   static void requireGood(long first, int count, Workload workload)
       throws InterruptedException, ExecutionException {
+    List<String> names = List.of(workload.name());
+    requireGood(first, count, workload, seed -> HistoryPlan.of(seed, LENGTH, names));
+  }
+
+  /** The same; every other history has that focus. */
+  static void requireGood(long first, int count, Workload workload, Focus focus)
+      throws InterruptedException, ExecutionException {
+    List<String> names = List.of(workload.name());
+    requireGood(
+        first,
+        count,
+        workload,
+        seed ->
+            seed % 2 == 0
+                ? HistoryPlan.of(seed, LENGTH, names)
+                : HistoryPlan.of(seed, LENGTH, names, focus));
+  }
+
+  private static void requireGood(
+      long first, int count, Workload workload, LongFunction<HistoryPlan> plans)
+      throws InterruptedException, ExecutionException {
     List<Workload> workloads = List.of(workload);
-    List<HistoryRun.Report> reports = run(first, count, List.of(workload.name()), workloads);
+    List<HistoryRun.Report> reports = run(first, count, plans, workloads);
     Optional<HistoryRun.Report> failed =
         reports.stream().filter(report -> !report.isGood()).findFirst();
     assertThat(failed.map(one -> describe(one, workloads))).isEmpty();

@@ -83,7 +83,7 @@ class LoadedWatchTest {
       watched.run(
           () -> {
             watched.createTable("t", List.of());
-            watched.cluster.files().setWeather(new SimulatedFiles.Weather(0.4, 0.001, 0, 0));
+            watched.cluster.files().setWeather(new SimulatedFiles.Weather(0.4, 0.001, 0, 0, 0));
             watched.process.sleep(Duration.ofSeconds(1));
             watched.lie();
             watched.process.sleep(LENGTH);

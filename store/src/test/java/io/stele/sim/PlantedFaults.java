@@ -22,11 +22,7 @@ final class PlantedFaults {
 
   /** What a write waits for takes long, and may end its process: others read meanwhile. */
   private static final Fault SLOW_FILES =
-      new Fault.BadFiles(new SimulatedFiles.Weather(0.4, 0.1, 0, 0.005), Duration.ofSeconds(29));
-
-  /** Answers are late: METADATA has a write, and its writer does not know yet that it succeeded. */
-  private static final Fault LATE_ANSWERS =
-      new Fault.BadNetwork(new SimulatedNetwork.Weather(0, 0.2, 0.3), Duration.ofSeconds(29));
+      new Fault.BadFiles(new SimulatedFiles.Weather(0.4, 0.1, 0, 0.005, 0), Duration.ofSeconds(29));
 
   private PlantedFaults() {}
 
@@ -95,6 +91,13 @@ final class PlantedFaults {
                 PlantedFault.Nothing.class)
             .under("jobs"),
         fault(
+                "a change is applied though its row got a job's files since it was read",
+                "tablet.Sequencer",
+                "checkBasis",
+                PlantedFault.Nothing.class)
+            .under("jobs")
+            .in(Focus.UNSETTLED),
+        fault(
                 "rows are replaced only in tablets with files of the job",
                 "record.JobChange",
                 "rows",
@@ -134,7 +137,14 @@ final class PlantedFaults {
                 "requireSettled",
                 PlantedFault.Nothing.class)
             .under("clears")
-            .besides(LATE_ANSWERS),
+            .in(Focus.UNSETTLED),
+        fault(
+                "a change is applied though its row was cleared since it was read",
+                "tablet.Sequencer",
+                "checkBasis",
+                PlantedFault.Nothing.class)
+            .under("clears")
+            .in(Focus.UNSETTLED),
         fault(
                 "a family is dropped though a server that was not told may answer",
                 "master.ServerWatch",

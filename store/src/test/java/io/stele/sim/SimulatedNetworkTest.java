@@ -45,7 +45,7 @@ class SimulatedNetworkTest {
             call(simulation, client, address);
             assertThat(received).hasValue(1);
 
-            network.setWeather(new SimulatedNetwork.Weather(0, 0, 1));
+            network.setWeather(new SimulatedNetwork.Weather(0, 0, 1, 0));
             assertThatThrownBy(() -> call(simulation, client, address))
                 .isInstanceOfSatisfying(
                     CallException.class, lost -> assertThat(lost.mayHaveExecuted()).isTrue());

@@ -22,6 +22,7 @@ import io.stele.sim.check.Call;
 import io.stele.sim.check.CallChecker;
 import io.stele.sim.check.CallOutcome;
 import io.stele.sim.check.JobChecker;
+import io.stele.sim.check.RegisterChecker;
 import io.stele.sim.check.Result;
 import io.stele.sim.check.RowChecker;
 import io.stele.sim.check.Violation;
@@ -37,6 +38,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
 
 /**
  * A table that jobs write files for while others write, delete and read: what a job wrote is
@@ -69,6 +71,7 @@ public final class JobWrites extends TableWorkload {
         TableSchema.of(
             table,
             List.of(ColumnFamily.of(VALUE.family()), ColumnFamily.of("g").in("other")),
+            UNCACHED,
             LocalityGroup.of("other"));
   }
 
@@ -89,11 +92,16 @@ public final class JobWrites extends TableWorkload {
       if (choice < 8) {
         new OneJob(context, client, "job-" + client + "-" + ++jobs).run();
       } else if (choice < 45) {
-        byte[] value = new byte[valueBytes];
-        random.nextBytes(value);
-        table.mutate(
-            new Action.Write(row, Bytes.wrap(value)),
-            Mutation.of(row).put(VALUE.family(), VALUE.qualifier(), Bytes.wrap(value)));
+        byte[] bytes = new byte[valueBytes];
+        random.nextBytes(bytes);
+        Bytes value = Bytes.wrap(bytes);
+        Mutation put = Mutation.of(row).put(VALUE.family(), VALUE.qualifier(), value);
+        Optional<Bytes> seen = choice < 25 ? Optional.empty() : value(table, row);
+        if (seen.isPresent()) {
+          table.compareAndSet(VALUE, seen, value, put);
+        } else {
+          table.mutate(new Action.Write(row, value), put);
+        }
       } else if (choice < 55) {
         table.mutate(new Action.Delete(row), Mutation.of(row).deleteRow());
       } else if (choice < 90) {
@@ -103,6 +111,13 @@ public final class JobWrites extends TableWorkload {
       }
       pace.pause(context);
     }
+  }
+
+  private static Optional<Bytes> value(RecordedTable table, Bytes row) throws InterruptedException {
+    return table
+        .readRow(row)
+        .flatMap(found -> found.cell(VALUE.family(), VALUE.qualifier()))
+        .map(Cell::value);
   }
 
   /** What one client does for one job. */
@@ -127,7 +142,7 @@ public final class JobWrites extends TableWorkload {
       for (int i = 1 + random.nextInt(ROWS_OF_JOB_MAX); i >= 0; i--) {
         rowsOfJob.add(numberedRow(random.nextInt(rows)));
       }
-      if (random.nextInt(3) == 0) {
+      if (random.nextBoolean()) {
         replaced = Optional.of(someRows(random));
       }
       Optional<String> job = RecordedTable.ofCall(() -> jobs.begin(LEASE));
@@ -310,8 +325,35 @@ public final class JobWrites extends TableWorkload {
     violations.addAll(JobChecker.check(calls, jobs));
     List<Call> ofClients = new ArrayList<>(calls.stream().map(JobWrites::withoutJobs).toList());
     ofClients.addAll(JobChecker.deletes(calls, jobs));
-    violations.addAll(RowChecker.check(ofClients, Set.of(VALUE)));
+    violations.addAll(
+        RowChecker.check(ofClients.stream().flatMap(JobWrites::asWrite).toList(), Set.of(VALUE)));
+    violations.addAll(
+        RegisterChecker.check(
+            ofClients.stream().filter(call -> !(call.action() instanceof Action.Scan)).toList(),
+            RegisterChecker.STEPS_MAX));
     return violations;
+  }
+
+  /** A compare-and-set as the write that it was, or may have been; others as they are. */
+  private static Stream<Call> asWrite(Call call) {
+    if (!(call.action() instanceof Action.CompareAndSet set)) {
+      return Stream.of(call);
+    }
+    boolean didNothing =
+        call.outcome() instanceof CallOutcome.Answered answer
+            && answer.result() instanceof Result.Matched result
+            && !result.matched();
+    return didNothing
+        ? Stream.empty()
+        : Stream.of(
+            new Call(
+                call.number(),
+                call.client(),
+                new Action.Write(set.row(), set.value()),
+                call.start(),
+                call.end(),
+                call.longestWaitNanos(),
+                call.outcome()));
   }
 
   /** The jobs that were, or may have been, committed. */

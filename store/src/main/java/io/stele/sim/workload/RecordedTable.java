@@ -8,6 +8,9 @@ import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
+import io.stele.model.CheckAndMutate;
+import io.stele.model.Column;
+import io.stele.model.Filter;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
@@ -320,6 +323,24 @@ final class RecordedTable {
     } catch (RowChangedException e) {
       return Optional.empty();
     }
+  }
+
+  /**
+   * Makes a change if its row has a value.
+   *
+   * @param column where the row has its value
+   * @param expected the value that it must have; empty: none at all
+   * @param value the one that {@code change} gives it
+   */
+  CallOutcome compareAndSet(Column column, Optional<Bytes> expected, Bytes value, Mutation change)
+      throws InterruptedException {
+    CheckAndMutate operation =
+        expected
+            .map(old -> CheckAndMutate.ifAny(Filter.newestIs(column, old), change))
+            .orElseGet(() -> CheckAndMutate.ifNone(new Filter.ColumnIs(column), change));
+    return call(
+        new Action.CompareAndSet(change.row(), expected, value),
+        () -> new Result.Matched(table.checkAndMutate(operation) == expected.isPresent()));
   }
 
   /** Reads a row: empty if it is not there, or the read failed. */

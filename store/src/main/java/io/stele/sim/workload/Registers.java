@@ -2,9 +2,7 @@ package io.stele.sim.workload;
 
 import io.stele.client.Stele;
 import io.stele.model.Bytes;
-import io.stele.model.CheckAndMutate;
 import io.stele.model.Column;
-import io.stele.model.Filter;
 import io.stele.model.Mutation;
 import io.stele.model.RowRange;
 import io.stele.model.TableSchema;
@@ -53,8 +51,11 @@ public final class Registers extends TableWorkload {
 
   @Override
   public void setUp(Stele client) throws IOException {
+    TableSchema schema = TableSchema.of(table, VALUE.family());
     RecordedTable.create(
-        client, TableSchema.of(table, VALUE.family()), List.of(RegisterRows.row(rows / 2)));
+        client,
+        clearedOfHundred > 0 ? schema.with(UNCACHED) : schema,
+        List.of(RegisterRows.row(rows / 2)));
   }
 
   @Override
@@ -111,17 +112,7 @@ public final class Registers extends TableWorkload {
   private static void compareAndSet(
       RecordedTable table, Bytes row, Optional<Bytes> expected, Bytes value)
       throws InterruptedException {
-    Mutation put = put(row, value);
-    CheckAndMutate operation =
-        expected
-            .map(old -> CheckAndMutate.ifAny(Filter.newestIs(VALUE, old), put))
-            .orElseGet(() -> CheckAndMutate.ifNone(new Filter.ColumnIs(VALUE), put));
-    table.call(
-        new Action.CompareAndSet(row, expected, value),
-        () -> {
-          boolean held = table.table().checkAndMutate(operation);
-          return new Result.Matched(held == expected.isPresent());
-        });
+    table.compareAndSet(VALUE, expected, value, put(row, value));
   }
 
   private static Mutation put(Bytes row, Bytes value) {

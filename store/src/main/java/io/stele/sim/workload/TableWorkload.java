@@ -1,9 +1,18 @@
 package io.stele.sim.workload;
 
 import io.stele.model.Bytes;
+import io.stele.model.CachePriority;
+import io.stele.model.LocalityGroup;
 
 /** A workload on one table. */
 abstract class TableWorkload implements Workload {
+  /**
+   * For tables whose rows are read from files each time: much may happen between the read of a
+   * conditional change and its place among the changes.
+   */
+  static final LocalityGroup UNCACHED =
+      LocalityGroup.of(LocalityGroup.DEFAULT_NAME).withCachePriority(CachePriority.LOW);
+
   /** The name of the table. */
   final String table;
 
