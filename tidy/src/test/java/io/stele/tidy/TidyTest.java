@@ -145,6 +145,18 @@ class TidyTest {
     assertThat(drawing).isEmpty();
   }
 
+  @Test
+  void keysOfJobsAreNamedInOnePlace() throws IOException {
+    List<Path> naming = new ArrayList<>();
+    for (Sources.SourceFile file : sources.files()) {
+      boolean isMain = file.path().toString().contains("/src/main/");
+      if (isMain && Files.readString(file.path()).contains("\"mapreduce.stele.")) {
+        naming.add(file.path().getFileName());
+      }
+    }
+    assertThat(naming).containsExactly(Path.of("JobKeys.java"));
+  }
+
   /**
    * Modules use each other's test jars, which Maven does not make where tests are left out whole.
    */
