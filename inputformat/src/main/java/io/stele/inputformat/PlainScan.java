@@ -1,6 +1,6 @@
 package io.stele.inputformat;
 
-import io.stele.config.Keys;
+import io.stele.config.JobKeys;
 import io.stele.model.Bytes;
 import io.stele.model.Column;
 import io.stele.model.FilterText;
@@ -10,8 +10,6 @@ import io.stele.model.SteleException;
 import io.stele.model.TimeRange;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.function.BiFunction;
 import org.apache.hadoop.conf.Configuration;
 
@@ -21,58 +19,42 @@ import org.apache.hadoop.conf.Configuration;
  * separator in them can be written as {@code \xNN}.
  */
 final class PlainScan {
-  /** The table; the other keys begin with it. */
-  static final String TABLE_KEY = "mapreduce.stele.input.table";
-
-  private static final String START_KEY = TABLE_KEY + ".rows.start";
-  private static final String END_KEY = TABLE_KEY + ".rows.end";
-
   /** What of the query one key says. */
   private record Part(String key, BiFunction<RowQuery, String, RowQuery> meaning) {}
 
   private static final List<Part> PARTS =
       List.of(
-          new Part(TABLE_KEY + ".families", PlainScan::families),
-          new Part(TABLE_KEY + ".columns", PlainScan::columns),
-          new Part(TABLE_KEY + ".rows.prefix", PlainScan::prefix),
-          new Part(START_KEY, PlainScan::start),
-          new Part(END_KEY, (query, text) -> query), // With the start.
-          new Part(TABLE_KEY + ".rows.ranges", PlainScan::ranges),
-          new Part(TABLE_KEY + ".versions", PlainScan::versions),
-          new Part(TABLE_KEY + ".times.from", PlainScan::from),
-          new Part(TABLE_KEY + ".times.to", PlainScan::to),
-          new Part(TABLE_KEY + ".filter", PlainScan::filter));
+          new Part(JobKeys.INPUT_FAMILIES, PlainScan::families),
+          new Part(JobKeys.INPUT_COLUMNS, PlainScan::columns),
+          new Part(JobKeys.INPUT_ROWS_PREFIX, PlainScan::prefix),
+          new Part(JobKeys.INPUT_ROWS_START, PlainScan::start),
+          new Part(JobKeys.INPUT_ROWS_END, (query, text) -> query), // With the start.
+          new Part(JobKeys.INPUT_ROWS_RANGES, PlainScan::ranges),
+          new Part(JobKeys.INPUT_VERSIONS, PlainScan::versions),
+          new Part(JobKeys.INPUT_TIMES_FROM, PlainScan::from),
+          new Part(JobKeys.INPUT_TIMES_TO, PlainScan::to),
+          new Part(JobKeys.INPUT_FILTER, PlainScan::filter));
 
   private PlainScan() {}
 
   /**
    * The scan that {@code conf} describes, if any.
    *
-   * @throws SteleException REFUSED, naming the key, if a value is bad, a key is unknown, or there
-   *     are keys but no table
+   * @throws SteleException REFUSED, naming the key, if a value is bad, or there are keys but no
+   *     table
    */
   static Optional<TableScan> of(Configuration conf) {
-    String table = conf.getTrimmed(TABLE_KEY, "");
-    Set<String> unknown = new TreeSet<>(conf.getPropsWithPrefix(TABLE_KEY + ".").keySet());
+    String table = conf.getTrimmed(JobKeys.INPUT_TABLE, "");
     RowQuery query = RowQuery.ALL;
     for (Part part : PARTS) {
-      unknown.remove(part.key.substring(TABLE_KEY.length() + 1));
       String text = conf.get(part.key, "");
       if (!text.isEmpty()) {
         if (table.isEmpty()) {
-          throw SteleException.refused(part.key + " is set, but " + TABLE_KEY + " is not");
+          throw SteleException.refused(
+              part.key + " is set, but " + JobKeys.INPUT_TABLE + " is not");
         }
         query = apply(part.key, text, query, part.meaning);
       }
-    }
-    if (!unknown.isEmpty()) {
-      String name = TABLE_KEY + "." + unknown.iterator().next();
-      throw SteleException.refused(
-          "there is no key "
-              + name
-              + "; did you mean "
-              + Keys.nearest(name, PARTS.stream().map(Part::key).toList())
-              + "?");
     }
     return table.isEmpty()
         ? Optional.empty()
@@ -91,11 +73,11 @@ final class PlainScan {
   }
 
   private static RowQuery startToEnd(Configuration conf, RowQuery query) {
-    String start = conf.get(START_KEY, "");
-    String end = conf.get(END_KEY, "");
+    String start = conf.get(JobKeys.INPUT_ROWS_START, "");
+    String end = conf.get(JobKeys.INPUT_ROWS_END, "");
     return start.isEmpty() && end.isEmpty()
         ? query
-        : apply(END_KEY, end, query, (all, text) -> all.range(range(start, text)));
+        : apply(JobKeys.INPUT_ROWS_END, end, query, (all, text) -> all.range(range(start, text)));
   }
 
   private static RowRange range(String start, String end) {

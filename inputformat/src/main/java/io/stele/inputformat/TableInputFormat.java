@@ -5,6 +5,7 @@ import io.stele.client.ModelSerialization;
 import io.stele.client.Stele;
 import io.stele.client.SubmittedOutput;
 import io.stele.client.Table;
+import io.stele.config.JobKeys;
 import io.stele.model.Bytes;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
@@ -61,26 +62,26 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
  */
 public final class TableInputFormat extends InputFormat<Bytes, Row> {
   /** The size of splits, in bytes; with a suffix such as {@code 256m}. */
-  public static final String SPLIT_BYTES_KEY = "mapreduce.stele.input.split.bytes";
+  public static final String SPLIT_BYTES_KEY = JobKeys.INPUT_SPLIT_BYTES;
 
   /**
    * What mappers read: {@code pinned}, unless set, the rows as they were when the job was
    * submitted, the same in every attempt of every task, or {@code latest}, the rows as they are
    * then.
    */
-  public static final String READ_KEY = "mapreduce.stele.input.read";
+  public static final String READ_KEY = JobKeys.INPUT_READ;
 
   /**
    * Who reads the rows for mappers: {@code served}, their tablet servers, or {@code direct}, the
    * mappers themselves, from the tables' files, always as they were when the job was submitted.
    */
-  public static final String MODE_KEY = "mapreduce.stele.input.mode";
+  public static final String MODE_KEY = JobKeys.INPUT_MODE;
 
   /**
    * How long what is pinned is kept while no map task of the job runs, unless YARN or the job's
    * output tell that the job lives; such as {@code 2h}.
    */
-  public static final String LEASE_KEY = "mapreduce.stele.input.pinned.lease";
+  public static final String LEASE_KEY = JobKeys.INPUT_PINNED_LEASE;
 
   private static final long SPLIT_BYTES = 128L << 20;
   private static final Duration LEASE = Duration.ofHours(1);
@@ -137,6 +138,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
   @Override
   public List<InputSplit> getSplits(JobContext context) throws IOException {
     Configuration conf = context.getConfiguration();
+    JobKeys.check(conf);
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
     List<TableScan> scans = TableScan.all(conf);

@@ -1,5 +1,6 @@
 package io.stele.inputformat;
 
+import io.stele.config.JobKeys;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.wire.QueryCodec;
@@ -17,7 +18,7 @@ import org.apache.hadoop.conf.Configuration;
  */
 record TableScan(String table, RowQuery query) {
   /** Where the scans of a job are, separated by commas. */
-  static final String KEY = "mapreduce.stele.input.scans";
+  static final String KEY = JobKeys.Internal.INPUT_SCANS;
 
   /** Adds a scan to a job's. */
   static void add(Configuration conf, TableScan scan) {
@@ -40,7 +41,7 @@ record TableScan(String table, RowQuery query) {
       throw SteleException.refused(
           "the job has TableInputFormat but no table to read: call TableInputFormat.addTable or set"
               + " "
-              + PlainScan.TABLE_KEY);
+              + JobKeys.INPUT_TABLE);
     }
     return scans;
   }

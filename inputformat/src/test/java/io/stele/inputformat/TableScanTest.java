@@ -118,8 +118,6 @@ class TableScanTest {
     refused("times.from", "yesterday", "a whole number");
     refused("times.to", "-1", "0 <= from <= to");
     refused("filter", "value_is(en)", "at character 10: a string is needed");
-    refused("family", "anchor", "there is no key");
-    refused("rows.prefx", "a", "did you mean mapreduce.stele.input.table.rows.prefix?");
     Configuration backwards = plain("rows.start", "b", "rows.end", "a");
     assertThatThrownBy(() -> TableScan.all(backwards)).hasMessageContaining("rows.end is \"a\"");
     Configuration none = new Configuration(false);

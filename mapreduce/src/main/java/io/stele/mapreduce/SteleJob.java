@@ -2,6 +2,7 @@ package io.stele.mapreduce;
 
 import io.stele.client.ModelSerialization;
 import io.stele.client.Stele;
+import io.stele.config.JobKeys;
 import io.stele.config.Keys;
 import io.stele.format.Compression;
 import io.stele.inputformat.TableInputFormat;
@@ -39,7 +40,7 @@ public final class SteleJob {
    * The minimum number of bytes that each reducer of {@link #bulkInto} writes into a table of one
    * tablet, as cells in memory; with a suffix such as {@code 256m}.
    */
-  public static final String REDUCER_BYTES_KEY = "mapreduce.stele.output.bulk.reducer.bytes";
+  public static final String REDUCER_BYTES_KEY = JobKeys.BULK_REDUCER_BYTES;
 
   private static final long REDUCER_BYTES = 128L << 20;
 
@@ -91,6 +92,7 @@ public final class SteleJob {
     conf.setIfUnset(Keys.CLIENT_TIMEOUT.name(), TASK_TIMEOUT);
     conf.setBoolean(Job.USED_GENERIC_PARSER, true); // Else it advises to ship jars in another way.
     Keys.check(conf);
+    JobKeys.check(conf);
   }
 
   /** Lets the job's mappers write {@code Bytes} as keys, sorted as rows are. */

@@ -399,6 +399,10 @@ class BulkOutputIT {
     BulkOutputFormat.addTable(wrong, "door", "f");
     wrong.getConfiguration().set("mapreduce.stele.output.bulk.replace", "door:a");
     refused(wrong, "TABLE:START:END");
+    Job mistyped = SteleJob.create(hdfs.conf(), "mistyped", BulkOutputIT.class);
+    BulkOutputFormat.addTable(mistyped, "door", "f");
+    mistyped.getConfiguration().set("mapreduce.stele.output.bulk.replaces", "door");
+    refused(mistyped, "did you mean mapreduce.stele.output.bulk.replace?");
 
     Job job = SteleJob.create(hdfs.conf(), "outside", BulkOutputIT.class);
     BulkOutputFormat.addTable(job, "door", "f");

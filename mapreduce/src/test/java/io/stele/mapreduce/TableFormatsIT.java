@@ -475,6 +475,20 @@ class TableFormatsIT {
   }
 
   @Test
+  void anUnknownKeyIsRefusedAtSubmission() throws Exception {
+    Job input = SteleJob.create(cluster.conf(), "input");
+    TableInputFormat.addTable(input, "numbers", RowQuery.ALL);
+    input.getConfiguration().set("mapreduce.stele.input.modus", "direct");
+    assertThatThrownBy(() -> new TableInputFormat().getSplits(input))
+        .hasMessageContaining("did you mean mapreduce.stele.input.mode?");
+    Job output = SteleJob.create(cluster.conf(), "output");
+    TableOutputFormat.addTable(output, "numbers");
+    output.getConfiguration().set("mapreduce.stele.output.leese", "2h");
+    assertThatThrownBy(() -> new TableOutputFormat<Text>().checkOutputSpecs(output))
+        .hasMessageContaining("did you mean mapreduce.stele.output.lease?");
+  }
+
+  @Test
   void aMistakenWayToReadIsRefused() throws Exception {
     Job job = SteleJob.create(cluster.conf(), "mistaken");
     job.getConfiguration().set(TableInputFormat.READ_KEY, "pined");

@@ -4,6 +4,7 @@ import io.stele.bulk.JobOutput;
 import io.stele.client.ModelSerialization;
 import io.stele.client.Stele;
 import io.stele.client.TabletInfo;
+import io.stele.config.JobKeys;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
 import io.stele.model.RowRange;
@@ -55,17 +56,17 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
    * How long the files are kept while neither a task nor the ApplicationMaster runs; such as {@code
    * 2h}. A job that waits longer is over.
    */
-  public static final String LEASE_KEY = "mapreduce.stele.output.bulk.lease";
+  public static final String LEASE_KEY = JobKeys.BULK_LEASE;
 
   /** The job as the cluster knows it; set when it is submitted. */
-  static final String JOB_KEY = "mapreduce.stele.output.bulk.job";
+  static final String JOB_KEY = JobKeys.Internal.BULK_JOB;
 
-  static final String TIMESTAMP_KEY = "mapreduce.stele.output.bulk.timestamp";
+  static final String TIMESTAMP_KEY = JobKeys.Internal.BULK_TIMESTAMP;
 
-  static final String VALUE_BYTES_KEY = "mapreduce.stele.output.bulk.value.bytes";
+  static final String VALUE_BYTES_KEY = JobKeys.Internal.BULK_VALUE_BYTES;
 
   /** The name and id of the table that is split where reducers start. */
-  private static final String CUT_KEY = "mapreduce.stele.output.bulk.cut";
+  private static final String CUT_KEY = JobKeys.Internal.BULK_CUT;
 
   /** What the job's tasks have written. */
   public enum Counter {
@@ -189,6 +190,7 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
   @Override
   public void checkOutputSpecs(JobContext context) throws IOException {
     Configuration conf = context.getConfiguration();
+    JobKeys.check(conf);
     NamedOutputs.checkSubmitted(conf, BulkOutputFormat.class);
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);

@@ -3,6 +3,7 @@ package io.stele.outputformat;
 import io.stele.client.Stele;
 import io.stele.client.SubmittedOutput;
 import io.stele.client.Table;
+import io.stele.config.JobKeys;
 import io.stele.model.ColumnFamily;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
@@ -27,10 +28,10 @@ import org.apache.hadoop.conf.Configuration;
  */
 record OutputTable(String name, List<String> families) {
   /** Where the tables of a job are, separated by commas. */
-  static final String KEY = "mapreduce.stele.output.tables";
+  static final String KEY = JobKeys.Internal.OUTPUT_TABLES;
 
   /** The id of a table when the job was submitted, with its name behind. */
-  private static final String ID_KEY = "mapreduce.stele.output.table.id.";
+  private static final String ID_KEY = JobKeys.Internal.OUTPUT_TABLE_ID;
 
   /** Adds a table to a job's; if it is there already, only the families are added. */
   static void add(Configuration conf, OutputTable table) {

@@ -1,6 +1,7 @@
 package io.stele.outputformat;
 
 import io.stele.client.Stele;
+import io.stele.config.JobKeys;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
@@ -23,10 +24,10 @@ import org.apache.hadoop.conf.Configuration;
  */
 record ReplacedRows(String table, RowRange rows) {
   /** What a job replaces, separated by commas. */
-  static final String KEY = "mapreduce.stele.output.bulk.replace";
+  static final String KEY = JobKeys.BULK_REPLACE;
 
   /** The same with the ids of tables, set when the job is submitted. */
-  private static final String IDS_KEY = KEY + ".ids";
+  private static final String IDS_KEY = JobKeys.Internal.BULK_REPLACE_IDS;
 
   /** Adds rows to those that a job replaces. */
   static void add(Configuration conf, ReplacedRows rows) {

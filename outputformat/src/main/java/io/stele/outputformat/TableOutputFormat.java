@@ -2,6 +2,7 @@ package io.stele.outputformat;
 
 import io.stele.client.ModelSerialization;
 import io.stele.client.Stele;
+import io.stele.config.JobKeys;
 import io.stele.model.RowOperation;
 import io.stele.model.SteleException;
 import java.io.IOException;
@@ -51,10 +52,10 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
    * runs; such as {@code 2h}. A job that waits longer is over, and the writes of its tasks are
    * refused.
    */
-  public static final String LEASE_KEY = "mapreduce.stele.output.lease";
+  public static final String LEASE_KEY = JobKeys.OUTPUT_LEASE;
 
   /** The job as the cluster knows it; set when it is submitted. */
-  static final String JOB_KEY = "mapreduce.stele.output.job";
+  static final String JOB_KEY = JobKeys.Internal.OUTPUT_JOB;
 
   /** What the job's tasks have written. */
   public enum Counter {
@@ -96,6 +97,7 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
   @Override
   public void checkOutputSpecs(JobContext context) throws IOException {
     Configuration conf = context.getConfiguration();
+    JobKeys.check(conf);
     NamedOutputs.checkSubmitted(conf, TableOutputFormat.class);
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);

@@ -1,5 +1,6 @@
 package io.stele.outputformat;
 
+import io.stele.config.JobKeys;
 import io.stele.model.Bytes;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -11,7 +12,7 @@ import org.apache.hadoop.mapreduce.Partitioner;
 
 /** Assigns the rows of neighbouring tablets to each reducer. */
 public final class TabletPartitioner extends Partitioner<Bytes, Object> implements Configurable {
-  private static final String STARTS_KEY = "mapreduce.stele.output.bulk.starts";
+  private static final String STARTS_KEY = JobKeys.Internal.BULK_STARTS;
 
   private Configuration conf = new Configuration(false);
   private List<Bytes> starts = List.of();

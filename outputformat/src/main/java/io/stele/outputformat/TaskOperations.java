@@ -1,5 +1,6 @@
 package io.stele.outputformat;
 
+import io.stele.config.JobKeys;
 import io.stele.model.OperationId;
 import io.stele.model.SteleException;
 import java.nio.ByteBuffer;
@@ -11,7 +12,7 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
 /** The operation ids of a task: the same for every attempt of it, and for no other task. */
 final class TaskOperations {
   /** The name of the job's submission in its configuration. */
-  static final String SUBMISSION_KEY = "mapreduce.stele.output.submission";
+  static final String SUBMISSION_KEY = JobKeys.OUTPUT_SUBMISSION;
 
   private TaskOperations() {}
 

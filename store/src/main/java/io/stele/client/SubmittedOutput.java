@@ -1,5 +1,6 @@
 package io.stele.client;
 
+import io.stele.config.JobKeys;
 import io.stele.metadata.JobNodes;
 import java.io.IOException;
 import java.util.Optional;
@@ -11,7 +12,7 @@ import org.apache.hadoop.conf.Configuration;
  * to the end, so the job's input can be kept with it. Internal: for input and output formats.
  */
 public final class SubmittedOutput {
-  private static final String KEY = "mapreduce.stele.submitted.output";
+  private static final String KEY = JobKeys.Internal.SUBMITTED_OUTPUT;
 
   /** As MRJobConfig has it, on which the store does not depend. */
   private static final String FORMAT_KEY = "mapreduce.job.outputformat.class";

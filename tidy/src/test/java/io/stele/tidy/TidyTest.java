@@ -145,6 +145,35 @@ class TidyTest {
     assertThat(drawing).isEmpty();
   }
 
+  @Test
+  void keysOfJobsAreNamedInOnePlace() throws IOException {
+    List<Path> naming = new ArrayList<>();
+    for (Sources.SourceFile file : sources.files()) {
+      boolean isMain = file.path().toString().contains("/src/main/");
+      if (isMain && Files.readString(root.resolve(file.path())).contains("\"mapreduce.stele.")) {
+        naming.add(file.path().getFileName());
+      }
+    }
+    assertThat(naming).containsExactly(Path.of("JobKeys.java"));
+  }
+
+  /** It brings other versions of what Hadoop brings: no other module may get them. */
+  @Test
+  void sparkIsInAModuleOfItsOwnThatNoOtherUses() throws IOException {
+    List<Path> using = new ArrayList<>();
+    try (Stream<Path> modules = Files.list(root)) {
+      for (Path pom : modules.map(module -> module.resolve("pom.xml")).toList()) {
+        if (Files.exists(pom)
+            && Pattern.compile("org\\.apache\\.spark|stele-spark")
+                .matcher(Files.readString(pom))
+                .find()) {
+          using.add(root.relativize(pom));
+        }
+      }
+    }
+    assertThat(using).containsExactly(Path.of("spark/pom.xml"));
+  }
+
   /**
    * Modules use each other's test jars, which Maven does not make where tests are left out whole.
    */

@@ -2,6 +2,7 @@ package io.stele.mapreduce.jobs;
 
 import io.stele.client.Rows;
 import io.stele.client.Stele;
+import io.stele.config.JobKeys;
 import io.stele.inputformat.TableSplit;
 import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
@@ -33,8 +34,8 @@ import org.apache.hadoop.mapreduce.Mapper;
  * @param with the second table's name
  */
 public record CompareTables(TableInput input, String with) implements TableJob {
-  private static final String WITH_KEY = "mapreduce.stele.job.compare.with";
-  private static final String QUERY_KEY = "mapreduce.stele.job.compare.query";
+  private static final String WITH_KEY = JobKeys.Internal.COMPARE_WITH;
+  private static final String QUERY_KEY = JobKeys.Internal.COMPARE_QUERY;
 
   /** How many differences a task and the report name. */
   private static final int NAMED_MAX = 20;

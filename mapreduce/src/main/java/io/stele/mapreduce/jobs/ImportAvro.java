@@ -1,6 +1,7 @@
 package io.stele.mapreduce.jobs;
 
 import io.stele.client.Stele;
+import io.stele.config.JobKeys;
 import io.stele.mapreduce.RecordMapping;
 import io.stele.mapreduce.SteleJob;
 import io.stele.model.Mutation;
@@ -31,7 +32,7 @@ import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 public record ImportAvro(
     Path directory, TableOutput output, Optional<RecordMapping<GenericRecord>> mapping)
     implements TableJob {
-  private static final String REPLACE_KEY = "mapreduce.stele.job.avro.replace";
+  private static final String REPLACE_KEY = JobKeys.Internal.AVRO_REPLACE;
 
   /** An import of rows in the format of an export. */
   public ImportAvro(Path directory, TableOutput output) {

@@ -2,6 +2,7 @@ package io.stele.mapreduce.jobs;
 
 import io.stele.client.Stele;
 import io.stele.client.Table;
+import io.stele.config.JobKeys;
 import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
@@ -44,9 +45,9 @@ public record ImportText(
   /** A field that is left out. */
   public static final String NONE = "-";
 
-  private static final String FIELDS_KEY = "mapreduce.stele.job.text.fields";
-  private static final String SEPARATOR_KEY = "mapreduce.stele.job.text.separator";
-  private static final String SKIP_KEY = "mapreduce.stele.job.text.skip";
+  private static final String FIELDS_KEY = JobKeys.Internal.TEXT_FIELDS;
+  private static final String SEPARATOR_KEY = JobKeys.Internal.TEXT_SEPARATOR;
+  private static final String SKIP_KEY = JobKeys.Internal.TEXT_SKIP;
 
   /**
    * Checks the fields.

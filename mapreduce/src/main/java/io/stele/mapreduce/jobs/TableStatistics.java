@@ -1,5 +1,6 @@
 package io.stele.mapreduce.jobs;
 
+import io.stele.config.JobKeys;
 import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
@@ -39,7 +40,7 @@ public record TableStatistics(TableInput input, int prefixBytes) implements Tabl
     }
   }
 
-  private static final String PREFIX_KEY = "mapreduce.stele.job.stats.prefix.bytes";
+  private static final String PREFIX_KEY = JobKeys.Internal.STATS_PREFIX_BYTES;
   private static final int PREFIXES_SHOWN = 10;
   private static final String FAMILY = "F";
   private static final String PREFIX = "P";

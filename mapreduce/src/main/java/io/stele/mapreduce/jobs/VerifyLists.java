@@ -1,5 +1,6 @@
 package io.stele.mapreduce.jobs;
 
+import io.stele.config.JobKeys;
 import io.stele.inputformat.TableInputFormat;
 import io.stele.inputformat.TableSplit;
 import io.stele.mapreduce.SteleJob;
@@ -38,7 +39,7 @@ import org.apache.hadoop.mapreduce.Reducer;
  * @param previous the column, in both tables
  */
 public record VerifyLists(String table, String acknowledged, Column previous) implements TableJob {
-  private static final String ACKNOWLEDGED_KEY = "mapreduce.stele.job.lists.acknowledged";
+  private static final String ACKNOWLEDGED_KEY = JobKeys.Internal.LISTS_ACKNOWLEDGED;
 
   /** How many findings the report names. */
   private static final int NAMED_MAX = 100;

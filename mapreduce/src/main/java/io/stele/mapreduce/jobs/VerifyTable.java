@@ -3,6 +3,7 @@ package io.stele.mapreduce.jobs;
 import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
+import io.stele.config.JobKeys;
 import io.stele.direct.FileCheck;
 import io.stele.inputformat.TableInputFormat;
 import io.stele.inputformat.TableSplit;
@@ -41,7 +42,7 @@ import org.apache.hadoop.mapreduce.Mapper;
  * @param rows the rows to compare; all files of a tablet with any of these rows are verified
  */
 public record VerifyTable(String table, RowRange rows) implements TableJob {
-  private static final String QUERY_KEY = "mapreduce.stele.job.verify.query";
+  private static final String QUERY_KEY = JobKeys.Internal.VERIFY_QUERY;
 
   /** How many findings a task and the report name. */
   private static final int NAMED_MAX = 100;
