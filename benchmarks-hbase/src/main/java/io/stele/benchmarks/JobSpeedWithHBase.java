@@ -5,7 +5,7 @@ package io.stele.benchmarks;
  * and ZooKeeper.
  *
  * <pre>
- * java -cp ... io.stele.benchmarks.JobSpeedWithHBase [MB] [rounds] [job,...]
+ * java -cp ... io.stele.benchmarks.JobSpeedWithHBase [MB] [rounds] [job,...] [shuffled]
  * </pre>
  */
 public final class JobSpeedWithHBase {

@@ -43,6 +43,17 @@ record Compared(Step before, Step run, Step after) {
     return new Compared(before, run, last);
   }
 
+  /** The same, with another step that is measured too. */
+  Compared thenRun(Step more) {
+    return new Compared(
+        before,
+        () -> {
+          run.take();
+          more.take();
+        },
+        after);
+  }
+
   /** Runs a job to its end. */
   static void run(Job job) throws Exception {
     if (!job.waitForCompletion(false)) {

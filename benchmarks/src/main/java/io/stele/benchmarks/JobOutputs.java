@@ -53,6 +53,14 @@ final class JobOutputs {
     return JobInputs.withoutJars(job);
   }
 
+  /** Writes them as files of an empty table, which mappers sort; two tablets at most. */
+  static Job bulkWithoutReduce(Configuration conf, Path from, String table) throws IOException {
+    Job job =
+        reading(SteleJob.create(conf, "bulk-map", JobOutputs.class), from, MutationMapper.class);
+    SteleJob.bulkWithoutReduce(job, table, 2, "f");
+    return JobInputs.withoutJars(job);
+  }
+
   /** Writes them through the tablet servers. */
   static Job live(Configuration conf, Path from, String table) throws IOException {
     Job job = reading(SteleJob.create(conf, "live", JobOutputs.class), from, MutationMapper.class);

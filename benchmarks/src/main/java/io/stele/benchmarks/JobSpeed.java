@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import java.util.SplittableRandom;
 import org.apache.hadoop.conf.Configuration;
@@ -28,11 +29,14 @@ import org.apache.hadoop.io.SequenceFile;
  * job's start counts; making and dropping the table that it writes does not. All is one process.
  *
  * <pre>
- * java -cp ... io.stele.benchmarks.JobSpeed [MB] [rounds] [job,...]
+ * java -cp ... io.stele.benchmarks.JobSpeed [MB] [rounds] [job,...] [shuffled]
  * </pre>
+ *
+ * <p>With {@code shuffled}, the SequenceFile has the rows in no order.
  */
 public final class JobSpeed {
   private static final int VALUE_BYTES = 1000;
+  private static final String SHUFFLED = "shuffled";
   private static final Path CELLS = new Path("/cells");
   private static final Path FILES = new Path("/table-files");
   private static final Path SORTED = new Path("/sorted");
@@ -78,10 +82,10 @@ public final class JobSpeed {
     int rounds = args.length > 1 ? Integer.parseInt(args[1]) : 5;
     JobCluster cluster = new JobCluster();
     JobSpeed speed = new JobSpeed(cluster, megabytes);
-    speed.fill();
+    speed.fill(args.length > 3 && args[3].equals(SHUFFLED));
     Map<String, Compared> jobs = speed.jobs();
     jobs.putAll(peer.start(cluster, CELLS, speed.bytes(), row(speed.rows / 2)));
-    if (args.length > 2) {
+    if (args.length > 2 && !args[2].isEmpty()) {
       jobs.keySet().retainAll(Set.of(args[2].split(",")));
     }
     speed.compare(jobs, rounds);
@@ -104,6 +108,9 @@ public final class JobSpeed {
             () -> JobOutputs.sequence(conf(), CELLS, SORTED, row(rows / 2)),
             () -> cluster.fs().delete(SORTED, true)));
     jobs.put("bulk", intoTable(() -> JobOutputs.bulk(conf(), CELLS, WRITTEN)));
+    Compared bulkMap = intoTable(() -> JobOutputs.bulkWithoutReduce(conf(), CELLS, WRITTEN));
+    jobs.put("bulk-map", bulkMap);
+    jobs.put("bulk-map-compacted", bulkMap.thenRun(() -> stele.admin().compactTable(WRITTEN)));
     jobs.put("live", intoTable(() -> JobOutputs.live(conf(), CELLS, WRITTEN)));
     return jobs;
   }
@@ -133,8 +140,15 @@ public final class JobSpeed {
   }
 
   /** Writes the cells to SequenceFiles and, by a bulk job, to a table. */
-  private void fill() throws Exception {
+  private void fill(boolean shuffled) throws Exception {
     SplittableRandom random = new SplittableRandom(1);
+    List<Integer> order = new ArrayList<>();
+    for (int i = 0; i < rows; i++) {
+      order.add(i);
+    }
+    if (shuffled) {
+      Collections.shuffle(order, new Random(1));
+    }
     byte[] value = new byte[VALUE_BYTES];
     try (SequenceFile.Writer writer =
         SequenceFile.createWriter(
@@ -143,7 +157,7 @@ public final class JobSpeed {
             SequenceFile.Writer.keyClass(BytesWritable.class),
             SequenceFile.Writer.valueClass(BytesWritable.class),
             SequenceFile.Writer.compression(SequenceFile.CompressionType.NONE))) {
-      for (int i = 0; i < rows; i++) {
+      for (int i : order) {
         random.nextBytes(value);
         writer.append(new BytesWritable(Bytes.of(row(i)).toByteArray()), new BytesWritable(value));
       }
@@ -194,7 +208,7 @@ public final class JobSpeed {
   private static void print(String name, int round, Speed speed) {
     System.out.printf(
         Locale.ROOT,
-        "%-9s %-14s %6.1f MB/s %6.2f ms CPU a MB%n",
+        "%-9s %-18s %6.1f MB/s %6.2f ms CPU a MB%n",
         round < 0 ? "median" : "round " + round,
         name,
         speed.perSecond(),

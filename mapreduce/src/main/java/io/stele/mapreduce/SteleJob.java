@@ -133,6 +133,27 @@ public final class SteleJob {
   }
 
   /**
+   * Makes a job without reducers write files for a table with {@link BulkOutputFormat}: mappers
+   * write {@code (anything, Mutation)}, in any order, and sort it themselves. There is no shuffle,
+   * so the job takes much less time than with {@link #bulkInto}. In return, every tablet gets files
+   * of all mappers that write any of its rows, which its server must compact afterwards.
+   *
+   * <p>If the table has only one tablet, as a new table does, it is split right before the job
+   * commits, into parts of similar size.
+   *
+   * @param tabletsMax the maximum number of tablets that it is split into, each with at least
+   *     {@link BulkOutputFormat#TABLET_BYTES_KEY}
+   * @param families the families that the job writes
+   * @throws SteleException NOT_FOUND if there is no such table
+   */
+  public static void bulkWithoutReduce(Job job, String table, int tabletsMax, String... families)
+      throws IOException {
+    BulkOutputFormat.addTable(job, table, families);
+    BulkOutputFormat.sortInTasks(job, table, tabletsMax);
+    job.setNumReduceTasks(0);
+  }
+
+  /**
    * Refuses a job without input or mapper, whether or not it needs a sample of them: a program must
    * not depend on how many tablets its table happens to have.
    */

@@ -26,6 +26,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.NullWritable;
@@ -437,6 +438,125 @@ class BulkOutputIT {
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("is over");
     assertThat(rows("aborted")).isEmpty();
+  }
+
+  private static Job withoutReduce(String table) throws IOException {
+    Job job = SteleJob.create(hdfs.conf(), "without reduce into " + table, BulkOutputIT.class);
+    job.getConfiguration().setLong(TableInputFormat.SPLIT_BYTES_KEY, 10 << 10);
+    TableInputFormat.addTable(job, "numbers", RowQuery.ALL);
+    job.setMapperClass(ReverseMapper.class);
+    SteleJob.bulkWithoutReduce(job, table, 4, "f", "g");
+    return job;
+  }
+
+  private static void assertReversed(String table) throws IOException {
+    Map<Bytes, Row> rows = rows(table);
+    assertThat(rows).hasSize(ROWS);
+    for (int i = 0; i < ROWS; i++) {
+      Row row = rows.get(Bytes.of(new StringBuilder(row(i).toUtf8()).reverse().toString()));
+      assertThat(row.cells()).hasSize(2);
+      assertThat(row.value("f", "n")).contains(Bytes.of(Integer.toString(i)));
+      assertThat(row.value("g", "m")).contains(Bytes.of("x" + i));
+    }
+  }
+
+  @Test
+  void mappersSortWhatTheyWriteInAnyOrder() throws Exception {
+    create("mapped", List.of(Bytes.of("2"), Bytes.of("4"), Bytes.of("6"), Bytes.of("8")));
+    Job failing = withoutReduce("mapped");
+    failing.getConfiguration().set("fail.at", "777");
+    assertThat(failing.waitForCompletion(true)).isFalse();
+    assertThat(rows("mapped")).isEmpty();
+
+    Job job = withoutReduce("mapped");
+    assertThat(job.waitForCompletion(true)).isTrue();
+    assertThat(job.getCounters().findCounter(TaskCounter.REDUCE_INPUT_RECORDS).getValue()).isZero();
+    assertReversed("mapped");
+    assertThat(tablets("mapped")).as("a table with tablets keeps them").isEqualTo(5);
+    client.admin().compactTable("mapped");
+    assertReversed("mapped");
+  }
+
+  @Test
+  void ofMappersThatSortTheAttemptsThatDieLeaveNothing() throws Exception {
+    create("dying", List.of(Bytes.of("5")));
+    Job job = withoutReduce("dying");
+    new BulkOutputFormat<NullWritable>().checkOutputSpecs(job);
+    OutputCommitter committer =
+        new BulkOutputFormat<NullWritable>().getOutputCommitter(attempt(job, 0, 0));
+    committer.setupJob(job);
+    for (int task = 0; task < 3; task++) {
+      RecordWriter<NullWritable, Mutation> dies =
+          new BulkOutputFormat<NullWritable>().getRecordWriter(attempt(job, task, 0));
+      dies.write(NullWritable.get(), Mutation.of(row(task)).put("f", "n", "dead"));
+      RecordWriter<NullWritable, Mutation> second =
+          new BulkOutputFormat<NullWritable>().getRecordWriter(attempt(job, task, 1));
+      for (int i = 99; i >= 0; i--) { // Downwards; all tasks write the same rows.
+        second.write(NullWritable.get(), Mutation.of(row(i)).put("f", "n", task + "-" + i));
+      }
+      second.write(NullWritable.get(), Mutation.of(row(50)).deleteRow());
+      second.close(attempt(job, task, 1));
+      committer.commitTask(attempt(job, task, 1));
+    }
+    committer.commitJob(job);
+    committer.commitJob(job);
+    Map<Bytes, Row> rows = rows("dying");
+    assertThat(rows).hasSize(99).doesNotContainKey(row(50));
+    assertThat(rows.get(row(7)).value("f", "n")).as("the later task").contains(Bytes.of("2-7"));
+  }
+
+  @Test
+  void aTableOfOneTabletIsDividedByWhatMappersHaveWritten() throws Exception {
+    create("divided", List.of());
+    Job job = SteleJob.create(hdfs.conf(), "divide", BulkOutputIT.class);
+    SteleJob.bulkWithoutReduce(job, "divided", 3, "f");
+    job.getConfiguration().set(BulkOutputFormat.SORT_BYTES_KEY, "1m");
+    job.getConfiguration().set(BulkOutputFormat.TABLET_BYTES_KEY, "1m");
+    new BulkOutputFormat<NullWritable>().checkOutputSpecs(job);
+    OutputCommitter committer =
+        new BulkOutputFormat<NullWritable>().getOutputCommitter(attempt(job, 0, 0));
+    committer.setupJob(job);
+    byte[] value = new byte[1000];
+    Random random = new Random(1);
+    int rows = 4000; // Four megabytes: several runs.
+    for (int task = 0; task < 2; task++) {
+      RecordWriter<NullWritable, Mutation> writer =
+          new BulkOutputFormat<NullWritable>().getRecordWriter(attempt(job, task, 0));
+      for (int i = task; i < rows; i += 2) {
+        random.nextBytes(value);
+        Bytes row = row((int) (i * 2741L % rows)); // Each once.
+        writer.write(NullWritable.get(), Mutation.of(row).put("f", "n", value));
+      }
+      writer.close(attempt(job, task, 0));
+      committer.commitTask(attempt(job, task, 0));
+    }
+    assertThat(tablets("divided")).isEqualTo(1);
+    committer.commitJob(job);
+    assertThat(rows("divided")).hasSize(rows);
+    List<Bytes> starts =
+        client.table("divided").tablets().stream().map(tablet -> tablet.rows().start()).toList();
+    assertThat(starts).hasSize(3);
+    assertThat(starts.get(1)).isBetween(row(1000), row(1700));
+    assertThat(starts.get(2)).isBetween(row(2300), row(3000));
+    new BulkOutputFormat<NullWritable>().getOutputCommitter(attempt(job, 0, 0)).commitJob(job);
+    assertThat(tablets("divided")).isEqualTo(3);
+    assertThat(rows("divided")).hasSize(rows);
+  }
+
+  @Test
+  void keysOfSortingAreCheckedAtTheDoor() throws Exception {
+    create("keys", List.of());
+    for (String[] bad :
+        List.of(
+            new String[] {BulkOutputFormat.SORT_KEY, "reducers"},
+            new String[] {BulkOutputFormat.SORT_BYTES_KEY, "much"},
+            new String[] {BulkOutputFormat.SORT_BYTES_KEY, "1k"},
+            new String[] {BulkOutputFormat.TABLET_BYTES_KEY, "-1"})) {
+      Job job = SteleJob.create(hdfs.conf(), "keys", BulkOutputIT.class);
+      SteleJob.bulkWithoutReduce(job, "keys", 3, "f");
+      job.getConfiguration().set(bad[0], bad[1]);
+      refused(job, bad[0] + " is \"" + bad[1] + "\"");
+    }
   }
 
   @Test

@@ -79,7 +79,12 @@ final class BulkOutputCommitter extends OutputCommitter {
   public void commitJob(JobContext context) throws IOException {
     try (Opened job = Opened.of(context)) {
       Configuration conf = context.getConfiguration();
-      job.output().commit(BulkOutputFormat.cuts(conf), ReplacedRows.byTable(conf));
+      Optional<JobOutput.Division> division = BulkOutputFormat.division(conf);
+      if (division.isPresent()) {
+        job.output().commit(division.get(), ReplacedRows.byTable(conf));
+      } else {
+        job.output().commit(BulkOutputFormat.cuts(conf), ReplacedRows.byTable(conf));
+      }
     }
     endKeeping();
   }

@@ -3,6 +3,7 @@ package io.stele.outputformat;
 import io.stele.bulk.JobOutput;
 import io.stele.client.ModelSerialization;
 import io.stele.client.Stele;
+import io.stele.client.Table;
 import io.stele.client.TabletInfo;
 import io.stele.config.JobKeys;
 import io.stele.model.Bytes;
@@ -13,6 +14,7 @@ import io.stele.model.TableId;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.JobContext;
@@ -36,8 +38,9 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
  * that fails or is killed leaves nothing. Attempts of tasks may differ: only one of them counts.
  *
  * <p><b>In order.</b> A task writes rows of a table in ascending order: {@link #reduceByTablet}
- * ensures this. The mutations that a task writes to one row are one change, in the order written;
- * if several tasks write to the same row, the later task's mutation comes later.
+ * ensures this. With {@link #sortInTasks}, a task writes rows in any order, and sorts them. The
+ * mutations that a task writes to one row are one change, in the order written; if several tasks
+ * write to the same row, the later task's mutation comes later.
  *
  * <p><b>Timestamps.</b> Puts without a timestamp get the time at which the job was submitted, by
  * the submitter's clock. So what others write meanwhile is newer, and stays the newest version.
@@ -61,12 +64,35 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
   /** The job as the cluster knows it; set when it is submitted. */
   static final String JOB_KEY = JobKeys.Internal.BULK_JOB;
 
+  /**
+   * Who brings rows into order: {@code shuffle}, the default, or {@code task}, as {@link
+   * #sortInTasks} sets it.
+   */
+  public static final String SORT_KEY = JobKeys.BULK_SORT;
+
+  /**
+   * How much memory a task sorts in, in bytes; such as {@code 128m}. The default is a quarter of
+   * the heap, and at most 256 MB.
+   */
+  public static final String SORT_BYTES_KEY = JobKeys.BULK_SORT_BYTES;
+
+  /**
+   * The minimum size of the tablets that {@link #sortInTasks} makes of a table of one tablet, in
+   * bytes of files; such as {@code 256m}.
+   */
+  public static final String TABLET_BYTES_KEY = JobKeys.BULK_TABLET_BYTES;
+
   static final String TIMESTAMP_KEY = JobKeys.Internal.BULK_TIMESTAMP;
 
   static final String VALUE_BYTES_KEY = JobKeys.Internal.BULK_VALUE_BYTES;
 
   /** The name and id of the table that is split where reducers start. */
   private static final String CUT_KEY = JobKeys.Internal.BULK_CUT;
+
+  /** The table that is divided by what was written, its id, and into how many tablets at most. */
+  private static final String DIVIDE_KEY = JobKeys.Internal.BULK_DIVIDE;
+
+  private static final long TABLET_BYTES = 128L << 20;
 
   /** What the job's tasks have written. */
   public enum Counter {
@@ -122,6 +148,7 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
           "a job with " + reducersMax + " reducers writes nothing: set 1 or more");
     }
     job.getConfiguration().unset(CUT_KEY);
+    sortByShuffle(job);
     List<Bytes> starts = new ArrayList<>();
     try (Stele stele = Stele.connect(job.getConfiguration())) {
       List<TabletInfo> tablets = stele.table(table).tablets();
@@ -152,10 +179,58 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
                 + (i == 0 ? "first, and is empty" : "after \"" + starts.get(i - 1) + "\""));
       }
     }
+    sortByShuffle(job);
     try (Stele stele = Stele.connect(job.getConfiguration())) {
       job.getConfiguration().set(CUT_KEY, table + " " + stele.table(table).id().value());
     }
     reduceFrom(job, starts);
+  }
+
+  private static void sortByShuffle(Job job) {
+    job.getConfiguration().unset(SORT_KEY);
+    job.getConfiguration().unset(DIVIDE_KEY);
+  }
+
+  /**
+   * Lets tasks write rows in any order: each sorts what it writes, in memory, and writes files
+   * whenever that is full ({@link #SORT_BYTES_KEY}). So mappers can write the files, and no shuffle
+   * is needed. In return, a tablet gets files of every task that has written any of its rows.
+   *
+   * <p>If the table has only one tablet now, as a new table does, it is split right before the job
+   * commits, into parts of similar size of what the job has written. {@code
+   * SteleJob.bulkWithoutReduce} calls this.
+   *
+   * @param table a table that the job writes
+   * @param tabletsMax the maximum number of tablets that it is split into; each gets at least
+   *     {@link #TABLET_BYTES_KEY}
+   */
+  public static void sortInTasks(Job job, String table, int tabletsMax) throws IOException {
+    if (tabletsMax < 1) {
+      throw SteleException.refused("a table of " + tabletsMax + " tablets: set 1 or more");
+    }
+    Configuration conf = job.getConfiguration();
+    conf.unset(CUT_KEY);
+    conf.unset(DIVIDE_KEY);
+    conf.set(SORT_KEY, TaskSort.IN_TASK);
+    try (Stele stele = Stele.connect(conf)) {
+      Table divided = stele.table(table);
+      if (divided.tablets().size() == 1) {
+        conf.set(DIVIDE_KEY, table + " " + divided.id().value() + " " + tabletsMax);
+      }
+    }
+  }
+
+  /** How the table is divided by what was written, if it is. */
+  static Optional<JobOutput.Division> division(Configuration conf) {
+    String[] parts = conf.getTrimmed(DIVIDE_KEY, "").split(" ", -1);
+    return parts.length < 3
+        ? Optional.empty()
+        : Optional.of(
+            new JobOutput.Division(
+                parts[0],
+                new TableId(parts[1]),
+                Integer.parseInt(parts[2]),
+                TaskSort.bytes(conf, TABLET_BYTES_KEY, TABLET_BYTES)));
   }
 
   /** The tablets that are made when the job commits. */
@@ -185,7 +260,8 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
    * Checks that the tables and families exist, and begins the job.
    *
    * @throws SteleException NOT_FOUND if one does not, REFUSED if no table was added, the rows to
-   *     replace cannot be replaced, or {@code MultipleOutputs} is to write to tables
+   *     replace cannot be replaced, a key has a bad value, or {@code MultipleOutputs} is to write
+   *     to tables
    */
   @Override
   public void checkOutputSpecs(JobContext context) throws IOException {
@@ -194,6 +270,7 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
     NamedOutputs.checkSubmitted(conf, BulkOutputFormat.class);
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
+    TaskSort.check(conf);
     ReduceMemory.set(context);
     try (Stele stele = Stele.connect(conf)) {
       OutputTable.identifyAll(stele, conf);

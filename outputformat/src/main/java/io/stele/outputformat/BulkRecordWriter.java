@@ -35,13 +35,7 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
     tables.forEach(table -> replaced.put(table, ReplacedRows.of(conf, table)));
     stele = Stele.connect(conf, context::progress);
     try {
-      output =
-          new JobOutput(stele.jobs(), job)
-              .attempt(
-                  context.getTaskAttemptID().toString(),
-                  new JobOutput.Terms(
-                      conf.getLong(BulkOutputFormat.TIMESTAMP_KEY, 0),
-                      conf.getLong(BulkOutputFormat.VALUE_BYTES_KEY, 0)));
+      output = output(new JobOutput(stele.jobs(), job), context);
       for (String name : tables) {
         Table table = OutputTable.open(stele, conf, name);
         output.addTable(name, table.id(), table.schema());
@@ -51,6 +45,22 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
       stele.close();
       throw e;
     }
+  }
+
+  private static AttemptOutput output(JobOutput job, TaskAttemptContext context) {
+    Configuration conf = context.getConfiguration();
+    String attempt = context.getTaskAttemptID().toString();
+    JobOutput.Terms terms =
+        new JobOutput.Terms(
+            conf.getLong(BulkOutputFormat.TIMESTAMP_KEY, 0),
+            conf.getLong(BulkOutputFormat.VALUE_BYTES_KEY, 0));
+    return TaskSort.isInTask(conf)
+        ? job.attempt(
+            attempt,
+            terms,
+            new AttemptOutput.Sorting(
+                TaskSort.sortBytes(conf, Runtime.getRuntime().maxMemory()), context))
+        : job.attempt(attempt, terms);
   }
 
   @Override

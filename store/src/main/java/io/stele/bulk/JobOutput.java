@@ -14,12 +14,14 @@ import io.stele.record.FileRef;
 import io.stele.record.JobChange;
 import io.stele.record.PendingFile;
 import io.stele.runtime.Futures;
+import io.stele.tablet.FileDivision;
 import io.stele.tablet.JobFileWriter;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -86,7 +88,12 @@ public final class JobOutput {
    * @param terms the same for all attempts
    */
   public AttemptOutput attempt(String attempt, Terms terms) {
-    return new AttemptOutput(this, attempt, terms);
+    return new AttemptOutput(this, attempt, terms, Optional.empty());
+  }
+
+  /** Like {@link #attempt(String, Terms)}, for rows that come in any order. */
+  public AttemptOutput attempt(String attempt, Terms terms, AttemptOutput.Sorting sorting) {
+    return new AttemptOutput(this, attempt, terms, Optional.of(sorting));
   }
 
   /**
@@ -183,6 +190,22 @@ public final class JobOutput {
    * @throws SteleException as {@link Jobs#commit}
    */
   public void commit(List<Cut> cuts, Map<TableId, List<RowRange>> replaced) throws IOException {
+    commit(() -> cuts, replaced);
+  }
+
+  /**
+   * Like {@link #commit(List, Map)}, where a table is cut by what the job has written: at rows from
+   * the block indexes of its files. They are the same for every repetition, as the files are.
+   */
+  public void commit(Division division, Map<TableId, List<RowRange>> replaced) throws IOException {
+    commit(() -> cuts(division), replaced);
+  }
+
+  private interface Cuts {
+    List<Cut> find() throws IOException;
+  }
+
+  private void commit(Cuts cuts, Map<TableId, List<RowRange>> replaced) throws IOException {
     JobNodes.State state = jobs.state(job);
     if (state == JobNodes.State.GONE) {
       throw isOver();
@@ -240,15 +263,33 @@ public final class JobOutput {
   public record Cut(String table, TableId id, Bytes row) {}
 
   /**
+   * Into how many tablets a table is divided, whatever rows are written.
+   *
+   * @param table its name
+   * @param id the table
+   * @param tabletsMax the most tablets
+   * @param bytesMin the least bytes of files of each tablet
+   */
+  public record Division(String table, TableId id, int tabletsMax, long bytesMin) {}
+
+  private List<Cut> cuts(Division division) throws IOException {
+    List<FileRef> files = files().getOrDefault(division.id(), List.of());
+    return new FileDivision(fs, root, files)
+        .starts(division.tabletsMax(), division.bytesMin()).stream()
+            .map(row -> new Cut(division.table(), division.id(), row))
+            .toList();
+  }
+
+  /**
    * Makes the tablets, and has them spread over the servers: before any file is in them, so that
    * all servers take part in registering files, and a move writes nothing. Nothing depends on it
    * but how the work of servers is divided.
    */
   @SuppressWarnings("try") // Renewed while the block runs.
-  private void cut(List<Cut> cuts) throws IOException {
+  private void cut(Cuts cuts) throws IOException {
     try (JobRenewal renewal = jobs.keep(job)) {
       Set<TableId> tables = new TreeSet<>();
-      for (Cut cut : cuts) {
+      for (Cut cut : cuts.find()) {
         jobs.split(cut.table(), cut.id(), cut.row());
         tables.add(cut.id());
       }

@@ -45,6 +45,9 @@ public final class JobKeys {
   public static final String BULK_LEASE = BULK + "lease";
   public static final String BULK_REPLACE = BULK + "replace";
   public static final String BULK_REDUCER_BYTES = BULK + "reducer.bytes";
+  public static final String BULK_SORT = BULK + "sort";
+  public static final String BULK_SORT_BYTES = BULK_SORT + ".bytes";
+  public static final String BULK_TABLET_BYTES = BULK + "tablet.bytes";
 
   private static final Set<String> SETTABLE = namesIn(JobKeys.class);
   private static final Set<String> INTERNAL = namesIn(Internal.class);
@@ -65,6 +68,7 @@ public final class JobKeys {
     public static final String BULK_TIMESTAMP = BULK + "timestamp";
     public static final String BULK_VALUE_BYTES = BULK + "value.bytes";
     public static final String BULK_CUT = BULK + "cut";
+    public static final String BULK_DIVIDE = BULK + "divide";
     public static final String BULK_STARTS = BULK + "starts";
     public static final String BULK_REPLACE_IDS = BULK_REPLACE + ".ids";
     public static final String VERIFY_QUERY = JOBS + "verify.query";

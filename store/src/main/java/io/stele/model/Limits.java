@@ -147,6 +147,18 @@ public final class Limits {
   }
 
   /**
+   * Refuses more edits of a row than one mutation may have.
+   *
+   * @throws SteleException {@link SteleException.Code#REFUSED}
+   */
+  public static void checkEdits(Bytes row, long edits) {
+    if (edits > EDITS_MAX) {
+      throw SteleException.refused(
+          "a mutation of row \"" + row + "\" has " + edits + " edits: the limit is " + EDITS_MAX);
+    }
+  }
+
+  /**
    * Refuses a mutation that is too large as a whole.
    *
    * @param bytes its {@link OperationSize}

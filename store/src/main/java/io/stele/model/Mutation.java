@@ -24,15 +24,7 @@ public record Mutation(Bytes row, List<Edit> edits) implements RowOperation {
   public Mutation {
     Limits.checkRow(row);
     edits = List.copyOf(edits);
-    if (edits.size() > Limits.EDITS_MAX) {
-      throw SteleException.refused(
-          "a mutation of row \""
-              + row
-              + "\" has "
-              + edits.size()
-              + " edits: the limit is "
-              + Limits.EDITS_MAX);
-    }
+    Limits.checkEdits(row, edits.size());
     edits.forEach(Mutation::check);
   }
 

@@ -73,7 +73,7 @@ final class MiddleRow {
   }
 
   /** The row whose row part begins with {@code key} or that {@code key} begins with. */
-  private static Bytes rowAt(byte[] key) {
+  static Bytes rowAt(byte[] key) {
     byte[] row = new byte[key.length];
     int size = 0;
     for (int i = 0; i < key.length; i++) {

@@ -7,6 +7,7 @@ import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.fs.FileSystem;
@@ -212,6 +213,25 @@ public final class SSTable implements Closeable {
    */
   public long bytesIn(RowRange bounds) throws IOException {
     return offsetOf(bounds.end(), dataEnd()) - offsetOf(bounds.start(), 0);
+  }
+
+  /**
+   * Rows at which the file falls into up to {@code count} pieces of similar size, ascending, found
+   * in its block index: each is at or below the first row of a block and above the blocks before.
+   */
+  public List<Bytes> rowsOfPieces(int count) throws IOException {
+    List<Bytes> rows = new ArrayList<>();
+    long end = dataEnd();
+    IndexCursor index = index(ReadOptions.POINT);
+    Bytes last = Bytes.EMPTY;
+    for (int i = 1; i < count && index.seekOffset((long) ((double) end * i / count)); i++) {
+      Bytes row = MiddleRow.rowAt(index.key());
+      if (row.compareTo(last) > 0) {
+        rows.add(row);
+        last = row;
+      }
+    }
+    return rows;
   }
 
   /** The meta block of that name. */

@@ -134,8 +134,20 @@ public final class JobFileWriter implements Closeable {
 
   private void begin(Bytes next) throws IOException {
     writeLast();
-    firstRow = lastRow.isEmpty() ? next : firstRow;
+    firstRow = lastRow.isEmpty() ? next.compact() : firstRow;
     lastRow = next;
+  }
+
+  /** Adds a whole row, above the last one: the cells of one mutation, a block of them. */
+  void addRow(Bytes above, byte[] block, int offset, int length) throws IOException {
+    begin(above);
+    write(block, offset, length);
+  }
+
+  /** Adds a whole row, above the last one: what several mutations do to it, in any order. */
+  void addRow(Bytes above, List<CellCursor> changes) throws IOException {
+    begin(above);
+    writeSorted(changes);
   }
 
   /** What the last row gets, and {@code more}. */
@@ -182,25 +194,26 @@ public final class JobFileWriter implements Closeable {
       MutationBlock.write(
           lastWith(List.of()), PendingFile.UNNUMBERED, target.timestampMicros(), row);
       ByteWriter block = row.finish();
-      if (edits.size() == 1 || isInOrder(block)) {
-        write(cells(block));
-      } else {
-        writeSorted(cells(block));
-      }
+      write(block.array(), 0, block.size());
       row.clear();
       edits.clear();
     }
     lastBytes = 0;
   }
 
-  private static CellBlockCursor cells(ByteWriter block) {
-    return CellBlockCursor.sequential(block.array(), 0, block.size());
+  private void write(byte[] block, int offset, int length) throws IOException {
+    CellCursor cells = CellBlockCursor.sequential(block, offset, length);
+    if (isInOrder(block, offset, length)) {
+      write(cells);
+    } else {
+      writeSorted(List.of(cells));
+    }
   }
 
   /** The cells of most rows are: then nothing has to be sorted. */
-  private static boolean isInOrder(ByteWriter block) throws IOException {
-    CellCursor last = cells(block);
-    CellCursor cells = cells(block);
+  private static boolean isInOrder(byte[] block, int offset, int length) throws IOException {
+    CellCursor last = CellBlockCursor.sequential(block, offset, length);
+    CellCursor cells = CellBlockCursor.sequential(block, offset, length);
     cells.next();
     while (cells.next()) {
       last.next();
@@ -211,11 +224,13 @@ public final class JobFileWriter implements Closeable {
     return true;
   }
 
-  private void writeSorted(CellCursor cells) throws IOException {
+  private void writeSorted(List<CellCursor> changes) throws IOException {
     Memtable sorted = new Memtable();
     try {
-      while (cells.next()) {
-        sorted.add(cells);
+      for (CellCursor cells : changes) {
+        while (cells.next()) {
+          sorted.add(cells);
+        }
       }
       write(sorted.cursor(Long.MAX_VALUE));
     } finally {

@@ -9,6 +9,7 @@ import java.io.IOException;
 public enum MapReduceBlock {
   READER_COMMAND("stele table alter webtable --reader"),
   BULK_OUTPUT("AnchorMapper.class"),
+  BULK_WITHOUT_REDUCE("PageMapper.class"),
   REPLACING_ROWS("BulkOutputFormat.replaceTable"),
   HADOOP_JAR("hadoop jar"),
   VERIFICATION("files are damaged or missing"),

@@ -129,6 +129,21 @@ class MapReduceDocumentIT {
   }
 
   @Test
+  void anOutputInFilesWithoutAShuffle() throws Exception {
+    client.admin().createTable(TableSchema.of("archive", "anchor"));
+    String block = MapReduceBlock.BULK_WITHOUT_REDUCE.text();
+    DocumentExample example =
+        overPages(
+            "OutputWithoutAShuffle",
+            "\"anchor\", \"q\", \"x\"",
+            block.replace("PageMapper", "AnchorMapper"));
+    Job job = (Job) example.run(conf(), RowQuery.ALL);
+    assertThat(job.isSuccessful()).isTrue();
+    assertThat(job.getNumReduceTasks()).isZero();
+    assertThat(keys("archive")).isEqualTo(keys("pages"));
+  }
+
+  @Test
   void outputsThatReplaceRows() throws Exception {
     client.admin().createTable(TableSchema.of("ranks", "rank"), List.of(Bytes.of("m")));
     put("ranks", "com.old/", "rank", "", "1");

@@ -1,0 +1,113 @@
+package io.stele.outputformat;
+
+import io.stele.model.SteleException;
+import java.util.Locale;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapreduce.MRConfig;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.util.StringUtils;
+
+/** Whether tasks sort what they write, and in how much memory. */
+final class TaskSort {
+  /** The value of {@link BulkOutputFormat#SORT_KEY} with which they do. */
+  static final String IN_TASK = "task";
+
+  private static final String BY_SHUFFLE = "shuffle";
+  private static final long BYTES_MIN = 1L << 20;
+  private static final long BYTES_MAX = 1L << 40;
+  private static final long SORT_BYTES_DEFAULT_MAX = 256L << 20;
+
+  /** Parts of the heap: by default one of these is used to sort, and never more than two. */
+  private static final int PARTS_OF_HEAP = 4;
+
+  private static final String LOCAL_MAPS_KEY = "mapreduce.local.map.tasks.maximum";
+  private static final String LOCAL_REDUCERS_KEY = "mapreduce.local.reduce.tasks.maximum";
+
+  private TaskSort() {}
+
+  static boolean isInTask(Configuration conf) {
+    return conf.getTrimmed(BulkOutputFormat.SORT_KEY, BY_SHUFFLE).equals(IN_TASK);
+  }
+
+  /**
+   * Checks what can be known when a job is submitted.
+   *
+   * @throws SteleException REFUSED if a key has a bad value
+   */
+  static void check(Configuration conf) {
+    String sort = conf.getTrimmed(BulkOutputFormat.SORT_KEY, BY_SHUFFLE);
+    if (!sort.equals(IN_TASK) && !sort.equals(BY_SHUFFLE)) {
+      throw SteleException.refused(
+          BulkOutputFormat.SORT_KEY
+              + " is \""
+              + sort
+              + "\": set "
+              + IN_TASK
+              + " or "
+              + BY_SHUFFLE
+              + ", or call BulkOutputFormat.sortInTasks");
+    }
+    bytes(conf, BulkOutputFormat.SORT_BYTES_KEY, BYTES_MIN);
+    bytes(conf, BulkOutputFormat.TABLET_BYTES_KEY, BYTES_MIN);
+  }
+
+  /**
+   * The value of a key in bytes.
+   *
+   * @throws SteleException REFUSED if it is not a size, or out of bounds
+   */
+  static long bytes(Configuration conf, String key, long ifUnset) {
+    String text = conf.getTrimmed(key, "");
+    if (text.isEmpty()) {
+      return ifUnset;
+    }
+    long bytes;
+    try {
+      bytes = StringUtils.TraditionalBinaryPrefix.string2long(text);
+    } catch (IllegalArgumentException e) {
+      throw new SteleException(
+          SteleException.Code.REFUSED, outside(key, text) + ": it is not a size", e);
+    }
+    if (bytes < BYTES_MIN || bytes > BYTES_MAX) {
+      throw SteleException.refused(outside(key, text));
+    }
+    return bytes;
+  }
+
+  private static String outside(String key, String text) {
+    return key + " is \"" + text + "\": set 1m to 1t bytes, such as 128m";
+  }
+
+  /**
+   * How much memory a task sorts in, in bytes.
+   *
+   * @param heapBytes the maximum heap of the task's process
+   * @throws SteleException REFUSED if the process has too little for what is set
+   */
+  static long sortBytes(Configuration conf, long heapBytes) {
+    long part = heapBytes / PARTS_OF_HEAP / tasksOfHeap(conf);
+    long bytes =
+        bytes(conf, BulkOutputFormat.SORT_BYTES_KEY, Math.min(SORT_BYTES_DEFAULT_MAX, part));
+    if (bytes > 2 * part) {
+      throw SteleException.refused(
+          String.format(
+              Locale.ROOT,
+              "%s is %d bytes, more than half of what a task has of a heap of %d bytes: set at"
+                  + " most %d, or give tasks more (mapreduce.map.java.opts)",
+              BulkOutputFormat.SORT_BYTES_KEY,
+              bytes,
+              heapBytes,
+              2 * part));
+    }
+    return bytes;
+  }
+
+  /** How many tasks share a heap: with the local runner, those that run at a time. */
+  private static int tasksOfHeap(Configuration conf) {
+    boolean local =
+        conf.get(MRConfig.FRAMEWORK_NAME, MRConfig.LOCAL_FRAMEWORK_NAME)
+            .equals(MRConfig.LOCAL_FRAMEWORK_NAME);
+    boolean ofMaps = conf.getInt(MRJobConfig.NUM_REDUCES, 1) == 0;
+    return local ? Math.max(1, conf.getInt(ofMaps ? LOCAL_MAPS_KEY : LOCAL_REDUCERS_KEY, 1)) : 1;
+  }
+}
