@@ -40,7 +40,8 @@ final class PlantedFaults {
 
   /** All of them. */
   static List<PlantedFault> all() {
-    return Stream.of(ofOwnersAndLogs(), ofTablets(), ofJobsAndClearing(), ofFamilies())
+    return Stream.of(
+            ofOwnersAndLogs(), ofTablets(), ofJobsAndClearing(), ofUnsettledTablets(), ofFamilies())
         .flatMap(List::stream)
         .toList();
   }
@@ -91,13 +92,6 @@ final class PlantedFaults {
                 PlantedFault.Nothing.class)
             .under("jobs"),
         fault(
-                "a change is applied though its row got a job's files since it was read",
-                "tablet.Sequencer",
-                "checkBasis",
-                PlantedFault.Nothing.class)
-            .under("jobs")
-            .in(Focus.UNSETTLED),
-        fault(
                 "rows are replaced only in tablets with files of the job",
                 "record.JobChange",
                 "rows",
@@ -117,20 +111,9 @@ final class PlantedFaults {
             .under("pinned-commits"));
   }
 
-  private static List<PlantedFault> ofFamilies() {
+  /** Those that show where what is decided and what is served differ for long. */
+  private static List<PlantedFault> ofUnsettledTablets() {
     return List.of(
-        fault(
-                "a dropped family's name is free before all its cells are gone",
-                "master.Clearing",
-                "goOn",
-                PlantedFault.Yes.class)
-            .under("families"),
-        fault(
-                "cells of erased families are read from files that still have them",
-                "tablet.ErasedCursor",
-                "isErased",
-                PlantedFault.No.class)
-            .under("families"),
         fault(
                 "a tablet answers before it knows that its rows are cleared",
                 "tablet.CurrentState",
@@ -145,6 +128,29 @@ final class PlantedFaults {
                 PlantedFault.Nothing.class)
             .under("clears")
             .in(Focus.UNSETTLED),
+        fault(
+                "a change is applied though its row got a job's files since it was read",
+                "tablet.Sequencer",
+                "checkBasis",
+                PlantedFault.Nothing.class)
+            .under("jobs")
+            .in(Focus.UNSETTLED));
+  }
+
+  private static List<PlantedFault> ofFamilies() {
+    return List.of(
+        fault(
+                "a dropped family's name is free before all its cells are gone",
+                "master.Clearing",
+                "goOn",
+                PlantedFault.Yes.class)
+            .under("families"),
+        fault(
+                "cells of erased families are read from files that still have them",
+                "tablet.ErasedCursor",
+                "isErased",
+                PlantedFault.No.class)
+            .under("families"),
         fault(
                 "a family is dropped though a server that was not told may answer",
                 "master.ServerWatch",
