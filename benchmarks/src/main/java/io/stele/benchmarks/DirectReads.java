@@ -19,6 +19,7 @@ import io.stele.sim.MiniStele;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -37,6 +38,7 @@ import org.apache.hadoop.fs.Path;
  * </pre>
  */
 public final class DirectReads {
+  static final String TABLE = "reads";
   private static final int VALUE_BYTES = 1000;
   private static final OperatingSystemMXBean SYSTEM =
       (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
@@ -57,22 +59,34 @@ public final class DirectReads {
     System.exit(0);
   }
 
-  private static void run(Stele stele, int megabytes, int rounds) throws IOException {
-    stele.admin().createTable(TableSchema.of("reads", List.of(ColumnFamily.of("f"))));
-    Table table = stele.table("reads");
+  /** Makes the table, of so many tablets with as many rows each, with its cells in files. */
+  static void fill(Stele stele, int megabytes, int tablets) throws IOException {
+    int rows = megabytes * 1000;
+    List<Bytes> starts = new ArrayList<>();
+    for (int i = 1; i < tablets; i++) {
+      starts.add(row((int) ((long) rows * i / tablets)));
+    }
+    stele.admin().createTable(TableSchema.of(TABLE, List.of(ColumnFamily.of("f"))), starts);
     SplittableRandom random = new SplittableRandom(1);
-    try (BatchWriter writer = table.batchWriter()) {
-      for (int i = 0; i < megabytes * 1000; i++) {
+    try (BatchWriter writer = stele.table(TABLE).batchWriter()) {
+      for (int i = 0; i < rows; i++) {
         byte[] value = new byte[VALUE_BYTES];
         random.nextBytes(value);
-        Bytes row = Bytes.of(String.format(Locale.ROOT, "row%09d", i));
-        writer.add(Mutation.of(row).put("f", "q", value));
+        writer.add(Mutation.of(row(i)).put("f", "q", value));
       }
     }
-    stele.admin().compactTable("reads");
+    stele.admin().compactTable(TABLE);
+  }
+
+  private static Bytes row(int number) {
+    return Bytes.of(String.format(Locale.ROOT, "row%09d", number));
+  }
+
+  private static void run(Stele stele, int megabytes, int rounds) throws IOException {
+    fill(stele, megabytes, 1);
     String job = stele.jobs().begin(Duration.ofHours(1));
-    stele.jobs().pin(job, "reads", RowRange.ALL);
-    Table pinned = table.atPin(job);
+    stele.jobs().pin(job, TABLE, RowRange.ALL);
+    Table pinned = stele.table(TABLE).atPin(job);
     for (int i = 0; i <= rounds; i++) {
       measure("served", () -> served(pinned));
       measure("direct", () -> direct(pinned));
@@ -94,7 +108,8 @@ public final class DirectReads {
         cpuMillis / (bytes / 1e6));
   }
 
-  private static long served(Table pinned) throws IOException {
+  /** Reads all values through the servers; how many bytes they have. */
+  static long served(Table pinned) throws IOException {
     long bytes = 0;
     try (Rows rows = pinned.readRows(RowQuery.ALL)) {
       for (Optional<Row> row = rows.read(); row.isPresent(); row = rows.read()) {
@@ -104,7 +119,8 @@ public final class DirectReads {
     return bytes;
   }
 
-  private static long direct(Table pinned) throws IOException {
+  /** Reads all values from the files; how many bytes they have. */
+  static long direct(Table pinned) throws IOException {
     long bytes = 0;
     try (DirectRows rows = DirectRows.of(pinned, RowQuery.ALL)) {
       for (Optional<Row> row = rows.read(); row.isPresent(); row = rows.read()) {

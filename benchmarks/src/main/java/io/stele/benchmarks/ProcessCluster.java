@@ -125,6 +125,11 @@ final class ProcessCluster implements AutoCloseable {
     return ServerInfo.all(locks);
   }
 
+  /** The system's number of a process. */
+  long pid(String container) {
+    return processes.pid(container);
+  }
+
   /** Kills a process, as kill -9 does, and returns when it has ended. */
   void kill(String container) throws InterruptedException {
     processes.kill(container);

@@ -41,9 +41,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Copies of a table that is written, and whose tablets are split, merged, moved and compacted, all
- * the time; so are the tablets of the copy. The first attempt of every task stops in the middle, and
- * in the meantime tablets are split, merged and moved. Over HDFS and ZooKeeper in this JVM, with
- * three tablet servers.
+ * the time; so are the tablets of the copy. The first attempt of every task stops in the middle,
+ * and in the meantime tablets are split, merged and moved. Over HDFS and ZooKeeper in this JVM,
+ * with three tablet servers.
  */
 @Timeout(300)
 class CopiesOfChangingTablesIT {
