@@ -308,6 +308,28 @@ class JobOutputTest {
     assertThat(visible()).containsExactly("b later", "c new", "y kept");
   }
 
+  /** More than ten: the tablet goes by the names of the files. */
+  @Test
+  void ofRunsOfATaskTheLaterIsTheLaterChange() throws IOException {
+    AttemptOutput.Sorting eachInItsRun = new AttemptOutput.Sorting(1, () -> {});
+    try (AttemptOutput one = output.attempt("task-0-a", TERMS, eachInItsRun)) {
+      one.addTable("web", table, SCHEMA);
+      one.add("web", Mutation.of("z").put("f", "gone", "x"));
+      one.add("web", Mutation.of("z").deleteRow());
+      for (int i = 0; i < 12; i++) {
+        one.add("web", Mutation.of("b").put("f", "q", "run " + i));
+        one.add("web", Mutation.of("a").put("f", "q" + i, "x"));
+      }
+      one.finish();
+    }
+    assertThat(sstables()).isEqualTo(26);
+    output.publish("task-0-a", "task-0");
+    output.commit(List.of(), Map.of());
+    assertThat(visible()).hasSize(2).contains("b q");
+    Row row = stele.table("web").readRow("b").orElseThrow();
+    assertThat(row.value("f", "q")).contains(Bytes.of("run 11"));
+  }
+
   @Test
   void anAbortedJobIsNeverVisible() throws IOException {
     finish("task-0-a", "one", "a");
