@@ -489,6 +489,15 @@ class TableFormatsIT {
   }
 
   @Test
+  void rowsToReplaceAreRefusedWhereNothingIsReplaced() throws Exception {
+    Job job = SteleJob.create(cluster.conf(), "replacing");
+    TableOutputFormat.addTable(job, "numbers");
+    job.getConfiguration().set("mapreduce.stele.output.bulk.replace", "numbers");
+    assertThatThrownBy(() -> new TableOutputFormat<Text>().checkOutputSpecs(job))
+        .hasMessageContaining("write with BulkOutputFormat");
+  }
+
+  @Test
   void aMistakenWayToReadIsRefused() throws Exception {
     Job job = SteleJob.create(cluster.conf(), "mistaken");
     job.getConfiguration().set(TableInputFormat.READ_KEY, "pined");

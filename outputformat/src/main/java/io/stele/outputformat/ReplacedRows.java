@@ -58,6 +58,23 @@ record ReplacedRows(String table, RowRange rows) {
     return all(conf, KEY);
   }
 
+  /**
+   * Refuses rows to replace in a job whose output is applied at once: nothing would be replaced.
+   *
+   * @throws SteleException REFUSED if there are any
+   */
+  static void checkNone(Configuration conf) {
+    String replaced = conf.getTrimmed(KEY, "");
+    if (!replaced.isEmpty()) {
+      throw SteleException.refused(
+          KEY
+              + " is \""
+              + replaced
+              + "\", but the job writes with TableOutputFormat, which replaces nothing: write with"
+              + " BulkOutputFormat, or remove the key");
+    }
+  }
+
   private static List<ReplacedRows> all(Configuration conf, String key) {
     List<ReplacedRows> all = new ArrayList<>();
     for (String text : conf.getTrimmedStrings(key)) {

@@ -98,6 +98,7 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
   public void checkOutputSpecs(JobContext context) throws IOException {
     Configuration conf = context.getConfiguration();
     JobKeys.check(conf);
+    ReplacedRows.checkNone(conf);
     NamedOutputs.checkSubmitted(conf, TableOutputFormat.class);
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
