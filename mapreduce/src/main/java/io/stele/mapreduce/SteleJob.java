@@ -134,9 +134,10 @@ public final class SteleJob {
 
   /**
    * Makes a job without reducers write files for a table with {@link BulkOutputFormat}: mappers
-   * write {@code (anything, Mutation)}, in any order, and sort it themselves. There is no shuffle,
-   * so the job takes much less time than with {@link #bulkInto}. In return, every tablet gets files
-   * of all mappers that write any of its rows, which its server must compact afterwards.
+   * write {@code (anything, Mutation)}, in any order, and each task sorts what it writes. There is
+   * no shuffle, so the job takes less time than with {@link #bulkInto}. In return, every tablet
+   * gets files of all tasks whose first to last row meets it, which its server must compact
+   * afterwards.
    *
    * <p>If the table has only one tablet, as a new table does, it is split right before the job
    * commits, into parts of similar size.

@@ -39,8 +39,8 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
  *
  * <p><b>In order.</b> A task writes rows of a table in ascending order: {@link #reduceByTablet}
  * ensures this. With {@link #sortInTasks}, a task writes rows in any order, and sorts them. The
- * mutations that a task writes to one row are one change, in the order written; if several tasks
- * write to the same row, the later task's mutation comes later.
+ * mutations that a task writes to one row take effect in the order written; if several tasks write
+ * to the same row, the later task's mutation comes later.
  *
  * <p><b>Timestamps.</b> Puts without a timestamp get the time at which the job was submitted, by
  * the submitter's clock. So what others write meanwhile is newer, and stays the newest version.
@@ -194,11 +194,11 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
   /**
    * Lets tasks write rows in any order: each sorts what it writes, in memory, and writes files
    * whenever that is full ({@link #SORT_BYTES_KEY}). So mappers can write the files, and no shuffle
-   * is needed. In return, a tablet gets files of every task that has written any of its rows.
+   * is needed. In return, a tablet gets files of every task whose first to last row meets it.
    *
    * <p>If the table has only one tablet now, as a new table does, it is split right before the job
-   * commits, into parts of similar size of what the job has written. {@code
-   * SteleJob.bulkWithoutReduce} calls this.
+   * commits, into parts of similar size of what the job has written. Of several tables only that of
+   * the last call is split. {@code SteleJob.bulkWithoutReduce} calls this.
    *
    * @param table a table that the job writes
    * @param tabletsMax the maximum number of tablets that it is split into; each gets at least

@@ -47,7 +47,7 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
     }
   }
 
-  private static AttemptOutput output(JobOutput job, TaskAttemptContext context) {
+  private AttemptOutput output(JobOutput job, TaskAttemptContext context) {
     Configuration conf = context.getConfiguration();
     String attempt = context.getTaskAttemptID().toString();
     JobOutput.Terms terms =
@@ -59,7 +59,7 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
             attempt,
             terms,
             new AttemptOutput.Sorting(
-                TaskSort.sortBytes(conf, Runtime.getRuntime().maxMemory()), context))
+                TaskSort.sortBytes(conf, Runtime.getRuntime().maxMemory(), tables.size()), context))
         : job.attempt(attempt, terms);
   }
 

@@ -82,9 +82,11 @@ final class TaskSort {
    * How much memory a task sorts in, in bytes.
    *
    * @param heapBytes the maximum heap of the task's process
+   * @param tables how many tables it writes; there is at least 1 MiB for each, in which a few
+   *     arrays have room
    * @throws SteleException REFUSED if the process has too little for what is set
    */
-  static long sortBytes(Configuration conf, long heapBytes) {
+  static long sortBytes(Configuration conf, long heapBytes, int tables) {
     long part = heapBytes / PARTS_OF_HEAP / tasksOfHeap(conf);
     long bytes =
         bytes(conf, BulkOutputFormat.SORT_BYTES_KEY, Math.min(SORT_BYTES_DEFAULT_MAX, part));
@@ -93,13 +95,14 @@ final class TaskSort {
           String.format(
               Locale.ROOT,
               "%s is %d bytes, more than half of what a task has of a heap of %d bytes: set at"
-                  + " most %d, or give tasks more (mapreduce.map.java.opts)",
+                  + " most %d, or give tasks more (mapreduce.map.java.opts, or"
+                  + " mapreduce.reduce.java.opts where reducers sort)",
               BulkOutputFormat.SORT_BYTES_KEY,
               bytes,
               heapBytes,
               2 * part));
     }
-    return bytes;
+    return Math.max(bytes, BYTES_MIN * tables);
   }
 
   /** How many tasks share a heap: with the local runner, those that run at a time. */

@@ -25,8 +25,9 @@ import org.apache.hadoop.util.Progressable;
  * The output of one attempt of a task: SSTables of one or several tables. They count only when
  * {@link #finish} has listed them and {@link JobOutput#publish} has made the list the task's.
  *
- * <p>Rows of a table come in ascending order; with {@link Sorting}, in any order. Closing it
- * deletes what is not finished. Not safe for use by several threads.
+ * <p>Rows of a table come in ascending order; with {@link Sorting}, in any order. If a run of
+ * sorted rows cannot be written, nothing more can be added and the attempt cannot finish: it would
+ * lack these rows. Closing it deletes what is not finished. Not safe for use by several threads.
  */
 public final class AttemptOutput implements Closeable {
   /** Files are ended between rows when they are this large, in bytes. */
@@ -37,8 +38,8 @@ public final class AttemptOutput implements Closeable {
    * full those of the largest table are sorted and written to files of their own, a run. What is in
    * a later run is the later change.
    *
-   * @param bytes how much memory is full, for all tables together; that of one mutation is beside
-   *     it
+   * @param bytes how much memory the mutations of all tables may take together, besides that of one
+   *     mutation
    * @param progress is told now and then that sorting and writing go on
    */
   public record Sorting(long bytes, Progressable progress) {}
@@ -58,8 +59,12 @@ public final class AttemptOutput implements Closeable {
       this.buffer = buffer;
     }
 
+    boolean isBuffering() {
+      return buffer.isPresent() && !buffer.get().isEmpty();
+    }
+
     long bufferBytes() {
-      return buffer.map(SortBuffer::bytes).orElse(0L);
+      return isBuffering() ? buffer.get().bytes() : 0;
     }
   }
 
@@ -69,6 +74,7 @@ public final class AttemptOutput implements Closeable {
   private final Optional<Sorting> sorting;
   private final Map<String, Target> targets = new TreeMap<>(); // By the table's name.
   private int writers;
+  private boolean runLost; // A run of sorted rows could not be written.
 
   AttemptOutput(JobOutput job, String attempt, JobOutput.Terms terms, Optional<Sorting> sorting) {
     this.job = job;
@@ -89,8 +95,10 @@ public final class AttemptOutput implements Closeable {
    *
    * @throws SteleException REFUSED if the row is before the last one and rows are not sorted, or
    *     the schema or a limit forbids the mutation; NOT_FOUND if the table was not added
+   * @throws IOException if files cannot be written: this attempt cannot finish any more
    */
   public void add(String table, Mutation mutation) throws IOException {
+    checkNoRunLost();
     Target target = targets.get(table);
     if (target == null) {
       throw SteleException.notFound(
@@ -116,6 +124,7 @@ public final class AttemptOutput implements Closeable {
 
   /** Writes what is in memory of a table to files of their own. */
   private void writeRun(Target target) throws IOException {
+    runLost = true;
     target.writer = Optional.of(job.writer(target.schema, name(), terms));
     JobFileWriter writer = target.writer.get();
     write(
@@ -123,6 +132,17 @@ public final class AttemptOutput implements Closeable {
           target.buffer.orElseThrow().writeTo(writer, sorting.orElseThrow().progress());
           end(target);
         });
+    runLost = false;
+  }
+
+  private void checkNoRunLost() throws IOException {
+    if (runLost) {
+      throw new IOException(
+          "attempt "
+              + attempt
+              + " could not write some of its rows, as an earlier error said: let the task fail,"
+              + " and be attempted again");
+    }
   }
 
   private void addInOrder(Target target, Mutation mutation) throws IOException {
@@ -163,7 +183,7 @@ public final class AttemptOutput implements Closeable {
 
   /** Names ascend: the tablet gives the files of a later one higher numbers. */
   private String name() {
-    return String.format(Locale.ROOT, "%s_%06d", attempt, writers++);
+    return String.format(Locale.ROOT, "%s_%010d", attempt, writers++);
   }
 
   private static void end(Target target) throws IOException {
@@ -176,11 +196,12 @@ public final class AttemptOutput implements Closeable {
 
   /** Ends the files, puts them on disk, and lists them. */
   public void finish() throws IOException {
+    checkNoRunLost();
     write(
         () -> {
           Map<TableId, List<FileRef>> files = new TreeMap<>();
           for (Target target : targets.values()) {
-            if (target.buffer.isPresent() && !target.buffer.get().isEmpty()) {
+            if (target.isBuffering()) {
               writeRun(target);
             }
             end(target);

@@ -3,6 +3,7 @@ package io.stele.config;
 import io.stele.model.SteleException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
+import java.util.Collections;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -84,6 +85,11 @@ public final class JobKeys {
     private Internal() {}
   }
 
+  /** The names of the keys that people set, in order. */
+  public static Set<String> names() {
+    return SETTABLE;
+  }
+
   /**
    * Refuses a configuration with an unknown key {@code mapreduce.stele.*}: what it was to change
    * would silently stay as it is.
@@ -126,6 +132,6 @@ public final class JobKeys {
         }
       }
     }
-    return Set.copyOf(names);
+    return Collections.unmodifiableSet(names); // In order: the same nearest one each time.
   }
 }

@@ -20,10 +20,10 @@ public final class FileDivision {
   /** Files that are opened, one after another: the work of seconds at most. */
   private static final int FILES_MAX = 64;
 
-  /** A part is divided as exactly as one in so many of it. */
+  /** Parts are made of pieces of the files: about so many for each part. */
   private static final int PIECES_OF_PART = 32;
 
-  /** More of a file are more reads of its index than they are worth. */
+  /** Each piece of a file costs a read of its index. */
   private static final int PIECES_OF_FILE_MAX = 1000;
 
   /**

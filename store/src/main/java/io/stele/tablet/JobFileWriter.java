@@ -144,7 +144,7 @@ public final class JobFileWriter implements Closeable {
     write(block, offset, length);
   }
 
-  /** Adds a whole row, above the last one: what several mutations do to it, in any order. */
+  /** Adds a whole row, above the last one: the cells of several mutations, in any order. */
   void addRow(Bytes above, List<CellCursor> changes) throws IOException {
     begin(above);
     writeSorted(changes);

@@ -53,9 +53,13 @@ public final class SortBuffer {
   private static final int SIZE = 12;
   private static final int HEADER_BYTES = 16;
 
-  /** An address, while the addresses grow its copy, a place in the order, and the row's bytes. */
+  /**
+   * Of each record: its address, another copy of it while the array of addresses grows, its place
+   * in the order, and bytes of its row.
+   */
   private static final int INDEX_BYTES = Long.BYTES + Long.BYTES + Integer.BYTES + Long.BYTES;
 
+  private static final int ADDRESSES_MIN = 1024;
   private static final int ARRAY_BYTES = 24; // Header, and up to a multiple of eight.
   private static final int BLOCK_BYTES = 1024;
   private static final int ROWS_OF_PROGRESS = 1000;
@@ -73,7 +77,8 @@ public final class SortBuffer {
   private int current = -1; // The shared chunk that records go to.
   private int used;
   private long chunkBytes;
-  private long[] addresses = new long[1024]; // Chunk and offset of each record, as they came.
+  private long[] addresses =
+      new long[ADDRESSES_MIN]; // Chunk and offset of each record, as they came.
   private int count;
   private Bytes firstRow = Bytes.EMPTY;
   private Bytes lastRow = Bytes.EMPTY;
@@ -163,7 +168,7 @@ public final class SortBuffer {
     return same;
   }
 
-  /** How many bytes of heap it takes, with what sorting needs. */
+  /** How many bytes of heap it takes, with what sorting needs; while it is empty, few. */
   public long bytes() {
     return chunkBytes + (long) addresses.length * INDEX_BYTES;
   }
@@ -264,6 +269,7 @@ public final class SortBuffer {
   private void clear() {
     chunks.clear();
     chunkBytes = 0;
+    addresses = new long[ADDRESSES_MIN]; // It may have become large.
     current = -1;
     used = 0;
     count = 0;

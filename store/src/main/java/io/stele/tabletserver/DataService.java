@@ -219,7 +219,7 @@ final class DataService implements RequestHandler {
     }
   }
 
-  /** What must be over before the request can be tried again, of which nothing was done. */
+  /** Nothing of the request was done: what must be over before it can be tried again. */
   private CompletableFuture<Void> awaited(SteleException why, Passage passage) {
     if (why instanceof Passage.FilesWaitException files) {
       return outcomes.mayAnswer(files.hosted()).thenRun(() -> passage.pass(files.hosted()));

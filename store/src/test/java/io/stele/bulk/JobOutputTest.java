@@ -9,6 +9,7 @@ import io.stele.config.Keys;
 import io.stele.lock.LockService;
 import io.stele.metadata.JobNodes;
 import io.stele.model.Bytes;
+import io.stele.model.Limits;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
@@ -328,6 +329,40 @@ class JobOutputTest {
     assertThat(visible()).hasSize(2).contains("b q");
     Row row = stele.table("web").readRow("b").orElseThrow();
     assertThat(row.value("f", "q")).contains(Bytes.of("run 11"));
+  }
+
+  /** What was written to one table takes no room from another one that is written later. */
+  @Test
+  void tablesThatAreWrittenOneAfterTheOtherGetFewRuns() throws IOException {
+    AttemptOutput.Sorting sorting = new AttemptOutput.Sorting(900 << 10, () -> {});
+    try (AttemptOutput one = output.attempt("task-0-a", TERMS, sorting)) {
+      for (String name : List.of("web", "other")) {
+        one.addTable(name, table, SCHEMA);
+      }
+      for (String name : List.of("other", "web")) {
+        for (int i = 0; i < 9000; i++) {
+          one.add(name, Mutation.of("row" + i % 100).put("f", "q", "of " + name + " " + i));
+        }
+      }
+      one.finish();
+    }
+    assertThat(sstables()).isBetween(2, 6);
+  }
+
+  @Test
+  void anAttemptThatCouldNotWriteARunCannotFinishWithoutIt() throws IOException {
+    AttemptOutput.Sorting sorting = new AttemptOutput.Sorting(64 << 20, () -> {});
+    try (AttemptOutput one = output.attempt("task-0-a", TERMS, sorting)) {
+      one.addTable("web", table, SCHEMA);
+      for (int i = 0; i <= Limits.EDITS_MAX; i++) {
+        one.add("web", Mutation.of("a").put("f", "q", "v"));
+      }
+      assertThatThrownBy(one::finish).hasMessageContaining("the limit is " + Limits.EDITS_MAX);
+      assertThatThrownBy(() -> one.add("web", Mutation.of("b").put("f", "q", "v")))
+          .hasMessageContaining("let the task fail");
+      assertThatThrownBy(one::finish).hasMessageContaining("let the task fail");
+    }
+    assertThat(output.isFinished("task-0-a")).isFalse();
   }
 
   @Test
