@@ -5,12 +5,13 @@ import io.stele.model.Durability;
 import io.stele.model.OperationId;
 import io.stele.model.RowOperation;
 import io.stele.model.SteleException;
+import io.stele.runtime.Watermark;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.TreeSet;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -41,6 +42,9 @@ public final class BatchWriter implements Closeable {
    */
   private static final int AHEAD_MAX = 1 << 19;
 
+  /** Who waits for room goes on when this part of the buffer is free: not for each mutation. */
+  private static final int ROOM_PART = 8;
+
   private final TableRef table;
   private final SchemaCheck check;
   private final Batcher.Writer writer;
@@ -52,13 +56,10 @@ public final class BatchWriter implements Closeable {
   private final List<Outcome> failed = new ArrayList<>();
 
   @GuardedBy("this")
-  private final TreeSet<Long> incomplete = new TreeSet<>();
-
-  @GuardedBy("this")
   private long failures;
 
   @GuardedBy("this")
-  private long added;
+  private final Watermark underWay = new Watermark(0);
 
   @GuardedBy("this")
   private long bytesUnderWay;
@@ -66,8 +67,13 @@ public final class BatchWriter implements Closeable {
   @GuardedBy("this")
   private boolean closed;
 
+  /** What callers of {@link #add} wait for, if any do. */
   @GuardedBy("this")
-  private Optional<CompletableFuture<Void>> change = Optional.empty();
+  private Optional<CompletableFuture<Void>> room = Optional.empty();
+
+  /** Each completes when all numbers below its key have ended. */
+  @GuardedBy("this")
+  private final TreeMap<Long, CompletableFuture<Void>> flushes = new TreeMap<>();
 
   /**
    * How to write.
@@ -164,14 +170,11 @@ public final class BatchWriter implements Closeable {
    * @throws IOException if the thread was interrupted
    */
   public void flush() throws IOException {
-    long end;
-    synchronized (this) {
-      end = added;
-    }
-    for (var wait = incompleteBefore(end); wait.isPresent(); wait = incompleteBefore(end)) {
+    Optional<CompletableFuture<Void>> ended = ended();
+    if (ended.isPresent()) {
       table
           .waiting()
-          .await(wait.get(), "waiting for mutations: whether they were applied is unknown");
+          .await(ended.get(), "waiting for mutations: whether they were applied is unknown");
     }
     synchronized (this) {
       if (failures > 0) {
@@ -193,62 +196,64 @@ public final class BatchWriter implements Closeable {
    */
   @Override
   public void close() throws IOException {
+    Optional<CompletableFuture<Void>> waiting;
     synchronized (this) {
       closed = true;
+      waiting = room;
+      room = Optional.empty();
     }
-    changed();
+    waiting.ifPresent(future -> future.complete(null));
     flush();
     writer.end().check();
     table.waiting().await(writer.end().tell(), "telling tablet servers that a task has ended");
   }
 
-  /** Waits for room, then takes it; returns the place of the mutation among those added. */
+  /** Waits for room, then takes it; returns the number of the mutation. */
   private long reserve(long bytes) throws IOException {
     while (true) {
-      CompletableFuture<Void> room;
+      CompletableFuture<Void> wait;
       synchronized (this) {
         if (closed) {
           throw new IllegalStateException(
               "the BatchWriter of table " + table.name() + " is closed");
         }
-        boolean overtakenTooOften = !incomplete.isEmpty() && added - incomplete.first() >= aheadMax;
-        if (!overtakenTooOften && (bytesUnderWay == 0 || bytesUnderWay + bytes <= bufferBytes)) {
-          incomplete.add(added);
+        if (underWay.isEmpty() || (bytesUnderWay + bytes <= bufferBytes && ahead() < aheadMax)) {
           bytesUnderWay += bytes;
-          return added++;
+          return underWay.begin();
         }
-        room = nextChange();
+        if (room.isEmpty()) {
+          room = Optional.of(new CompletableFuture<>());
+        }
+        wait = room.get();
       }
-      table.waiting().await(room, "waiting for room in the buffer: the mutation was not added");
+      table.waiting().await(wait, "waiting for room in the buffer: the mutation was not added");
     }
   }
 
-  /** Completes at the next change, where something added before {@code end} is incomplete. */
-  private synchronized Optional<CompletableFuture<Void>> incompleteBefore(long end) {
-    return incomplete.isEmpty() || incomplete.first() >= end
+  /** How many were added since the oldest that is under way, which counts too. */
+  @GuardedBy("this")
+  private long ahead() {
+    return underWay.next() - underWay.lowest();
+  }
+
+  @GuardedBy("this")
+  private boolean hasRoom() {
+    return underWay.isEmpty()
+        || (bytesUnderWay <= bufferBytes - bufferBytes / ROOM_PART
+            && ahead() <= aheadMax - aheadMax / ROOM_PART);
+  }
+
+  /** Completes when all that was added so far has ended; empty: it has. */
+  private synchronized Optional<CompletableFuture<Void>> ended() {
+    return underWay.isEmpty()
         ? Optional.empty()
-        : Optional.of(nextChange());
+        : Optional.of(flushes.computeIfAbsent(underWay.next(), end -> new CompletableFuture<>()));
   }
 
-  private synchronized CompletableFuture<Void> nextChange() {
-    if (change.isEmpty()) {
-      change = Optional.of(new CompletableFuture<>());
-    }
-    return change.get();
-  }
-
-  private void changed() {
-    Optional<CompletableFuture<Void>> waiting;
+  private void complete(long number, RowOperation operation, long bytes, Throwable failure) {
+    List<CompletableFuture<Void>> waiting;
     synchronized (this) {
-      waiting = change;
-      change = Optional.empty();
-    }
-    waiting.ifPresent(future -> future.complete(null));
-  }
-
-  private void complete(long place, RowOperation operation, long bytes, Throwable failure) {
-    synchronized (this) {
-      incomplete.remove(place);
+      underWay.end(number);
       bytesUnderWay -= bytes;
       if (failure != null) {
         failures++;
@@ -256,7 +261,25 @@ public final class BatchWriter implements Closeable {
           failed.add(Outcome.failed(operation, failure));
         }
       }
+      waiting = takeWaiting();
     }
-    changed();
+    waiting.forEach(future -> future.complete(null));
+  }
+
+  /** Takes out the futures of those who need wait no longer. */
+  @GuardedBy("this")
+  private List<CompletableFuture<Void>> takeWaiting() {
+    if (room.isEmpty() && flushes.isEmpty()) {
+      return List.of();
+    }
+    List<CompletableFuture<Void>> waiting = new ArrayList<>();
+    if (hasRoom()) {
+      room.ifPresent(waiting::add);
+      room = Optional.empty();
+    }
+    while (!flushes.isEmpty() && flushes.firstKey() <= underWay.lowest()) {
+      waiting.add(flushes.pollFirstEntry().getValue());
+    }
+    return waiting;
   }
 }

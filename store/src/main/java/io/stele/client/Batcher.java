@@ -9,6 +9,7 @@ import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
 import io.stele.model.Durability;
 import io.stele.model.Mutation;
+import io.stele.model.OperationId;
 import io.stele.model.Outstanding;
 import io.stele.model.RowOperation;
 import io.stele.model.SteleException;
@@ -22,13 +23,11 @@ import io.stele.wire.Response;
 import io.stele.wire.data.DataProtos.TabletProto;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
@@ -80,7 +79,7 @@ final class Batcher {
     private final TaskEnd end;
 
     @GuardedBy("this")
-    private final Map<Bytes, ArrayDeque<SubmittedOperation>> rows = new HashMap<>();
+    private final Map<Bytes, RowQueue> rows = new HashMap<>(); // Of which one is under way.
 
     private Writer(Operations operations) {
       this.operations = operations;
@@ -112,14 +111,16 @@ final class Batcher {
       SubmittedOperation submitted;
       boolean first;
       synchronized (this) {
-        submitted =
-            new SubmittedOperation(this, operation, operations.begin(operation), durability);
-        ArrayDeque<SubmittedOperation> behind = rows.get(operation.row());
-        first = behind == null;
-        if (behind == null) {
-          rows.put(operation.row(), new ArrayDeque<>(1));
-        } else {
-          behind.add(submitted);
+        RowQueue row = rows.get(operation.row());
+        first = row == null;
+        if (row == null) {
+          row = new RowQueue(operation.row());
+          rows.put(row.row, row);
+        }
+        OperationId id = operations.begin(operation);
+        submitted = new SubmittedOperation(this, row, operation, id, durability);
+        if (!first) {
+          row.add(submitted);
         }
       }
       if (first) {
@@ -131,41 +132,20 @@ final class Batcher {
     /** Takes out what may go together with {@code first}, which was taken before. */
     synchronized List<SubmittedOperation> takeBehind(
         SubmittedOperation first, int countMax, long bytesMax) {
-      ArrayDeque<SubmittedOperation> queue =
-          rows.getOrDefault(first.operation.row(), new ArrayDeque<>(0));
-      List<SubmittedOperation> behind = List.of();
-      long bytes = 0;
-      for (SubmittedOperation next = queue.peek(); next != null; next = queue.peek()) {
-        bytes += next.bytes;
-        if (behind.size() == countMax
-            || bytes > bytesMax
-            || next.attempts.deadline().isOver()
-            || next.isSingle()) {
-          break;
-        }
-        if (behind.isEmpty()) {
-          behind = new ArrayList<>();
-        }
-        behind.add(queue.remove());
-      }
-      return behind;
+      return first.row.take(countMax, bytesMax);
     }
 
-    /** Puts mutations back before those that wait. */
-    private synchronized void putBack(Bytes row, List<SubmittedOperation> behind) {
-      ArrayDeque<SubmittedOperation> queue = rows.computeIfAbsent(row, none -> new ArrayDeque<>());
-      for (int i = behind.size() - 1; i >= 0; i--) {
-        queue.addFirst(behind.get(i));
-      }
+    private synchronized void putBack(RowQueue row, List<SubmittedOperation> behind) {
+      row.putBack(behind);
     }
 
-    private synchronized Optional<SubmittedOperation> next(Bytes row) {
-      ArrayDeque<SubmittedOperation> behind =
-          Objects.requireNonNull(rows.get(row)); // While one is under way.
-      if (behind.isEmpty()) {
-        rows.remove(row);
+    /** Takes out the next operation of a row, of which none is under way any more. */
+    private synchronized Optional<SubmittedOperation> next(RowQueue row) {
+      Optional<SubmittedOperation> next = row.next();
+      if (next.isEmpty()) {
+        rows.remove(row.row);
       }
-      return Optional.ofNullable(behind.poll());
+      return next;
     }
   }
 
@@ -219,7 +199,7 @@ final class Batcher {
     } else {
       submitted.failed(why.get());
     }
-    goOn(submitted.writer, submitted.operation.row());
+    goOn(submitted);
   }
 
   private void located(SubmittedOperation submitted, TabletLocation tablet, Throwable failure) {
@@ -280,9 +260,13 @@ final class Batcher {
     try {
       MutateBatch request = new MutateBatch(bytes(batch));
       Duration timeout = batch.get(0).attempts.attemptTimeout();
+      TabletLocation at = batch.get(0).tablet.orElseThrow();
+      TabletProto tablet = QueryCodec.encode(at.tablet(), at.epoch());
       for (SubmittedOperation first : batch) {
-        TabletLocation at = first.tablet.orElseThrow();
-        TabletProto tablet = QueryCodec.encode(at.tablet(), at.epoch());
+        if (!first.tablet.orElseThrow().equals(at)) {
+          at = first.tablet.orElseThrow();
+          tablet = QueryCodec.encode(at.tablet(), at.epoch());
+        }
         timeout = shorter(timeout, add(first, tablet, request));
         for (SubmittedOperation next : first.behind) {
           timeout = shorter(timeout, add(next, tablet, request));
@@ -362,7 +346,7 @@ final class Batcher {
   private void abandon(SubmittedOperation first, List<SubmittedOperation> behind, Throwable why) {
     first.failed(why);
     behind.forEach(next -> next.failed(why));
-    goOn(first.writer, first.operation.row());
+    goOn(first);
   }
 
   private static List<Optional<? extends Throwable>> outcomes(
@@ -399,9 +383,9 @@ final class Batcher {
       }
     }
     if (again.isEmpty()) {
-      goOn(first.writer, first.operation.row());
+      goOn(first);
     } else {
-      first.writer.putBack(first.operation.row(), again.subList(1, again.size()));
+      first.writer.putBack(first.row, again.subList(1, again.size()));
       Decision decision = how.orElseThrow();
       step(again.get(0), () -> decide(again.get(0), decision));
     }
@@ -435,9 +419,12 @@ final class Batcher {
     return Optional.empty();
   }
 
-  /** Sends the next mutation of a row. */
-  private void goOn(Writer writer, Bytes row) {
-    writer.next(row).ifPresent(next -> table.runtime().after(Duration.ZERO, () -> locate(next)));
+  /** Sends the next operation of the row. */
+  private void goOn(SubmittedOperation ended) {
+    ended
+        .writer
+        .next(ended.row)
+        .ifPresent(next -> table.runtime().after(Duration.ZERO, () -> locate(next)));
   }
 
   private void finish(SubmittedOperation submitted, Optional<? extends Throwable> failure) {
@@ -446,7 +433,7 @@ final class Batcher {
         () -> {
           if (failure.isEmpty()) {
             submitted.applied();
-            submitted.writer.next(submitted.operation.row()).ifPresent(this::locate);
+            submitted.writer.next(submitted.row).ifPresent(this::locate);
             return;
           }
           Decision decision = submitted.attempts.sent(failure.get());
@@ -495,7 +482,7 @@ final class Batcher {
   private void fail(SubmittedOperation submitted, Throwable failure) {
     submitted.failed(failure);
     // On a timer: if all that wait behind it failed at once, each would recurse into the next.
-    goOn(submitted.writer, submitted.operation.row());
+    goOn(submitted);
   }
 
   /** Any exception ends the mutation: nothing else would. */

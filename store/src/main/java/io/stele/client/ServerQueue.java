@@ -2,12 +2,10 @@ package io.stele.client;
 
 import io.stele.metadata.Operations;
 import io.stele.wire.Address;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Iterator;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 
 /** The operations that wait for, or are under way to, one destination. Guarded by the batcher. */
 final class ServerQueue {
@@ -27,8 +25,13 @@ final class ServerQueue {
   record Destination(Address server, Operations operations) {}
 
   final Destination destination;
-  final Set<SubmittedOperation> waiting = new LinkedHashSet<>();
-  long waitingBytes;
+
+  /** Those in turn. Some may have left the queue, or be in it twice: they wait once at most. */
+  private final ArrayDeque<SubmittedOperation> turns = new ArrayDeque<>();
+
+  private final Optional<ServerQueue> self = Optional.of(this);
+  private int waiting;
+  private long waitingBytes;
   int underWay;
   boolean sending;
 
@@ -37,23 +40,21 @@ final class ServerQueue {
   }
 
   boolean isDue() {
-    boolean full = waitingBytes >= BATCH_BYTES || waiting.size() >= BATCH_MUTATIONS;
-    return !waiting.isEmpty() && (underWay == 0 || (full && underWay < BATCHES_UNDER_WAY));
+    boolean full = waitingBytes >= BATCH_BYTES || waiting >= BATCH_MUTATIONS;
+    return waiting > 0 && (underWay == 0 || (full && underWay < BATCHES_UNDER_WAY));
   }
 
   void add(SubmittedOperation submitted) {
-    submitted.queue = Optional.of(this);
-    waiting.add(submitted);
+    submitted.queue = self;
+    turns.add(submitted);
+    waiting++;
     waitingBytes += submitted.bytes;
   }
 
+  /** Takes out one that waits here. */
   void remove(SubmittedOperation submitted) {
-    waiting.remove(submitted);
-    taken(submitted);
-  }
-
-  private void taken(SubmittedOperation submitted) {
     submitted.queue = Optional.empty();
+    waiting--;
     waitingBytes -= submitted.bytes;
   }
 
@@ -64,19 +65,23 @@ final class ServerQueue {
   List<SubmittedOperation> nextBatch(List<SubmittedOperation> late) {
     List<SubmittedOperation> batch = new ArrayList<>();
     long bytes = 0;
-    for (Iterator<SubmittedOperation> all = waiting.iterator();
-        all.hasNext() && batch.size() < BATCH_MUTATIONS; ) {
-      SubmittedOperation next = all.next();
-      if (next.attempts.deadline().isOver()) {
-        late.add(next);
-      } else if (batch.isEmpty() || bytes + next.bytes <= BATCH_BYTES) {
-        bytes += next.bytes;
-        batch.add(next);
-      } else {
-        break;
+    while (waiting > 0 && batch.size() < BATCH_MUTATIONS) {
+      SubmittedOperation next = turns.element();
+      if (next.queue.equals(self)) {
+        if (next.attempts.deadline().isOver()) {
+          late.add(next);
+        } else if (batch.isEmpty() || bytes + next.bytes <= BATCH_BYTES) {
+          bytes += next.bytes;
+          batch.add(next);
+        } else {
+          break;
+        }
+        remove(next);
       }
-      all.remove();
-      taken(next);
+      turns.remove();
+    }
+    if (waiting == 0) {
+      turns.clear(); // All have left.
     }
     int count = batch.size();
     for (SubmittedOperation first : batch) {

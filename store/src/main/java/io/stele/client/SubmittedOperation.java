@@ -19,6 +19,7 @@ final class SubmittedOperation {
   private static final long SINGLE_BYTES = 4 << 10;
 
   final Batcher.Writer writer;
+  final RowQueue row;
   final RowOperation operation;
   final OperationId id;
   final Durability durability;
@@ -33,9 +34,14 @@ final class SubmittedOperation {
   List<SubmittedOperation> behind = List.of(); // Of its row, in the same batch.
 
   SubmittedOperation(
-      Batcher.Writer writer, RowOperation operation, OperationId id, Durability durability) {
+      Batcher.Writer writer,
+      RowQueue row,
+      RowOperation operation,
+      OperationId id,
+      Durability durability) {
     TableRef table = writer.table();
     this.writer = writer;
+    this.row = row;
     this.operation = operation;
     this.id = id;
     this.durability = durability;

@@ -8,9 +8,10 @@ import io.stele.model.Settled;
 import io.stele.model.SteleException;
 import io.stele.model.TaskProgress;
 import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.Watermark;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.Optional;
-import java.util.TreeMap;
 
 /**
  * Numbers the operations of one client, and keeps track of those that tablets must still remember.
@@ -18,15 +19,23 @@ import java.util.TreeMap;
  * <p>Safe for use by any number of threads.
  */
 public final class Operations {
+  /** Operations that begin so soon after each other have the same age. */
+  private static final long SAME_AGE_NANOS = 10_000_000;
+
   private final OperationId first;
   private final Optional<String> job;
   private final Optional<TaskRecords> task;
-  private final TreeMap<Long, Begun> incomplete = new TreeMap<>();
   private final ProcessRuntime runtime;
-  private long next;
+  private final Watermark incomplete;
 
-  /** When an operation began, by both clocks: a suspended machine stops one of them. */
-  private record Begun(long nanos, long wallMillis) {}
+  /** The begin of operations that may be sent again, and of some before them; oldest first. */
+  private final ArrayDeque<Begun> begun = new ArrayDeque<>();
+
+  /**
+   * When operations from {@code number} on began, by both clocks: a suspended machine stops one of
+   * them.
+   */
+  private record Begun(long number, long nanos, long wallMillis) {}
 
   /** A new client, named at random. */
   public Operations(ProcessRuntime runtime) {
@@ -39,7 +48,7 @@ public final class Operations {
     this.first = first;
     this.job = job;
     this.task = task;
-    this.next = first.number();
+    this.incomplete = new Watermark(first.number());
   }
 
   /**
@@ -58,22 +67,32 @@ public final class Operations {
    * {@link #fail} the id.
    */
   public synchronized OperationId begin(RowOperation operation) {
-    task.ifPresent(records -> records.add(OperationDigest.folded(OperationDigest.of(operation))));
-    OperationId id = new OperationId(first.clientHigh(), first.clientLow(), next++);
-    incomplete.put(id.number(), new Begun(runtime.nanoTime(), runtime.wallClock().millis()));
-    return id;
+    long number = incomplete.begin();
+    if (task.isPresent()) {
+      task.get().add(OperationDigest.folded(OperationDigest.of(operation)));
+    } else {
+      noteBegin(number);
+    }
+    return new OperationId(first.clientHigh(), first.clientLow(), number);
+  }
+
+  private void noteBegin(long number) {
+    long now = runtime.nanoTime();
+    if (begun.isEmpty() || now - begun.getLast().nanos() > SAME_AGE_NANOS) {
+      begun.add(new Begun(number, now, runtime.wallClock().millis()));
+    }
   }
 
   /** The operation was applied and will not be sent again: tablets may forget its result. */
   public synchronized void complete(OperationId id) {
-    incomplete.remove(id.number());
-    task.ifPresent(records -> records.settle(incomplete.isEmpty() ? next : incomplete.firstKey()));
+    incomplete.end(id.number());
+    task.ifPresent(records -> records.settle(incomplete.lowest()));
   }
 
   /** The operation will not be sent again, and was not applied, or its outcome is unknown. */
   public synchronized void fail(OperationId id) {
     task.ifPresent(TaskRecords::stop);
-    incomplete.remove(id.number());
+    incomplete.end(id.number());
   }
 
   /**
@@ -114,15 +133,21 @@ public final class Operations {
           Optional.of(new TaskProgress(job, task.get().settled())));
     }
     if (incomplete.isEmpty()) {
-      return Outstanding.from(next);
+      begun.clear();
+      return Outstanding.from(incomplete.next());
     }
-    return new Outstanding(
-        incomplete.firstKey(), Optional.of(age(incomplete.firstEntry().getValue())));
+    return new Outstanding(incomplete.lowest(), Optional.of(age()));
   }
 
-  private Duration age(Begun begun) {
-    Duration counted = Duration.ofNanos(runtime.nanoTime() - begun.nanos());
-    Duration shown = Duration.ofMillis(runtime.wallClock().millis() - begun.wallMillis());
+  /** How long the oldest operation has been under way, or a little longer. */
+  private Duration age() {
+    Begun oldest = begun.remove();
+    while (!begun.isEmpty() && begun.getFirst().number() <= incomplete.lowest()) {
+      oldest = begun.remove();
+    }
+    begun.addFirst(oldest);
+    Duration counted = Duration.ofNanos(runtime.nanoTime() - oldest.nanos());
+    Duration shown = Duration.ofMillis(runtime.wallClock().millis() - oldest.wallMillis());
     return counted.compareTo(shown) > 0 ? counted : shown;
   }
 }

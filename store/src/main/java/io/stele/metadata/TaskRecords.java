@@ -52,10 +52,8 @@ final class TaskRecords {
     next++;
     if (!stopped) {
       digests.addLast(Settled.after(digests.getLast(), record));
-      for (Map.Entry<Long, Long> said = ahead.firstEntry();
-          said != null && said.getKey() <= next;
-          said = ahead.firstEntry()) {
-        ahead.remove(said.getKey());
+      while (!ahead.isEmpty() && ahead.firstKey() <= next) {
+        Map.Entry<Long, Long> said = ahead.pollFirstEntry();
         compare(new Settled(said.getKey(), said.getValue()), digests.getLast());
       }
     }
