@@ -432,7 +432,12 @@ final class Maintenance implements JobOutcomes {
         hosted.failed(what, failure.toString());
       }
       case CIRCUMSTANCES -> {
-        LOG.warn("Tablet {} could not {}; will retry", hosted.id(), what, failure);
+        if (failure instanceof SteleException known) { // It says itself what came between.
+          LOG.info(
+              "Tablet {} could not {} now; will retry: {}", hosted.id(), what, known.getMessage());
+        } else {
+          LOG.warn("Tablet {} could not {}; will retry", hosted.id(), what, failure);
+        }
         hosted.rest(what, failure.toString());
       }
     }
