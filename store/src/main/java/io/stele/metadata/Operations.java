@@ -7,6 +7,7 @@ import io.stele.model.RowOperation;
 import io.stele.model.Settled;
 import io.stele.model.SteleException;
 import io.stele.model.TaskProgress;
+import io.stele.runtime.Durations;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Watermark;
 import java.time.Duration;
@@ -20,7 +21,7 @@ import java.util.Optional;
  */
 public final class Operations {
   /** Operations that begin so soon after each other have the same age. */
-  private static final long SAME_AGE_NANOS = 10_000_000;
+  private static final Duration SAME_AGE = Duration.ofMillis(10);
 
   private final OperationId first;
   private final Optional<String> job;
@@ -35,7 +36,13 @@ public final class Operations {
    * When operations from {@code number} on began, by both clocks: a suspended machine stops one of
    * them.
    */
-  private record Begun(long number, long nanos, long wallMillis) {}
+  private record Begun(long number, long nanos, long wallMillis) {
+    Duration since(Begun earlier) {
+      Duration counted = Duration.ofNanos(nanos - earlier.nanos);
+      Duration shown = Duration.ofMillis(wallMillis - earlier.wallMillis);
+      return Durations.max(counted, shown);
+    }
+  }
 
   /** A new client, named at random. */
   public Operations(ProcessRuntime runtime) {
@@ -77,10 +84,14 @@ public final class Operations {
   }
 
   private void noteBegin(long number) {
-    long now = runtime.nanoTime();
-    if (begun.isEmpty() || now - begun.getLast().nanos() > SAME_AGE_NANOS) {
-      begun.add(new Begun(number, now, runtime.wallClock().millis()));
+    Begun now = now(number);
+    if (begun.isEmpty() || now.since(begun.getLast()).compareTo(SAME_AGE) > 0) {
+      begun.add(now);
     }
+  }
+
+  private Begun now(long number) {
+    return new Begun(number, runtime.nanoTime(), runtime.wallClock().millis());
   }
 
   /** The operation was applied and will not be sent again: tablets may forget its result. */
@@ -146,8 +157,6 @@ public final class Operations {
       oldest = begun.remove();
     }
     begun.addFirst(oldest);
-    Duration counted = Duration.ofNanos(runtime.nanoTime() - oldest.nanos());
-    Duration shown = Duration.ofMillis(runtime.wallClock().millis() - oldest.wallMillis());
-    return counted.compareTo(shown) > 0 ? counted : shown;
+    return now(incomplete.next()).since(oldest);
   }
 }
