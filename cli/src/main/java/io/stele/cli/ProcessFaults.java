@@ -87,7 +87,7 @@ final class ProcessFaults {
         .toList();
   }
 
-  private static boolean isTabletServer(TaggedProcess process) {
+  static boolean isTabletServer(TaggedProcess process) {
     return process.component().filter(name -> name.startsWith("tabletserver")).isPresent();
   }
 
@@ -95,7 +95,7 @@ final class ProcessFaults {
     return process.component().filter(name -> name.startsWith("master")).isPresent();
   }
 
-  private static String name(TaggedProcess process) {
+  static String name(TaggedProcess process) {
     return process.component().orElse("the ApplicationMaster") + " (" + process.pid() + ")";
   }
 }

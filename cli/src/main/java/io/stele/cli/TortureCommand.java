@@ -40,10 +40,11 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "It finds most while things fail: add --faults, or kill servers and masters during the run. On a cluster that it starts itself, or",
-      "that stele demo --keep left running, it kills and stops processes and takes parts of Hadoop away; on any other it does what an",
-      "operator does: drains, restarts, moves, merges, splits, balances. It uses its own tables, torture-SEED-*, and drops them at the end.",
+      "that stele demo --keep left running, it kills and stops processes and takes parts of Hadoop away; on the first it also cuts servers and",
+      "masters off from ZooKeeper; on any other it does what an operator does: drains, restarts, moves, merges, splits, balances.",
+      "It uses its own tables, torture-SEED-*, and drops them at the end.",
       "The seed decides what clients ask for, not when, so no two runs are the same.",
-      "All calls are kept in memory and checked at the end: prefer many short runs to one long run.",
+      "All calls are kept in memory, some 300 bytes each, and checked at the end: for hours give it more, as STELE_OPTS=-Xmx4g.",
       "Exit code 1: an answer was wrong, a call took too long, or failed for no reason, or a tablet was not served 30 s after the last fault.",
       "",
       "Examples:",
@@ -122,7 +123,7 @@ final class TortureCommand implements Callable<Integer> {
       names = "--fault",
       paramLabel = "NAME",
       description =
-          "With --faults: only this fault; may be repeated. One of kill-server, stop-server, stop-server-long, kill-master, stop-master, kill-am, drain, move, merge, split, balance, rolling-restart, zookeeper, stop-zookeeper, namenode, datanode, datanode-disk, full-disks, quota.")
+          "With --faults: only this fault; may be repeated. One of kill-server, stop-server, stop-server-long, kill-master, stop-master, kill-am, drain, move, merge, split, balance, rolling-restart, zookeeper, stop-zookeeper, namenode, datanode, datanode-disk, full-disks, quota, cut-server, cut-server-long, cut-servers, cut-master, cut-masters; the last five only with --start, on Linux.")
   private List<String> faultNames = List.of();
 
   @Option(
@@ -166,7 +167,7 @@ final class TortureCommand implements Callable<Integer> {
     refuseWhatDoesNotFit();
     if (start.isEmpty()) {
       Optional<Path> hadoop = hadoop();
-      return run(cluster.configuration(), hadoop, keep);
+      return run(cluster.configuration(), hadoop, Optional.empty(), keep);
     }
     try {
       return runOnItsOwn(directory(start.get()));
@@ -229,30 +230,51 @@ final class TortureCommand implements Callable<Integer> {
         DemoCluster.startHadoop(
             directory, DATA_NODES, site, daemon -> out.println("  " + daemon + " up"))) {
       Configuration conf = own.configuration();
+      Optional<TortureRelay> relay = relayBeforeZooKeeper(conf);
       try (YarnSubmitter yarn = YarnSubmitter.connect(conf)) {
         DemoCluster.startStele(yarn, said -> {});
       }
       out.println("  Stele up; logs are in " + EmbeddedHadoop.logDirectory(directory));
       byJob = true;
-      return run(conf, Optional.of(directory), true); // All ends with the cluster.
+      return run(conf, Optional.of(directory), relay, true); // All ends with the cluster.
     }
+  }
+
+  /** Has all that use {@code conf} reach ZooKeeper through a relay, if faults need one. */
+  private Optional<TortureRelay> relayBeforeZooKeeper(Configuration conf) throws IOException {
+    if (faults.isEmpty()) {
+      return Optional.empty();
+    }
+    if (!ProcessSockets.areKnown()) {
+      spec.commandLine()
+          .getOut()
+          .println(
+              "  nothing is cut off from ZooKeeper: only Linux tells whose a connection is, in /proc");
+      return Optional.empty();
+    }
+    TortureRelay relay = TortureRelay.to(Keys.ZOOKEEPER_QUORUM.in(conf));
+    conf.set(Keys.ZOOKEEPER_QUORUM.name(), relay.address());
+    return Optional.of(relay); // It ends with this process: servers need it until they have ended.
   }
 
   /**
    * Runs it.
    *
    * @param hadoop that the cluster runs on, if it is ours to break
+   * @param relay that stands before its ZooKeeper
    * @param keepTables whether tables stay
    */
   @SuppressWarnings("try") // What drops the tables is closed, not used.
-  private int run(Configuration conf, Optional<Path> hadoop, boolean keepTables) throws Exception {
+  private int run(
+      Configuration conf, Optional<Path> hadoop, Optional<TortureRelay> relay, boolean keepTables)
+      throws Exception {
     long chosen = seed.orElseGet(() -> (long) SystemRuntime.INSTANCE.random().nextInt(SEED_BOUND));
     Torture.Plan plan = new Torture.Plan(chosen, clients, Duration.ofSeconds(seconds), byJob);
     List<Workload> workloads =
         chosen(known.apply(new Pace(Duration.ofMillis(pauseMaxMillis)), plan.prefix()));
     PrintWriter out = spec.commandLine().getOut();
     Torture torture =
-        new Torture(conf, connector, plan, workloads, faultsOf(plan, hadoop, out), out);
+        new Torture(conf, connector, plan, workloads, faultsOf(plan, hadoop, relay, out), out);
     torture.refuseWhatIsThere();
     AtExit atCtrlC =
         keepTables ? () -> {} : SystemRuntime.atExit("drop-tables", () -> dropAtExit(torture));
@@ -266,13 +288,17 @@ final class TortureCommand implements Callable<Integer> {
   }
 
   private Optional<TortureFaults> faultsOf(
-      Torture.Plan plan, Optional<Path> hadoop, PrintWriter out) {
+      Torture.Plan plan, Optional<Path> hadoop, Optional<TortureRelay> relay, PrintWriter out) {
     if (faults.isEmpty()) {
       return Optional.empty();
     }
     TortureScene scene =
         new TortureScene(
-            SystemRuntime.INSTANCE, hadoop, plan.prefix(), new SplittableRandom(plan.seed()));
+            SystemRuntime.INSTANCE,
+            hadoop,
+            relay,
+            plan.prefix(),
+            new SplittableRandom(plan.seed()));
     return Optional.of(
         new TortureFaults(
             scene, TortureFaults.named(faultNames, scene), Duration.ofSeconds(faultSeconds), out));

@@ -24,6 +24,11 @@ import java.util.stream.Stream;
 final class TortureFaults {
   private static final Duration WHOLE_MAX = Duration.ofSeconds(60);
 
+  private static final String OWN_HADOOP_ONLY =
+      " is only for a cluster that torture starts by --start, or that `stele demo --keep` left running";
+  private static final String OWN_CLUSTER_ONLY =
+      " is only for a cluster that torture starts by --start, on Linux";
+
   /**
    * Something that failed.
    *
@@ -64,11 +69,14 @@ final class TortureFaults {
    */
   static List<TortureFault> named(List<String> names, TortureScene scene) {
     List<TortureFault> anywhere = new OperatorFaults(scene).all();
-    List<TortureFault> all =
+    List<TortureFault> onOwnHadoop =
         Stream.of(new ProcessFaults(scene).all(), anywhere, new HadoopFaults(scene).all())
             .flatMap(List::stream)
             .toList();
-    List<TortureFault> here = scene.hadoop().isPresent() ? all : anywhere;
+    List<TortureFault> all =
+        Stream.concat(onOwnHadoop.stream(), new PartitionFaults(scene).all().stream()).toList();
+    List<TortureFault> withoutRelay = scene.hadoop().isPresent() ? onOwnHadoop : anywhere;
+    List<TortureFault> here = scene.zookeeper().isPresent() ? all : withoutRelay;
     for (String name : names) {
       if (!names(all).contains(name)) {
         throw SteleException.refused(
@@ -78,7 +86,8 @@ final class TortureFaults {
         throw SteleException.refused(
             "fault "
                 + name
-                + " is only for a cluster that torture starts by --start, or that `stele demo --keep` left running; on others choose from "
+                + (names(onOwnHadoop).contains(name) ? OWN_HADOOP_ONLY : OWN_CLUSTER_ONLY)
+                + "; on others choose from "
                 + String.join(", ", names(here)));
       }
     }

@@ -18,6 +18,7 @@ import java.util.function.Predicate;
  *
  * @param hadoop the work directory of the embedded Hadoop that the cluster runs on; empty: its
  *     processes are not ours to kill
+ * @param zookeeper stands between the cluster's processes and its ZooKeeper; empty: nothing does
  * @param tables what the names of the tables begin with that clients work on
  * @param random decides what fails, and for how long
  * @param over whether nothing more is to fail
@@ -25,6 +26,7 @@ import java.util.function.Predicate;
 record TortureScene(
     ProcessRuntime runtime,
     Optional<Path> hadoop,
+    Optional<TortureRelay> zookeeper,
     String tables,
     SplittableRandom random,
     AtomicBoolean over) {
@@ -41,8 +43,12 @@ record TortureScene(
 
   /** Where nothing is over yet. */
   TortureScene(
-      ProcessRuntime runtime, Optional<Path> hadoop, String tables, SplittableRandom random) {
-    this(runtime, hadoop, tables, random, new AtomicBoolean());
+      ProcessRuntime runtime,
+      Optional<Path> hadoop,
+      Optional<TortureRelay> zookeeper,
+      String tables,
+      SplittableRandom random) {
+    this(runtime, hadoop, zookeeper, tables, random, new AtomicBoolean());
   }
 
   /**
@@ -52,6 +58,15 @@ record TortureScene(
    */
   Path ownHadoop() {
     return hadoop.orElseThrow(() -> new IllegalStateException("no processes here are ours"));
+  }
+
+  /**
+   * What stands before ZooKeeper.
+   *
+   * @throws IllegalStateException if nothing does
+   */
+  TortureRelay ownZooKeeper() {
+    return zookeeper.orElseThrow(() -> new IllegalStateException("no relay is before ZooKeeper"));
   }
 
   /** Whether nothing more is to fail. */

@@ -60,7 +60,8 @@ class TortureFaultsTest {
   }
 
   private static TortureScene scene(Optional<Path> hadoop) {
-    return new TortureScene(SystemRuntime.INSTANCE, hadoop, "torture-1-", new SplittableRandom(1));
+    return new TortureScene(
+        SystemRuntime.INSTANCE, hadoop, Optional.empty(), "torture-1-", new SplittableRandom(1));
   }
 
   private TortureFaults faults(List<TortureFault> faults) {

@@ -406,9 +406,7 @@ final class Batcher {
       }
       Decision decision = submitted.attempts.sent(failure.get());
       if (decision instanceof Decision.Again again) {
-        if (again.elsewhere()) {
-          tablets.invalidate(tablet);
-        }
+        tablets.failed(tablet, again);
         return Optional.of(again);
       }
       why = ((Decision.End) decision).failure();
@@ -437,8 +435,8 @@ final class Batcher {
             return;
           }
           Decision decision = submitted.attempts.sent(failure.get());
-          if (decision instanceof Decision.Again again && again.elsewhere()) {
-            submitted.tablet.ifPresent(tablets::invalidate);
+          if (decision instanceof Decision.Again again) {
+            submitted.tablet.ifPresent(tablet -> tablets.failed(tablet, again));
           }
           decide(submitted, decision);
         });

@@ -1,5 +1,6 @@
 package io.stele.client;
 
+import io.stele.metadata.Attempts.Decision;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
@@ -19,8 +20,8 @@ interface Tablets {
   /** Where the tablet with {@code row} is, as {@link io.stele.metadata.TabletLocator} has it. */
   CompletableFuture<TabletLocation> locate(TableId table, Bytes row, Deadline deadline);
 
-  /** Notes that the tablet is not there: the next lookup asks METADATA again. */
-  void invalidate(TabletLocation stale);
+  /** A request to {@code location} failed and will be sent again, there or elsewhere. */
+  void failed(TabletLocation location, Decision.Again next);
 
   /** One request to one server, as {@link TabletAccess#once} sends it. */
   CompletableFuture<Response> once(
@@ -41,8 +42,8 @@ interface Tablets {
       }
 
       @Override
-      public void invalidate(TabletLocation stale) {
-        access.locator().invalidate(stale);
+      public void failed(TabletLocation location, Decision.Again next) {
+        access.locator().failed(location, next);
       }
 
       @Override

@@ -7,6 +7,7 @@ import io.stele.runtime.Durations;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.CallException;
+import io.stele.wire.DataPlane;
 import io.stele.wire.NotServingTabletException;
 import io.stele.wire.RetryAfterException;
 import java.io.IOException;
@@ -111,8 +112,10 @@ public final class Attempts {
      *
      * @param pause how long to wait before it
      * @param elsewhere whether the last server is not, or may not be, the right one
+     * @param lasting whether there has been trouble for so long that the last server may have lost
+     *     the tablet without knowing it
      */
-    record Again(Duration pause, boolean elsewhere) implements Decision {}
+    record Again(Duration pause, boolean elsewhere, boolean lasting) implements Decision {}
 
     /**
      * Give up.
@@ -201,7 +204,8 @@ public final class Attempts {
     }
     Duration half =
         left.dividedBy(2); // So that the time is used up, but no attempt comes too late.
-    return new Decision.Again(Durations.min(pause, half), elsewhere);
+    boolean lasting = runtime.nanoTime() - firstFailureNanos >= DataPlane.LOOK_EVERY.toNanos();
+    return new Decision.Again(Durations.min(pause, half), elsewhere, lasting);
   }
 
   /** The least time left for another attempt; above 0, so that attempts come to an end. */

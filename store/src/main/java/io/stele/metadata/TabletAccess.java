@@ -297,8 +297,8 @@ public final class TabletAccess implements AutoCloseable {
               }
             }
             Decision decision = attempts.sent(failure);
-            if (decision instanceof Decision.Again again && again.elsewhere()) {
-              locator.invalidate(location);
+            if (decision instanceof Decision.Again again) {
+              locator.failed(location, again);
             }
             decide(decision);
           });

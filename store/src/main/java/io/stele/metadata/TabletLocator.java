@@ -87,6 +87,21 @@ public final class TabletLocator implements AutoCloseable {
                     .isPresent());
   }
 
+  /**
+   * A request to {@code location} failed and will be sent again. If the tablet is not there, its
+   * location is forgotten. A server that has only said "try again" for a while may have lost the
+   * tablet and, cut off from the lock service, not know it: then the tablet's record is read, and
+   * the location stays in use meanwhile.
+   */
+  public void failed(TabletLocation location, Attempts.Decision.Again next) {
+    TabletDirectory directory = directory(location.tablet().table());
+    if (next.elsewhere()) {
+      directory.invalidate(location);
+    } else if (next.lasting()) {
+      directory.check(location);
+    }
+  }
+
   /** Forgets {@code location}: the tablet was not there. */
   public void invalidate(TabletLocation location) {
     directory(location.tablet().table()).invalidate(location);

@@ -2,6 +2,7 @@ package io.stele.client;
 
 import io.stele.format.CellBlockWriter;
 import io.stele.format.RowCodec;
+import io.stele.metadata.Attempts;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
@@ -138,7 +139,7 @@ final class FakeTablets implements Tablets {
   }
 
   @Override
-  public void invalidate(TabletLocation stale) {}
+  public void failed(TabletLocation location, Attempts.Decision.Again next) {}
 
   @Override
   public CompletableFuture<Response> once(

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.format.CellBlockWriter;
 import io.stele.format.RowCodec;
+import io.stele.metadata.Attempts;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
@@ -69,7 +70,7 @@ class RowsTest {
       }
 
       @Override
-      public void invalidate(TabletLocation stale) {}
+      public void failed(TabletLocation location, Attempts.Decision.Again next) {}
 
       @Override
       public CompletableFuture<Response> once(

@@ -152,6 +152,41 @@ class TabletAccessTest {
     assertThat(plane.calls).containsExactly("PING one:1", "READ one:1", "PING two:2");
   }
 
+  /** As one does that is cut off from the lock service: it cannot know that it lost the tablet. */
+  @Test
+  void aServerThatOnlySaysTryAgainIsLeftOnceAnotherHasTheTablet() throws IOException {
+    for (Effect effect : List.of(Effect.READ, Effect.CHANGE_WITH_ID)) {
+      ServerId lost = user.assignment().server().orElseThrow();
+      ping(effect, LONG);
+      StatusProto says = effect == Effect.READ ? StatusProto.RETRY_LATER : StatusProto.INTERNAL;
+      plane.afterwards =
+          request ->
+              plane
+                      .calls
+                      .get(plane.calls.size() - 1)
+                      .equals("PING " + lost.host() + ":" + lost.port())
+                  ? Optional.of(says)
+                  : Optional.empty();
+      ServerId next = lost.equals(ONE) ? TWO : ONE;
+      user = records.loaded(records.assign(records.unloaded(user, "fenced"), next));
+      plane.serve(next, USER);
+      ping(effect, LONG);
+      assertThat(plane.calls).last().isEqualTo("PING " + next.host() + ":" + next.port());
+    }
+  }
+
+  /** An answer that comes soon costs no look at METADATA. */
+  @Test
+  void aServerThatSaysTryAgainForAMomentIsNotDoubted() throws IOException {
+    ping(Effect.READ, LONG);
+    plane.calls.clear();
+    int[] busy = new int[1];
+    plane.afterwards =
+        request -> busy[0]++ < 5 ? Optional.of(StatusProto.RETRY_LATER) : Optional.empty();
+    ping(Effect.READ, LONG);
+    assertThat(plane.calls).hasSize(6).containsOnly("PING one:1");
+  }
+
   @Test
   void aRowOfWhichAllThreeLevelsAreStaleIsFoundInSixRoundTrips() throws IOException {
     ping(Effect.READ, LONG);

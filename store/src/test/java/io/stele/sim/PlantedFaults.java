@@ -215,7 +215,7 @@ final class PlantedFaults {
         fault(
             "stale locations are not forgotten",
             "metadata.TabletLocator",
-            "invalidate",
+            "failed",
             PlantedFault.Nothing.class),
         fault(
             "files being written are swept", "master.Sweeper", "isOrphan", PlantedFault.Yes.class),

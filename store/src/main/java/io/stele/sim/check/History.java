@@ -1,7 +1,10 @@
 package io.stele.sim.check;
 
+import io.stele.model.Row;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The calls of a run, in the order in which they began. Where one task runs at a time, as in the
@@ -9,6 +12,9 @@ import java.util.List;
  *
  * <p>A beginning is recorded before its call is made and an end after it has returned, so that what
  * the history has in order was in order.
+ *
+ * <p>Calls that saw the same version of a row share it: what a history takes grows with the calls
+ * and with what was written, not with how much of it each call saw.
  *
  * <p>Safe for use by any number of threads; never waits.
  */
@@ -19,6 +25,10 @@ public final class History {
   private static final CallOutcome UNENDED = new CallOutcome.Unknown("it has not returned");
 
   private final List<Call> calls = new ArrayList<>();
+
+  /** Each version of a row that was seen, by itself. */
+  private final Map<Row, Row> seen = new HashMap<>();
+
   private long order;
 
   /** Records that a call begins, and gives its number. */
@@ -48,7 +58,31 @@ public final class History {
     calls.set(
         number,
         new Call(
-            number, begun.client(), begun.action(), begun.start(), end, longestWaitNanos, outcome));
+            number,
+            begun.client(),
+            begun.action(),
+            begun.start(),
+            end,
+            longestWaitNanos,
+            shared(outcome)));
+  }
+
+  private CallOutcome shared(CallOutcome outcome) {
+    if (outcome instanceof CallOutcome.Answered answer
+        && answer.result() instanceof Result.Rows rows) {
+      List<Row> shared = rows.rows().stream().map(this::shared).toList();
+      return new CallOutcome.Answered(new Result.Rows(shared, rows.cutShort()));
+    }
+    return outcome;
+  }
+
+  /**
+   * What to keep of a row that a call saw: the same object for all equal rows. A call that sees
+   * many may ask while it reads, so that it holds no copies of them until it ends.
+   */
+  public synchronized Row shared(Row row) {
+    Row before = seen.putIfAbsent(row, row);
+    return before == null ? row : before;
   }
 
   /** The calls so far, in the order in which they began. */

@@ -2,7 +2,7 @@ package io.stele.sim.check;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
@@ -10,7 +10,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Searches for an order of a register's calls that explains every answer: the algorithm of Wing and
@@ -55,8 +54,11 @@ final class RegisterSearch {
   /** How many certain calls that show a value are not taken. */
   private final Map<Integer, Integer> observersLeft = new HashMap<>();
 
-  private final boolean[] taken;
-  private final long[] remembered;
+  private final BitSet taken = new BitSet();
+
+  /** The unknown calls taken that make a difference to what may come. */
+  private final BitSet unknownsTaken = new BitSet();
+
   private final Set<Key> tried = new HashSet<>();
   private final Deque<Step> path = new ArrayDeque<>();
   private int certainTaken;
@@ -89,30 +91,15 @@ final class RegisterSearch {
   /** A call taken, and what was before. */
   private record Step(int call, int state, Unknowns unknowns, int firstUntaken) {}
 
-  private static final class Key {
-    private final long[] taken;
-    private final int state;
-    private final Unknowns unknowns;
-
-    Key(long[] taken, int state, Unknowns unknowns) {
-      this.taken = taken;
-      this.state = state;
-      this.unknowns = unknowns;
-    }
-
-    @Override
-    public boolean equals(@Nullable Object other) {
-      return other instanceof Key key
-          && state == key.state
-          && unknowns.equals(key.unknowns)
-          && Arrays.equals(taken, key.taken);
-    }
-
-    @Override
-    public int hashCode() {
-      return (Arrays.hashCode(taken) * 31 + state) * 31 + unknowns.hashCode();
-    }
-  }
+  /**
+   * A set of calls taken, and what they led to. Of the certain calls all before {@code
+   * firstUntaken} are taken; so a key has the size of what is under way at one time, however many
+   * calls there are.
+   *
+   * @param ahead the certain calls taken after it, counted from it
+   * @param unknowns {@link #unknownsTaken}
+   */
+  private record Key(int firstUntaken, BitSet ahead, BitSet unknowns, int state, Unknowns before) {}
 
   RegisterSearch(List<RegisterCall> unordered, long stepsMax) {
     this.calls = new ArrayList<>(unordered);
@@ -123,8 +110,6 @@ final class RegisterSearch {
     this.stepsMax = stepsMax;
     this.comings = RegisterCall.comings(calls);
     calls.stream().filter(RegisterCall::isCertain).forEach(call -> countObserver(call, 1));
-    this.taken = new boolean[calls.size()];
-    this.remembered = new long[(calls.size() + 63) / 64];
   }
 
   Verdict run() {
@@ -163,7 +148,7 @@ final class RegisterSearch {
       if (calls.get(i).start() > horizon) {
         break;
       }
-      if (!taken[i]) {
+      if (!taken.get(i)) {
         horizon = Math.min(horizon, calls.get(i).end());
       }
     }
@@ -175,7 +160,7 @@ final class RegisterSearch {
       }
       if (!begun) {
         i = certain - 1;
-      } else if (!taken[i] && isAllowed(i)) {
+      } else if (!taken.get(i) && isAllowed(i)) {
         return i;
       }
     }
@@ -212,7 +197,7 @@ final class RegisterSearch {
     RegisterCall call = calls.get(index);
     for (int i = certain; i < index; i++) {
       RegisterCall other = calls.get(i);
-      if (!taken[i]
+      if (!taken.get(i)
           && other.kind() == call.kind()
           && other.value() == call.value()
           && other.expected() == call.expected()) {
@@ -226,21 +211,26 @@ final class RegisterSearch {
     RegisterCall call = calls.get(index);
     int after = call.after(state);
     Unknowns nextUnknowns = call.isCertain() ? Unknowns.NO : unknowns.and(state);
-    remember(index, true);
-    if (!tried.add(new Key(remembered.clone(), after, nextUnknowns))) {
-      remember(index, false);
+    mark(index, true);
+    int nextUntaken = Math.min(taken.nextClearBit(firstUntaken), certain);
+    Key key =
+        new Key(
+            nextUntaken,
+            taken.get(nextUntaken, certain),
+            (BitSet) unknownsTaken.clone(),
+            after,
+            nextUnknowns);
+    if (!tried.add(key)) {
+      mark(index, false);
       return false;
     }
     path.push(new Step(index, state, unknowns, firstUntaken));
-    taken[index] = true;
     state = after;
     unknowns = nextUnknowns;
     if (call.isCertain()) {
       certainTaken++;
       countObserver(call, -1);
-      while (firstUntaken < certain && taken[firstUntaken]) {
-        firstUntaken++;
-      }
+      firstUntaken = nextUntaken;
     }
     return true;
   }
@@ -251,8 +241,7 @@ final class RegisterSearch {
       certainTaken--;
       countObserver(calls.get(last.call()), 1);
     }
-    taken[last.call()] = false;
-    remember(last.call(), false);
+    mark(last.call(), false);
     state = last.state();
     unknowns = last.unknowns();
     firstUntaken = last.firstUntaken();
@@ -265,12 +254,13 @@ final class RegisterSearch {
     }
   }
 
-  private void remember(int index, boolean isTaken) {
+  private void mark(int index, boolean isTaken) {
+    taken.set(index, isTaken);
     RegisterCall call = calls.get(index);
-    if (call.kind() != RegisterCall.Kind.SET_UNKNOWN || !comesOnce(call.expected())) {
-      long bit = 1L << (index % 64);
-      remembered[index / 64] =
-          isTaken ? remembered[index / 64] | bit : remembered[index / 64] & ~bit;
+    boolean forgettable =
+        call.kind() == RegisterCall.Kind.SET_UNKNOWN && comesOnce(call.expected());
+    if (index >= certain && !forgettable) {
+      unknownsTaken.set(index - certain, isTaken);
     }
   }
 
@@ -281,7 +271,7 @@ final class RegisterSearch {
     text.append("\nnone of these can be next");
     int shown = 0;
     for (int i = firstUntaken; i < certain && shown < 4; i++) {
-      if (!taken[i]) {
+      if (!taken.get(i)) {
         text.append("\n  ").append(call(i));
         shown++;
       }

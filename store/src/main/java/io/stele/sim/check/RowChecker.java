@@ -114,7 +114,7 @@ public final class RowChecker {
       return;
     }
     Optional<Bytes> value = Optional.of(row.cells().get(0).value());
-    Optional<String> fault = rows.getOrDefault(row.key(), new RowVersions()).fault(value, call);
+    Optional<String> fault = rows.getOrDefault(row.key(), RowVersions.NONE).fault(value, call);
     fault.ifPresent(why -> findings.add(call + " saw in row " + row.key() + " " + why));
   }
 }

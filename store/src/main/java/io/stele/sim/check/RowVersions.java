@@ -2,7 +2,9 @@ package io.stele.sim.check;
 
 import io.stele.model.Bytes;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -13,20 +15,47 @@ import java.util.TreeMap;
  * began. Not thread-safe.
  */
 final class RowVersions {
+  /** Of a row that nobody ever changed. */
+  static final RowVersions NONE = new RowVersions(List.of());
+
   private static final long BEFORE_ALL = -1;
 
-  private final List<Call> changes = new ArrayList<>();
+  /** In the order of their beginnings. */
+  private final List<Call> changes;
+
+  /** The changes after which the row has a value; empty: after which there is no row. */
+  private final Map<Optional<Bytes>, List<Call>> byValue = new HashMap<>();
+
+  /** The first end among the acknowledged of the changes from each on. */
+  private final long[] firstEnds;
+
+  private RowVersions(List<Call> changes) {
+    this.changes = changes;
+    this.firstEnds = new long[changes.size()];
+    long first = Long.MAX_VALUE;
+    for (int i = changes.size() - 1; i >= 0; i--) {
+      Call change = changes.get(i);
+      if (change.isAnswered()) {
+        first = Math.min(first, change.end().order());
+      }
+      firstEnds[i] = first;
+      // The last first: a read mostly sees one of the last that began before it.
+      byValue.computeIfAbsent(valueAfter(change), value -> new ArrayList<>(1)).add(change);
+    }
+  }
 
   /** The versions of each row, by row key. */
   static SortedMap<Bytes, RowVersions> of(List<Call> calls) {
-    SortedMap<Bytes, RowVersions> rows = new TreeMap<>();
+    SortedMap<Bytes, List<Call>> changes = new TreeMap<>();
     for (Call call : calls) {
       if (call.action() instanceof Action.Write write) {
-        rows.computeIfAbsent(write.row(), row -> new RowVersions()).changes.add(call);
+        changes.computeIfAbsent(write.row(), row -> new ArrayList<>()).add(call);
       } else if (call.action() instanceof Action.Delete delete) {
-        rows.computeIfAbsent(delete.row(), row -> new RowVersions()).changes.add(call);
+        changes.computeIfAbsent(delete.row(), row -> new ArrayList<>()).add(call);
       }
     }
+    SortedMap<Bytes, RowVersions> rows = new TreeMap<>();
+    changes.forEach((row, ofRow) -> rows.put(row, new RowVersions(ofRow)));
     return rows;
   }
 
@@ -44,10 +73,7 @@ final class RowVersions {
       }
     }
     String impossible = "what nobody wrote";
-    for (Call change : changes) {
-      if (!seen.equals(valueAfter(change))) {
-        continue;
-      }
+    for (Call change : byValue.getOrDefault(seen, List.of())) {
       if (change.isRejected()) {
         impossible = "what was rejected: " + change;
       } else if (read.isBefore(change)) {
@@ -64,12 +90,27 @@ final class RowVersions {
 
   /** A change begun after {@code order} and acknowledged before {@code read} began. */
   private Optional<Call> replacing(long order, Call read) {
-    for (Call change : changes) {
-      if (change.isAnswered() && change.isBefore(read) && change.start().order() > order) {
-        return Optional.of(change);
+    int from = firstBegunAfter(order);
+    if (from == changes.size() || firstEnds[from] >= read.start().order()) {
+      return Optional.empty();
+    }
+    return changes.subList(from, changes.size()).stream()
+        .filter(change -> change.isAnswered() && change.isBefore(read))
+        .findFirst();
+  }
+
+  private int firstBegunAfter(long order) {
+    int low = 0;
+    int high = changes.size();
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      if (changes.get(middle).start().order() > order) {
+        high = middle;
+      } else {
+        low = middle + 1;
       }
     }
-    return Optional.empty();
+    return low;
   }
 
   private static Optional<Bytes> valueAfter(Call change) {

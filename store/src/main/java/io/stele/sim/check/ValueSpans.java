@@ -3,6 +3,7 @@ package io.stele.sim.check;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -64,49 +65,56 @@ final class ValueSpans {
     return new ValueSpans(calls, new ArrayList<>(spans.values())).conflict();
   }
 
-  @SuppressWarnings("ReferenceEquality") // Each span but this one.
   private Optional<String> conflict() {
+    NavigableMap<Long, Span> throughout = new TreeMap<>(); // By their first end.
     for (Span span : spans) {
-      if (!span.isThroughout()) {
-        continue;
-      }
-      for (Span other : spans) {
-        long begin = Math.min(other.start(), other.end());
-        long end = Math.max(other.start(), other.end());
-        boolean meets =
-            other.isThroughout()
-                ? begin < span.start() && span.end() < end
-                : span.end() < begin && end < span.start();
-        if (other != span && meets) {
-          return Optional.of(
-              "two values at once: one from the end of the first to the beginning of the second,"
-                  + text(span.firstEnded())
-                  + text(span.lastBegun())
-                  + "\nand another one meanwhile"
-                  + text(other.firstEnded())
-                  + text(other.lastBegun()));
+      if (span.isThroughout()) {
+        Map.Entry<Long, Span> before = throughout.floorEntry(span.start());
+        if (before != null && before.getValue().start() > span.end()) {
+          return Optional.of(twoAtOnce(before.getValue(), span));
         }
+        throughout.put(span.end(), span);
       }
-      Optional<RegisterCall> between = callWithin(span);
-      if (between.isPresent()) {
-        return Optional.of(
-            "one value from the end of the first to the beginning of the second,"
-                + text(span.firstEnded())
-                + text(span.lastBegun())
-                + "\nand another one between them"
-                + text(between.get()));
+    }
+    for (Span span : spans) {
+      Optional<Span> around = around(throughout, span.start(), span.end());
+      if (!span.isThroughout() && around.isPresent()) {
+        return Optional.of(twoAtOnce(around.get(), span));
+      }
+    }
+    for (RegisterCall call : calls) {
+      Optional<Span> around = around(throughout, call.start(), call.end());
+      if (call.isCertain()
+          && around.isPresent()
+          && call.values().stream().anyMatch(value -> value != around.get().value())) {
+        return Optional.of(oneBetween(around.get(), call));
       }
     }
     return Optional.empty();
   }
 
-  /** A call that wrote or saw another value, and took place wholly within the span. */
-  private Optional<RegisterCall> callWithin(Span span) {
-    return calls.stream()
-        .filter(RegisterCall::isCertain)
-        .filter(call -> span.end() < call.start() && call.end() < span.start())
-        .filter(call -> call.values().stream().anyMatch(value -> value != span.value()))
-        .findFirst();
+  /** The one of {@code spans}, of which no two meet, that has all between the two inside it. */
+  private static Optional<Span> around(NavigableMap<Long, Span> spans, long begin, long end) {
+    return Optional.ofNullable(spans.lowerEntry(begin))
+        .map(Map.Entry::getValue)
+        .filter(span -> end < span.start());
+  }
+
+  private static String twoAtOnce(Span one, Span other) {
+    return "two values at once: one from the end of the first to the beginning of the second,"
+        + text(one.firstEnded())
+        + text(one.lastBegun())
+        + "\nand another one meanwhile"
+        + text(other.firstEnded())
+        + text(other.lastBegun());
+  }
+
+  private static String oneBetween(Span span, RegisterCall call) {
+    return "one value from the end of the first to the beginning of the second,"
+        + text(span.firstEnded())
+        + text(span.lastBegun())
+        + "\nand another one between them"
+        + text(call);
   }
 
   private static String text(RegisterCall call) {

@@ -364,7 +364,7 @@ final class RecordedTable {
       while (outcome == null) {
         try {
           Optional<Row> row = rows.read();
-          row.ifPresent(read::add);
+          row.ifPresent(seen -> read.add(context.history().shared(seen)));
           if (row.isEmpty()) {
             outcome = new CallOutcome.Answered(Result.Rows.all(read));
           }

@@ -173,6 +173,19 @@ class RegisterCheckerTest {
             });
   }
 
+  /** As of hours: a search that remembered all calls at each of its steps would need gigabytes. */
+  @Test
+  void aRegisterOfVeryManyCallsIsDecided() {
+    int writes = 70_000;
+    for (int i = 0; i < writes; i++) {
+      int reading = history.begin(1, read("r"));
+      history.call(write("r", "" + i), DONE).end(reading, rows(row("r", "" + i)));
+    }
+    assertGood();
+    history.call(read("r"), rows(row("r", "" + (writes - 2))));
+    assertBad();
+  }
+
   @Test
   void aWrongReadAmongManyCallsIsDecided() {
     int[] found = new int[1];

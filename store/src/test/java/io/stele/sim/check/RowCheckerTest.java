@@ -168,4 +168,15 @@ class RowCheckerTest {
     history.call(ALL, rows(wide("a", cell("a", "q", "1"), cell("a", "q", "1"))));
     assertThat(RowChecker.check(history.calls(), TWO)).hasSize(2);
   }
+
+  @Test
+  void anAbsenceBetweenManyDeletesIsJudgedByTheOneItSaw() {
+    for (int i = 0; i < 100; i++) {
+      history.call(write("a", "" + i), DONE).call(read("a"), rows(row("a", "" + i)));
+      history.call(delete("a"), DONE).call(read("a"), rows());
+    }
+    assertGood(ONE);
+    history.call(write("a", "last"), DONE).rejected(delete("a")).call(read("a"), rows());
+    assertFound(ONE, "did not return row a");
+  }
 }

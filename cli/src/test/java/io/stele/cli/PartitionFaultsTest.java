@@ -1,0 +1,126 @@
+package io.stele.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.stele.cli.embedded.ConnectedProcess;
+import io.stele.cli.embedded.TaggedProcess;
+import io.stele.model.SteleException;
+import io.stele.runtime.SystemRuntime;
+import io.stele.sim.MiniStele;
+import io.stele.sim.Site;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.apache.hadoop.conf.Configuration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Which processes each fault cuts off: those of a cluster that a relay stands before. */
+@Timeout(120)
+class PartitionFaultsTest {
+  private static final List<String> COMPONENTS =
+      List.of("master-1", "master-2", "tabletserver-1", "tabletserver-2", "tabletserver-3");
+
+  private final Map<String, ConnectedProcess> processes = new TreeMap<>();
+  @TempDir private Path hadoop;
+  private EchoServer zookeeper;
+  private TortureRelay relay;
+  private TortureScene scene;
+  private MiniStele mini;
+
+  @BeforeEach
+  void start() throws IOException {
+    assumeTrue(ProcessSockets.areKnown());
+    zookeeper = new EchoServer();
+    relay = TortureRelay.to(zookeeper.address());
+    for (String component : COMPONENTS) {
+      processes.put(component, ConnectedProcess.start(hadoop, component, relay.address()));
+    }
+    mini = MiniStele.start(MiniStele.quick(new Configuration(false)), Site.inMemory(), 1, 1);
+    scene = scene(Optional.of(relay));
+    scene.over().set(true); // Each partition ends at once.
+  }
+
+  private TortureScene scene(Optional<TortureRelay> before) {
+    return new TortureScene(
+        SystemRuntime.INSTANCE, Optional.of(hadoop), before, "torture-1-", new SplittableRandom(1));
+  }
+
+  @AfterEach
+  void stop() throws IOException {
+    processes.values().forEach(ConnectedProcess::close);
+    if (mini != null) {
+      mini.close();
+      relay.close();
+      zookeeper.close();
+    }
+  }
+
+  /** Those that had to connect anew, after {@code fault}. */
+  private List<String> cutOffBy(String fault) throws Exception {
+    Optional<String> told = inject(fault);
+    List<String> cut = new ArrayList<>();
+    for (Map.Entry<String, ConnectedProcess> entry : processes.entrySet()) {
+      ConnectedProcess process = entry.getValue();
+      if (told.orElse("").contains(entry.getKey() + " (" + process.pid() + ")")) {
+        process.expect("closed");
+        process.expect("connected");
+        cut.add(entry.getKey());
+      }
+      process.send(fault);
+      assertThat(List.of(process.next(), process.next()))
+          .as(entry.getKey())
+          .containsExactlyInAnyOrder("sent", "heard " + fault);
+    }
+    return cut;
+  }
+
+  private Optional<String> inject(String name) throws Exception {
+    TortureFault fault =
+        TortureFaults.named(List.of(name), scene).stream().findFirst().orElseThrow();
+    return fault.injection().inject(mini.client());
+  }
+
+  @Test
+  void oneServerOrAllAreCutOffFromZooKeeper() throws Exception {
+    assertThat(cutOffBy("cut-server")).singleElement().asString().startsWith("tabletserver-");
+    assertThat(cutOffBy("cut-server-long")).singleElement().asString().startsWith("tabletserver-");
+    assertThat(cutOffBy("cut-servers"))
+        .containsExactly("tabletserver-1", "tabletserver-2", "tabletserver-3");
+  }
+
+  @Test
+  void allMastersAreCutOffOrTheActiveOne() throws Exception {
+    assertThat(cutOffBy("cut-masters")).containsExactly("master-1", "master-2");
+    // The one of this cluster is none of these processes.
+    assertThat(inject("cut-master")).isEmpty();
+    int port = processes.get("master-2").listeningPort();
+    assertThat(new PartitionFaults(scene).mastersAt("localhost:" + port))
+        .extracting(TaggedProcess::component)
+        .containsExactly(Optional.of("master-2"));
+  }
+
+  @Test
+  void withoutARelayThereAreNoPartitions() {
+    TortureScene kept = scene(Optional.empty());
+    assertThat(TortureFaults.named(List.of(), kept))
+        .extracting(TortureFault::name)
+        .contains("kill-server", "quota")
+        .noneMatch(name -> name.startsWith("cut-"));
+    assertThatThrownBy(() -> TortureFaults.named(List.of("cut-server"), kept))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("cut-server is only for")
+        .hasMessageContaining("--start, on Linux")
+        .hasMessageContaining("full-disks, quota");
+  }
+}
