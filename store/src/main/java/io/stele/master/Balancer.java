@@ -27,14 +27,21 @@ import java.util.TreeSet;
  * servers that have several more tablets of a table than others. Tablets of METADATA move last, one
  * at a time. The root tablet stays.
  *
+ * <p>Of several moves that reduce the sum about equally, the one is chosen after which the fewest
+ * bytes have to be read from other hosts. Locality decides nothing else: it is not part of the sum.
+ *
  * <p>A decision looks at each server once, and for each move at the tablets of one server.
  */
 public final class Balancer {
-  private static final long BYTES_THAT_COUNT = 1 << 20; // Of an average tablet.
+  static final long BYTES_THAT_COUNT = 1 << 20; // Of an average tablet.
   private static final double RATE_THAT_COUNTS = 1; // Likewise, a second.
-  private static final double SLACK_MIN = 0.5;
+  static final double SLACK_MIN = 0.5;
   private static final double SPREAD = 2; // What a table's even spread counts beside even weights.
   private static final double GAIN_MIN = 1e-6; // Less may be an error of rounding.
+
+  /** A move that gains at least this part of what the best gains is about as good. */
+  private static final double ABOUT_AS_GOOD = 0.8;
+
   private static final int SPREAD_SLACK = 4; // One in so many tablets of a table.
   private static final int SPREAD_SHARE = 8; // Of all moves: it is worth less than even weights.
   private static final int SERVERS_TRIED_MAX = 32;
@@ -171,15 +178,44 @@ public final class Balancer {
 
   /** A tablet to move, and by how much the move reduces the sum of squares. */
   private record Candidate(Loads.Tablet tablet, double gain) {
-    static Optional<Candidate> better(
-        Optional<Candidate> before, Loads.Tablet tablet, double gain) {
-      boolean better =
-          gain >= GAIN_MIN
-              && (before.isEmpty()
-                  || gain > before.get().gain
-                  || (gain == before.get().gain
-                      && tablet.id().compareTo(before.get().tablet.id()) < 0));
-      return better ? Optional.of(new Candidate(tablet, gain)) : before;
+    double bytesAwayOn(int host) {
+      return tablet.bytesAwayOn(host);
+    }
+
+    TabletId id() {
+      return tablet.id();
+    }
+  }
+
+  /** The tablets whose moves reduce the sum of squares most. */
+  private static final class Candidates {
+    private final List<Candidate> good = new ArrayList<>();
+    private double most;
+
+    /** A move with a smaller gain need not be added. */
+    double enough() {
+      return Math.max(GAIN_MIN, ABOUT_AS_GOOD * most);
+    }
+
+    void add(Loads.Tablet tablet, double gain) {
+      if (gain >= enough()) {
+        good.add(new Candidate(tablet, gain));
+        most = Math.max(most, gain);
+      }
+    }
+
+    /**
+     * Of the moves that are about as good as the best, the one after which the fewest bytes have to
+     * be read from other hosts.
+     */
+    Optional<Candidate> choose(int targetHost) {
+      double least = enough();
+      return good.stream()
+          .filter(one -> one.gain >= least)
+          .min(
+              Comparator.comparingDouble((Candidate one) -> one.bytesAwayOn(targetHost))
+                  .thenComparingDouble(one -> -one.gain)
+                  .thenComparing(Candidate::id));
     }
   }
 
@@ -298,20 +334,24 @@ public final class Balancer {
 
   private Optional<Candidate> best(Server heavy, Server light) {
     double apart = heavy.weight - light.weight;
-    Optional<Candidate> best = Optional.empty();
+    Candidates candidates = new Candidates();
     for (Loads.Tablet tablet : heavy.load.map(Loads.Server::tablets).orElse(List.of())) {
       double weight = scale.weight(tablet);
       double most = gain(weight, apart, scale.weight(tablet.share())); // If light has none of it.
-      if (apart - weight <= slack / 2 || most < best.map(Candidate::gain).orElse(GAIN_MIN)) {
+      if (apart - weight <= slack / 2 || most < candidates.enough()) {
         continue;
       }
       TableId table = tablet.id().table();
       double spread = heavy.of(table, scale).weight() - light.of(table, scale).weight();
       if (mayMove(tablet)) {
-        best = Candidate.better(best, tablet, gain(weight, apart, spread));
+        candidates.add(tablet, gain(weight, apart, spread));
       }
     }
-    return best;
+    return choose(candidates, light);
+  }
+
+  private Optional<Candidate> choose(Candidates candidates, Server target) {
+    return candidates.choose(loads.hosts().of(target.id.host()));
   }
 
   /**
@@ -389,15 +429,16 @@ public final class Balancer {
     }
     double heavier = Math.min(0, from.weight - to.get().weight); // It must pay by itself.
     double spread = before.weight() - to.get().of(share.table(), scale).weight();
-    Optional<Candidate> best = Optional.empty();
+    Candidates candidates = new Candidates();
     for (Loads.Tablet tablet : from.load.map(Loads.Server::tablets).orElse(List.of())) {
       double weight = scale.weight(tablet);
       if (tablet.isOf(share) && staysEven(from, to.get(), weight) && mayMove(tablet)) {
         // Large enough that the move still pays after small changes of the load.
         double gain = gain(weight, heavier, spread) - weight * slack;
-        best = Candidate.better(best, tablet, gain);
+        candidates.add(tablet, gain);
       }
     }
+    Optional<Candidate> best = choose(candidates, to.get());
     best.ifPresent(one -> move(one.tablet(), from, to.get()));
     return best.isPresent();
   }

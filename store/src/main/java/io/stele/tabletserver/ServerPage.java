@@ -21,10 +21,13 @@ import java.util.function.Supplier;
 final class ServerPage {
   private final ServerContext server;
   private final Supplier<CacheStatistics> cacheStatistics;
+  private final BlockHosts blockHosts;
 
-  ServerPage(ServerContext server, Supplier<CacheStatistics> cacheStatistics) {
+  ServerPage(
+      ServerContext server, Supplier<CacheStatistics> cacheStatistics, BlockHosts blockHosts) {
     this.server = server;
     this.cacheStatistics = cacheStatistics;
+    this.blockHosts = blockHosts;
   }
 
   /** The page of this moment. */
@@ -41,7 +44,8 @@ final class ServerPage {
               Long.toString(hosted.tablet().epoch()),
               Long.toString(statistics.memtableBytes()),
               Integer.toString(statistics.files()),
-              Long.toString(statistics.fileBytes())));
+              Long.toString(statistics.fileBytes()),
+              blockHosts.localPercent(List.of(hosted)).map(share -> share + " %").orElse("")));
       for (Trouble trouble : hosted.troubles()) {
         troubles.add(List.of(hosted.id().toString(), trouble.toString()));
       }
@@ -67,7 +71,14 @@ final class ServerPage {
         List.of(
             new Section(
                 "Tablets",
-                List.of("tablet", "rows", "epoch", "memtable bytes", "SSTables", "SSTable bytes"),
+                List.of(
+                    "tablet",
+                    "rows",
+                    "epoch",
+                    "memtable bytes",
+                    "SSTables",
+                    "SSTable bytes",
+                    "local bytes"),
                 rows),
             new Section("Tablets in trouble", List.of("tablet", "trouble"), troubles),
             new Section(

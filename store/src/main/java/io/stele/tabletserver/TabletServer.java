@@ -177,14 +177,16 @@ public final class TabletServer {
         new LogSorter(runtime, fs, layout, resources.of(TabletKind.USER).memtables());
     teardown.add(sorter::close);
     Maintenance maintenance = maintenance(fs, loader, config, teardown);
+    BlockHosts blockHosts = new BlockHosts(context, fs, layout);
     requests.use(service(context, limits, () -> mayAnswer(lease, life), maintenance));
     controlListener =
         serveControl(
             transport,
             config.controlPort(),
-            new AdminService(context, schemas, lifecycle, maintenance, sorter, started));
+            new AdminService(
+                context, schemas, lifecycle, maintenance, sorter, blockHosts, started));
     teardown.add(controlListener::close);
-    page = new ServerPage(context, cache::statistics);
+    page = new ServerPage(context, cache::statistics, blockHosts);
     pageListener = transport.servePage(0, page::page);
     teardown.add(pageListener::close);
 
@@ -195,6 +197,8 @@ public final class TabletServer {
     teardown.add(leaseKeeper::close);
     Task rounds = runtime.start("maintenance", () -> maintenance.run(ROUND));
     teardown.add(rounds::interrupt);
+    Task asking = runtime.start("block-hosts", blockHosts::run);
+    teardown.add(asking::interrupt);
     LOG.info("Tablet server {} is ready; control plane on port {}", id, controlListener.port());
   }
 
