@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides which tablets should move to other servers, as a pure function of the servers' loads:
@@ -178,45 +179,16 @@ public final class Balancer {
 
   /** A tablet to move, and by how much the move reduces the sum of squares. */
   private record Candidate(Loads.Tablet tablet, double gain) {
-    double bytesAwayOn(int host) {
-      return tablet.bytesAwayOn(host);
-    }
-
-    TabletId id() {
-      return tablet.id();
+    boolean isBetterThan(Candidate other) {
+      return gain > other.gain
+          || (gain == other.gain && tablet.id().compareTo(other.tablet.id()) < 0);
     }
   }
 
-  /** The tablets whose moves reduce the sum of squares most. */
-  private static final class Candidates {
-    private final List<Candidate> good = new ArrayList<>();
-    private double most;
-
-    /** A move with a smaller gain need not be added. */
-    double enough() {
-      return Math.max(GAIN_MIN, ABOUT_AS_GOOD * most);
-    }
-
-    void add(Loads.Tablet tablet, double gain) {
-      if (gain >= enough()) {
-        good.add(new Candidate(tablet, gain));
-        most = Math.max(most, gain);
-      }
-    }
-
-    /**
-     * Of the moves that are about as good as the best, the one after which the fewest bytes have to
-     * be read from other hosts.
-     */
-    Optional<Candidate> choose(int targetHost) {
-      double least = enough();
-      return good.stream()
-          .filter(one -> one.gain >= least)
-          .min(
-              Comparator.comparingDouble((Candidate one) -> one.bytesAwayOn(targetHost))
-                  .thenComparingDouble(one -> -one.gain)
-                  .thenComparing(Candidate::id));
-    }
+  /** By how much moves of tablets from one server to another reduce the sum of squares. */
+  private interface Gains {
+    /** The gain; 0 if the tablet may not move, or if it gains less than {@code enough}. */
+    double of(Loads.Tablet tablet, double enough);
   }
 
   private Balancer(Loads loads, Cluster cluster, Limits limits) {
@@ -334,24 +306,56 @@ public final class Balancer {
 
   private Optional<Candidate> best(Server heavy, Server light) {
     double apart = heavy.weight - light.weight;
-    Candidates candidates = new Candidates();
-    for (Loads.Tablet tablet : heavy.load.map(Loads.Server::tablets).orElse(List.of())) {
-      double weight = scale.weight(tablet);
-      double most = gain(weight, apart, scale.weight(tablet.share())); // If light has none of it.
-      if (apart - weight <= slack / 2 || most < candidates.enough()) {
-        continue;
-      }
-      TableId table = tablet.id().table();
-      double spread = heavy.of(table, scale).weight() - light.of(table, scale).weight();
-      if (mayMove(tablet)) {
-        candidates.add(tablet, gain(weight, apart, spread));
-      }
-    }
-    return choose(candidates, light);
+    return choose(
+        heavy,
+        light,
+        (tablet, enough) -> {
+          double weight = scale.weight(tablet);
+          double most = gain(weight, apart, scale.weight(tablet.share())); // If light has none.
+          if (apart - weight <= slack / 2 || most < enough || !mayMove(tablet)) {
+            return 0;
+          }
+          TableId table = tablet.id().table();
+          double spread = heavy.of(table, scale).weight() - light.of(table, scale).weight();
+          return gain(weight, apart, spread);
+        });
   }
 
-  private Optional<Candidate> choose(Candidates candidates, Server target) {
-    return candidates.choose(loads.hosts().of(target.id.host()));
+  /**
+   * The tablet whose move gains most; or, of those whose moves gain about as much, the one after
+   * whose move the fewest bytes have to be read from other hosts.
+   */
+  private Optional<Candidate> choose(Server from, Server to, Gains gains) {
+    List<Loads.Tablet> tablets = from.load.map(Loads.Server::tablets).orElse(List.of());
+    @Nullable Candidate best = null;
+    for (Loads.Tablet tablet : tablets) {
+      double enough = best == null ? GAIN_MIN : best.gain();
+      Candidate one = new Candidate(tablet, gains.of(tablet, enough));
+      if (one.gain() >= enough && (best == null || one.isBetterThan(best))) {
+        best = one;
+      }
+    }
+    return best == null
+        ? Optional.empty()
+        : Optional.of(nearest(best, tablets, gains, loads.hosts().of(to.id.host())));
+  }
+
+  private static Candidate nearest(
+      Candidate best, List<Loads.Tablet> tablets, Gains gains, int host) {
+    double enough = Math.max(GAIN_MIN, ABOUT_AS_GOOD * best.gain());
+    double least = best.tablet().bytesAwayOn(host);
+    Candidate nearest = best;
+    for (Loads.Tablet tablet : tablets) {
+      double away = tablet.bytesAwayOn(host);
+      if (away < least || (away == least && nearest != best)) {
+        Candidate one = new Candidate(tablet, gains.of(tablet, enough));
+        if (one.gain() >= enough && (away < least || one.isBetterThan(nearest))) {
+          nearest = one;
+          least = away;
+        }
+      }
+    }
+    return nearest;
   }
 
   /**
@@ -429,16 +433,17 @@ public final class Balancer {
     }
     double heavier = Math.min(0, from.weight - to.get().weight); // It must pay by itself.
     double spread = before.weight() - to.get().of(share.table(), scale).weight();
-    Candidates candidates = new Candidates();
-    for (Loads.Tablet tablet : from.load.map(Loads.Server::tablets).orElse(List.of())) {
-      double weight = scale.weight(tablet);
-      if (tablet.isOf(share) && staysEven(from, to.get(), weight) && mayMove(tablet)) {
-        // Large enough that the move still pays after small changes of the load.
-        double gain = gain(weight, heavier, spread) - weight * slack;
-        candidates.add(tablet, gain);
-      }
-    }
-    Optional<Candidate> best = choose(candidates, to.get());
+    Optional<Candidate> best =
+        choose(
+            from,
+            to.get(),
+            (tablet, enough) -> {
+              double weight = scale.weight(tablet);
+              return tablet.isOf(share) && staysEven(from, to.get(), weight) && mayMove(tablet)
+                  // Large enough that the move still pays after small changes of the load.
+                  ? gain(weight, heavier, spread) - weight * slack
+                  : 0;
+            });
     best.ifPresent(one -> move(one.tablet(), from, to.get()));
     return best.isPresent();
   }
