@@ -343,11 +343,12 @@ public final class Balancer {
   private static Candidate nearest(
       Candidate best, List<Loads.Tablet> tablets, Gains gains, int host) {
     double enough = Math.max(GAIN_MIN, ABOUT_AS_GOOD * best.gain());
-    double least = best.tablet().bytesAwayOn(host);
+    double awayOfBest = best.tablet().bytesAwayOn(host);
+    double least = awayOfBest;
     Candidate nearest = best;
     for (Loads.Tablet tablet : tablets) {
       double away = tablet.bytesAwayOn(host);
-      if (away < least || (away == least && nearest != best)) {
+      if (away < least || (away == least && least < awayOfBest)) {
         Candidate one = new Candidate(tablet, gains.of(tablet, enough));
         if (one.gain() >= enough && (away < least || one.isBetterThan(nearest))) {
           nearest = one;
