@@ -5,17 +5,17 @@ import io.stele.model.ServerId;
 import io.stele.runtime.ProcessRuntime;
 import java.time.Duration;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.Locale;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /**
  * Lets tablets wait a moment for servers when a whole cluster starts: otherwise the first server
  * would get all tablets, wherever their bytes lie, and most would have to move.
  *
  * <p>It is a cold start if no live server has a tablet of a table when a master first sees records
- * of such tablets. A tablet whose last server was on a host without a server then waits, until no
- * server has come for a few seconds.
+ * of such tablets. A tablet whose last server was on a host of which no server was seen yet then
+ * waits, until no server has come for a few seconds.
  *
  * <p>For one thread.
  */
@@ -32,7 +32,7 @@ final class ColdStart {
   private final ProcessRuntime runtime;
   private State state = State.NOTHING_SEEN;
   private Set<ServerId> servers = Set.of();
-  private Set<String> hosts = Set.of();
+  private final Set<String> hosts = new HashSet<>(); // Of all servers that were seen.
   private long beganNanos;
   private long lastNanos; // When the last server came.
 
@@ -56,7 +56,7 @@ final class ColdStart {
       lastNanos = now;
     }
     servers = Set.copyOf(live);
-    hosts = live.stream().map(ColdStart::host).collect(Collectors.toSet());
+    live.forEach(server -> hosts.add(host(server)));
     if (state == State.NOTHING_SEEN && anyRecords && !live.isEmpty()) {
       beganNanos = now;
       state = Collections.disjoint(live, owners) ? State.COLD : State.OVER;
@@ -76,7 +76,7 @@ final class ColdStart {
     return state == State.COLD;
   }
 
-  /** Whether the tablet waits for a server on its host. */
+  /** Whether the tablet waits for the first server on its host. */
   boolean holds(TabletRecord record) {
     return state == State.COLD
         && !record.id().table().isSystem()

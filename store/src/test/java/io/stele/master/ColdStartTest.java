@@ -2,6 +2,7 @@ package io.stele.master;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.lock.Lock;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
@@ -91,6 +92,27 @@ class ColdStartTest {
           master.records.loaded(master.records.assign(one, server("b", 2)));
           stepFor(Duration.ofSeconds(1));
           assertThat(master.isServed(table)).isTrue();
+        });
+  }
+
+  @Test
+  void noTabletWaitsForAHostWhoseServerCameAndLeft() throws Exception {
+    master.run(
+        () -> {
+          TableId table = stopped();
+          Lock left = master.start(server("a", 2));
+          master.start(server("b", 2));
+          stepFor(Duration.ofMillis(500));
+          assertThat(master.isServed(table)).isTrue();
+          for (TabletRecord record : master.records.readAll(table)) {
+            if (record.assignment().server().orElseThrow().host().equals("a")) {
+              master.records.unloaded(record, "unloaded");
+            }
+          }
+          left.release();
+          master.loop.lookAtAll();
+          stepFor(Duration.ofSeconds(1));
+          assertThat(places(table)).hasSize(4).containsValue("b").doesNotContainValue("a");
         });
   }
 }
