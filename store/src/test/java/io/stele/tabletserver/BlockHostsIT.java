@@ -2,6 +2,7 @@ package io.stele.tabletserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.metadata.Layout;
 import io.stele.model.TableSchema;
 import io.stele.record.FileRef;
 import io.stele.wire.HostShare;
@@ -29,6 +30,8 @@ class BlockHostsIT {
   private static final int BLOCK_BYTES = 1 << 20;
 
   @TempDir static File scratch;
+  private static final Layout LAYOUT = new Layout(new Path("/stele"), "test"); // On HDFS.
+
   private static MiniDFSCluster cluster;
   private static DistributedFileSystem fs;
 
@@ -59,8 +62,8 @@ class BlockHostsIT {
     for (int i = 0; i < nodes.length; i++) {
       favored[i] = cluster.getDataNodes().get(nodes[i]).getXferAddress();
     }
-    Path path = server.layout.resolve(file.path());
-    try (InputStream in = server.fs.open(path);
+    Path path = LAYOUT.resolve(file.path());
+    try (InputStream in = server.fs.open(server.layout.resolve(file.path()));
         FSDataOutputStream out =
             fs.create(
                 path,
@@ -86,7 +89,7 @@ class BlockHostsIT {
       }
       copy(server, here.record().files().get(0), 0, 2);
       copy(server, away.record().files().get(0), 1);
-      BlockHosts hosts = new BlockHosts(server.context, fs, server.layout);
+      BlockHosts hosts = new BlockHosts(server.context, fs, LAYOUT);
       hosts.ask();
       hosts.ask();
       assertThat(hosts.of(here))
