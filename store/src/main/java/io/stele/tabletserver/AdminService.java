@@ -68,7 +68,6 @@ final class AdminService implements TabletServerService.BlockingInterface {
   private final TabletLifecycle lifecycle;
   private final Maintenance maintenance;
   private final LogSorter sorter;
-  private final BlockHosts blockHosts;
   private final CompletableFuture<TabletServer> whole;
   // A compaction may wait for METADATA; one thread must stay free for the request to load METADATA.
   private final AtomicBoolean compacting = new AtomicBoolean();
@@ -84,14 +83,12 @@ final class AdminService implements TabletServerService.BlockingInterface {
       TabletLifecycle lifecycle,
       Maintenance maintenance,
       LogSorter sorter,
-      BlockHosts blockHosts,
       CompletableFuture<TabletServer> whole) {
     this.server = server;
     this.schemas = schemas;
     this.lifecycle = lifecycle;
     this.maintenance = maintenance;
     this.sorter = sorter;
-    this.blockHosts = blockHosts;
     this.whole = whole;
   }
 
@@ -276,6 +273,10 @@ final class AdminService implements TabletServerService.BlockingInterface {
 
   @Override
   public ServerReportResponseProto report(RpcController controller, EmptyProto request) {
+    if (!whole.isDone()) {
+      throw SteleException.retryLater("this server is starting");
+    }
+    BlockHosts blockHosts = whole.getNow(null).blockHosts();
     ServerReportResponseProto.Builder report = ServerReportResponseProto.newBuilder();
     long sstableBytes = 0;
     Map<String, Integer> hosts = new LinkedHashMap<>();
@@ -295,9 +296,6 @@ final class AdminService implements TabletServerService.BlockingInterface {
     long memtableBytes = 0;
     for (KindResources resources : server.resources().all()) {
       memtableBytes += resources.memtables().bytes();
-    }
-    if (!whole.isDone()) {
-      throw SteleException.retryLater("this server is starting");
     }
     ServerStatusProto.Builder status =
         ServerStatusProto.newBuilder()

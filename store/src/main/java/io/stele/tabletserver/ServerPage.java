@@ -19,6 +19,10 @@ import java.util.function.Supplier;
  * threads.
  */
 final class ServerPage {
+  private static final List<String> TABLET_COLUMNS =
+      List.of(
+          "tablet", "rows", "epoch", "memtable bytes", "SSTables", "SSTable bytes", "local bytes");
+
   private final ServerContext server;
   private final Supplier<CacheStatistics> cacheStatistics;
   private final BlockHosts blockHosts;
@@ -69,17 +73,7 @@ final class ServerPage {
     return new StatusPage(
         "Tablet server " + server.id(),
         List.of(
-            new Section(
-                "Tablets",
-                List.of(
-                    "tablet",
-                    "rows",
-                    "epoch",
-                    "memtable bytes",
-                    "SSTables",
-                    "SSTable bytes",
-                    "local bytes"),
-                rows),
+            new Section("Tablets", TABLET_COLUMNS, rows),
             new Section("Tablets in trouble", List.of("tablet", "trouble"), troubles),
             new Section(
                 "Commit logs",

@@ -71,6 +71,7 @@ public final class TabletServer {
   private final MasterContact contact;
   private final TabletLifecycle lifecycle;
   private final ServerPage page;
+  private final BlockHosts blockHosts;
   private final Transport.Listener dataListener;
   private final Transport.Listener controlListener;
   private final Transport.Listener pageListener;
@@ -177,14 +178,13 @@ public final class TabletServer {
         new LogSorter(runtime, fs, layout, resources.of(TabletKind.USER).memtables());
     teardown.add(sorter::close);
     Maintenance maintenance = maintenance(fs, loader, config, teardown);
-    BlockHosts blockHosts = new BlockHosts(context, fs, layout);
+    blockHosts = new BlockHosts(context, fs, layout);
     requests.use(service(context, limits, () -> mayAnswer(lease, life), maintenance));
     controlListener =
         serveControl(
             transport,
             config.controlPort(),
-            new AdminService(
-                context, schemas, lifecycle, maintenance, sorter, blockHosts, started));
+            new AdminService(context, schemas, lifecycle, maintenance, sorter, started));
     teardown.add(controlListener::close);
     page = new ServerPage(context, cache::statistics, blockHosts);
     pageListener = transport.servePage(0, page::page);
@@ -195,11 +195,14 @@ public final class TabletServer {
     checkNotFenced(fs, layout);
     leaseKeeper = LeaseKeeper.start(runtime, lease, lock, clock, life::abort);
     teardown.add(leaseKeeper::close);
-    Task rounds = runtime.start("maintenance", () -> maintenance.run(ROUND));
-    teardown.add(rounds::interrupt);
-    Task asking = runtime.start("block-hosts", blockHosts::run);
-    teardown.add(asking::interrupt);
+    startWork("maintenance", () -> maintenance.run(ROUND));
+    startWork("block-hosts", blockHosts::run);
     LOG.info("Tablet server {} is ready; control plane on port {}", id, controlListener.port());
+  }
+
+  private void startWork(String name, Runnable work) {
+    Task task = context.runtime().start(name, work);
+    teardown.add(task::interrupt);
   }
 
   private static CaffeineBlockCache cache(TabletServerConfig config) {
@@ -348,6 +351,11 @@ public final class TabletServer {
   /** The address of its control plane. */
   public Address controlAddress() {
     return new Address(id().host(), controlListener.port());
+  }
+
+  /** Where the bytes of its tablets lie. */
+  BlockHosts blockHosts() {
+    return blockHosts;
   }
 
   HostedTablets tablets() {
