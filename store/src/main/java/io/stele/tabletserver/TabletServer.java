@@ -172,7 +172,6 @@ public final class TabletServer {
     teardown.add(contact::close);
     lifecycle =
         new TabletLifecycle(context, loader, new Splitter(context, loader, contact), contact);
-
     Lease lease = new Lease(runtime, config.cluster().lease());
     LogSorter sorter =
         new LogSorter(runtime, fs, layout, resources.of(TabletKind.USER).memtables());
