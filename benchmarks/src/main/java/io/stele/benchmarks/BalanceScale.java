@@ -1,5 +1,6 @@
 package io.stele.benchmarks;
 
+import io.stele.master.Action;
 import io.stele.master.AssignmentPlanner;
 import io.stele.master.Balancer;
 import io.stele.master.ClusterSnapshot;
@@ -14,6 +15,7 @@ import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
+import io.stele.wire.HostShare;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -21,13 +23,16 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
 
 /**
  * The balancer over a cluster that is only described: how long a decision takes, how many moves
  * there are until nothing is left to do, what it costs to follow a change, and what the description
- * takes in memory. A share of the servers is new and empty; tablets differ in size and in requests.
+ * takes in memory. A share of the servers is new and empty; tablets differ in size and in requests,
+ * and their bytes lie on three hosts. Then all servers restart: how many tablets go back to their
+ * hosts.
  *
  * <p>Then what a master remembers of all tablets' records, and how long its planner takes when one
  * of them is no longer served.
@@ -45,6 +50,7 @@ public final class BalanceScale {
   private final List<ServerId> servers = new ArrayList<>();
   private final List<TabletId> tablets = new ArrayList<>();
   private final Map<TabletId, Long> bytes = new HashMap<>();
+  private final Map<TabletId, ServerId> places = new HashMap<>();
   private final Loads loads = new Loads();
 
   private BalanceScale() {}
@@ -105,7 +111,9 @@ public final class BalanceScale {
       all.add(ClusterSnapshot.Server.of(id, false, others));
     }
     List<ClusterSnapshot.Tablet> tablets =
-        open.values().stream().map(ClusterSnapshot.Tablet::of).toList();
+        open.values().stream()
+            .map(record -> ClusterSnapshot.Tablet.of(record, known.loads().homes(record.id())))
+            .toList();
     int actions =
         AssignmentPlanner.plan(new ClusterSnapshot(all, Set.of(), tablets, Set.of())).size();
     double took = micros(start);
@@ -150,6 +158,7 @@ public final class BalanceScale {
       TableId table = new TableId("t" + (1 + i / TABLETS_OF_A_TABLE));
       tablets.add(new TabletId(table, String.format("%016x", i)));
       bytes.put(tablets.get(i), (64L + random.nextInt(128)) << 20);
+      places.put(tablets.get(i), servers.get(i % (count - empty)));
     }
     System.out.printf("%d servers, %d of them empty; %d tablets%n", count, empty, all);
     long before = usedBytes();
@@ -163,12 +172,76 @@ public final class BalanceScale {
       loads.measured(tablet, random.nextInt(100) == 0 ? 200 : 20);
     }
     System.out.printf("a tablet's requests measured: %.2f us%n", micros(start) / all);
+    start = System.nanoTime();
+    for (int i = 0; i < all; i++) {
+      loads.located(tablets.get(i), homes(i % (count - empty), random.nextInt(count), count));
+    }
+    System.out.printf("a tablet located: %.2f us%n", micros(start) / all);
     System.out.printf("memory: %.0f bytes a tablet%n", (usedBytes() - before) / (double) all);
     balance();
   }
 
+  /** All bytes on the server's host, and copies on another and its neighbour. */
+  private static List<HostShare> homes(int server, int other, int servers) {
+    return List.of(
+        new HostShare("server-" + server, 100),
+        new HostShare("server-" + other, 70),
+        new HostShare("server-" + (other + 1) % servers, 40));
+  }
+
+  /** All servers have new names, and no tablet is served; the balanced cluster was like this. */
+  private void restart() {
+    List<ClusterSnapshot.Server> live = new ArrayList<>();
+    for (ServerId server : servers) {
+      live.add(new ClusterSnapshot.Server(new ServerId(server.host(), 1, 2), false));
+    }
+    List<ClusterSnapshot.Tablet> free = new ArrayList<>();
+    free.add(system(TabletId.ROOT, live.get(0).id()));
+    free.add(system(new TabletId(TableId.METADATA, "0".repeat(16)), live.get(0).id()));
+    for (TabletId tablet : tablets) {
+      Assignment before = Assignment.NEVER.assignedTo(Objects.requireNonNull(places.get(tablet)));
+      TabletRecord record =
+          TabletRecord.builder(tablet, RowRange.ALL, MetadataKeys.row(tablet.table(), Bytes.EMPTY))
+              .assignment(before.released())
+              .files(List.of(FileRef.builder("f", size(tablet), RowRange.ALL).build()))
+              .build();
+      free.add(ClusterSnapshot.Tablet.of(record, List.of()));
+    }
+    long start = System.nanoTime();
+    List<Action> actions =
+        AssignmentPlanner.plan(new ClusterSnapshot(live, Set.of(), free, Set.of()));
+    double took = micros(start);
+    long back =
+        actions.stream()
+            .map(action -> (Action.Assign) action)
+            .filter(assign -> isBack(assign.tablet(), assign.server()))
+            .count();
+    System.out.printf(
+        "all servers restarted: %.1f us a tablet, %.2f %% of them go to the host they were on%n",
+        took / actions.size(), 100.0 * back / actions.size());
+  }
+
+  private static ClusterSnapshot.Tablet system(TabletId id, ServerId server) {
+    return new ClusterSnapshot.Tablet(
+        id,
+        MetadataKeys.row(id.table(), Bytes.EMPTY),
+        RowRange.ALL,
+        Assignment.NEVER.assignedTo(server).loaded(),
+        0,
+        Optional.empty());
+  }
+
+  private boolean isBack(TabletId tablet, ServerId server) {
+    return Objects.requireNonNull(places.get(tablet)).host().equals(server.host());
+  }
+
+  private long size(TabletId tablet) {
+    return Objects.requireNonNull(bytes.get(tablet));
+  }
+
   private void balance() {
     long moves = 0;
+    long local = 0;
     double micros = 0;
     int decisions = 0;
     while (decisions < 1000) {
@@ -181,9 +254,12 @@ public final class BalanceScale {
       double took = micros(start);
       start = System.nanoTime();
       some.forEach(move -> put(move.tablet(), move.to()));
-      micros += took + micros(start);
+      double put = micros(start);
+      some.forEach(move -> places.put(move.tablet(), move.to()));
+      micros += took + put;
       decisions++;
       moves += some.size();
+      local += some.stream().filter(this::isLocal).count();
       System.out.printf("decision %d: %d moves, %.1f ms%n", decisions, some.size(), took / 1000);
       if (some.isEmpty()) {
         break;
@@ -192,13 +268,19 @@ public final class BalanceScale {
     System.out.printf(
         "%d moves in %d decisions: %.1f us a move, the change of its tablet's record included%n",
         moves, decisions, micros / Math.max(moves, 1));
+    System.out.printf(
+        "%.1f %% of the moved tablets went to a host of their bytes%n",
+        100.0 * local / Math.max(moves, 1));
+    restart();
+  }
+
+  private boolean isLocal(Balancer.Move move) {
+    return loads.homes(move.tablet()).stream()
+        .anyMatch(home -> home.host().equals(move.to().host()));
   }
 
   private void put(TabletId tablet, ServerId server) {
-    loads.put(
-        tablet,
-        Assignment.NEVER.assignedTo(server).loaded(),
-        Objects.requireNonNull(bytes.get(tablet)));
+    loads.put(tablet, Assignment.NEVER.assignedTo(server).loaded(), size(tablet));
   }
 
   private static double micros(long startNanos) {

@@ -53,12 +53,13 @@ final class ServerCommand implements Runnable {
   }
 
   static void print(List<ClusterStatus.Server> servers, PrintWriter out) {
-    TextTable text = new TextTable("SERVER", "TABLETS", "SSTABLES", "STATE", "NAME");
+    TextTable text = new TextTable("SERVER", "TABLETS", "SSTABLES", "LOCAL", "STATE", "NAME");
     for (ClusterStatus.Server server : servers) {
       text.line(
           server.id().hostAndPort(),
           server.tablets(),
           TextTable.size(server.sstableBytes()),
+          StatusCommand.local(server),
           server.draining() ? "draining" : "takes tablets",
           server.id());
     }

@@ -38,13 +38,14 @@ final class StatusCommand implements Callable<Integer> {
               + (status.unassigned() > 0
                   ? ", " + status.unassigned() + " of them not served now"
                   : ""));
-      TextTable text = new TextTable("SERVER", "TABLETS", "MEMTABLES", "SSTABLES", "PAGE");
+      TextTable text = new TextTable("SERVER", "TABLETS", "MEMTABLES", "SSTABLES", "LOCAL", "PAGE");
       for (ClusterStatus.Server server : status.servers()) {
         text.line(
             server.id().hostAndPort(),
             server.tablets(),
             TextTable.size(server.memtableBytes()),
             TextTable.size(server.sstableBytes()),
+            local(server),
             server.webAddress().map(address -> "http://" + address + "/").orElse(""));
       }
       text.lines("").forEach(out::println);
@@ -71,5 +72,10 @@ final class StatusCommand implements Callable<Integer> {
       }
     }
     return ExitCode.DONE.number();
+  }
+
+  /** The share of a server's bytes that lies on its own host. */
+  static String local(ClusterStatus.Server server) {
+    return server.localPercent().map(percent -> percent + " %").orElse("-");
   }
 }

@@ -105,6 +105,8 @@ public record ClusterStatus(
    * @param tablets how many tablets it serves
    * @param memtableBytes the bytes in their memtables
    * @param sstableBytes the bytes of their SSTables on disk
+   * @param localPercent the share of these bytes that lies on the server's own host, in percent;
+   *     empty as long as the server does not know it
    * @param draining whether it gives its tablets away and takes no others
    */
   public record Server(
@@ -113,5 +115,6 @@ public record ClusterStatus(
       int tablets,
       long memtableBytes,
       long sstableBytes,
+      Optional<Integer> localPercent,
       boolean draining) {}
 }

@@ -84,6 +84,7 @@ final class StatusReader {
         server.getTablets(),
         server.getMemtableBytes(),
         server.getSstableBytes(),
+        server.hasLocalPercent() ? Optional.of(server.getLocalPercent()) : Optional.empty(),
         server.getDraining());
   }
 }

@@ -4,15 +4,18 @@ import io.stele.metadata.Assignment;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.wire.HostShare;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 
 /**
  * Decides what to do next, as a pure function of a snapshot: no I/O, no clock, the same answer to
@@ -21,11 +24,13 @@ import java.util.TreeSet;
  * those that are served and stay.
  *
  * <p>The root tablet comes first; METADATA's tablets when it is served; each other tablet when the
- * METADATA tablet with its record is. Unassigned tablets go to the servers that have the fewest,
- * the largest first, so that number and size even out. A served tablet stays where it is, unless it
- * must move. A tablet that moves goes to its target, if that server takes tablets. Draining servers
- * get no tablets, unless only such servers are left, and then only METADATA's. A tablet that could
- * not be loaded goes to another server, if there is one.
+ * METADATA tablet with its record is. Unassigned tablets of tables go to servers on whose hosts
+ * their bytes lie, as far as number and size of the servers' tablets stay so even that they need
+ * not be balanced ({@link Evenness}). All others go to the lightest servers, the largest first. A
+ * served tablet stays where it is, unless it must move. A tablet that moves goes to its target, if
+ * that server takes tablets. Draining servers get no tablets, unless only such servers are left,
+ * and then only METADATA's. A tablet that could not be loaded goes to another server, if there is
+ * one.
  */
 public final class AssignmentPlanner {
   /** What a tablet holds; the earlier ones are loaded first. */
@@ -43,19 +48,23 @@ public final class AssignmentPlanner {
   }
 
   /** A server's load in the plan so far. */
-  private record Load(int tablets, long bytes, ServerId server) {
+  private record Load(double weight, Evenness.Load has, ServerId server) {
     static final Comparator<Load> LIGHTEST_FIRST =
-        Comparator.comparingInt(Load::tablets)
-            .thenComparingLong(Load::bytes)
+        Comparator.comparingDouble(Load::weight)
+            .thenComparingLong(load -> load.has().bytes())
             .thenComparing(Load::server);
   }
 
+  private static final int LOCAL_PERCENT_MIN = 10; // A smaller share is not worth looking for.
+
   private final ClusterSnapshot snapshot;
   private final Map<ServerId, ClusterSnapshot.Server> live = new HashMap<>();
-  private final Map<ServerId, Load> loads = new HashMap<>();
+  private final Map<ServerId, Evenness.Load> loads = new HashMap<>();
+  private final Map<String, List<ServerId>> byHost = new HashMap<>(); // Of those in lightest.
   private final TreeSet<Load> lightest = new TreeSet<>(Load.LIGHTEST_FIRST);
   private final TreeSet<Load> leaving = new TreeSet<>(Load.LIGHTEST_FIRST);
   private final List<Action> actions = new ArrayList<>();
+  private Evenness evenness = new Evenness(List.of(), List.of()); // Of what is to be assigned.
 
   private AssignmentPlanner(ClusterSnapshot snapshot) {
     this.snapshot = snapshot;
@@ -74,12 +83,9 @@ public final class AssignmentPlanner {
             .toList();
     for (ClusterSnapshot.Server server : servers) {
       live.put(server.id(), server);
-      loads.put(server.id(), new Load(server.tablets(), server.bytes(), server.id()));
+      loads.put(server.id(), new Evenness.Load(server.tablets(), server.bytes()));
     }
     snapshot.tablets().forEach(this::count);
-    for (ClusterSnapshot.Server server : servers) {
-      (server.draining() ? leaving : lightest).add(loads.get(server.id()));
-    }
     ServedMetadata metadata = servedMetadata();
     List<ClusterSnapshot.Tablet> free = new ArrayList<>();
     for (ClusterSnapshot.Tablet tablet : snapshot.tablets()) {
@@ -102,11 +108,7 @@ public final class AssignmentPlanner {
     tablet
         .assignment()
         .server()
-        .ifPresent(
-            server ->
-                loads.computeIfPresent(
-                    server,
-                    (id, load) -> new Load(load.tablets() + 1, load.bytes() + tablet.bytes(), id)));
+        .ifPresent(server -> loads.computeIfPresent(server, (id, load) -> load.plus(tablet)));
   }
 
   private ServedMetadata servedMetadata() {
@@ -159,7 +161,7 @@ public final class AssignmentPlanner {
     }
     return move.to().isPresent()
         ? !move.to().get().equals(server) && takes(move.to().get())
-        : lightest.stream().anyMatch(load -> !load.server().equals(server));
+        : live.keySet().stream().anyMatch(other -> !other.equals(server) && takes(other));
   }
 
   private boolean takes(ServerId server) {
@@ -167,41 +169,110 @@ public final class AssignmentPlanner {
   }
 
   private void assign(List<ClusterSnapshot.Tablet> free) {
+    if (free.isEmpty()) {
+      return;
+    }
+    prepare(free);
     free.sort(
         Comparator.comparing((ClusterSnapshot.Tablet tablet) -> Level.of(tablet.id()))
             .thenComparing(Comparator.comparingLong(ClusterSnapshot.Tablet::bytes).reversed())
             .thenComparing(ClusterSnapshot.Tablet::id));
+    List<ClusterSnapshot.Tablet> others = new ArrayList<>();
     for (ClusterSnapshot.Tablet tablet : free) {
-      // The last servers to drain keep METADATA: without it the others could not be released.
-      boolean system = tablet.id().table().isSystem();
-      TreeSet<Load> from = lightest.isEmpty() && system ? leaving : lightest;
-      if (from.isEmpty()) {
-        return; // No server takes tablets.
+      Optional<ServerId> to =
+          wanted(tablet).or(() -> local(tablet, load -> evenness.allows(load.has(), tablet)));
+      if (to.isPresent()) {
+        assign(tablet, to.get());
+      } else if (tablet.id().table().isSystem()) {
+        lightest(tablet).ifPresent(server -> assign(tablet, server));
+      } else {
+        others.add(tablet);
       }
-      Load to = choose(tablet, from);
-      from.remove(to);
-      Load more = new Load(to.tablets() + 1, to.bytes() + tablet.bytes(), to.server());
-      from.add(more);
-      loads.put(to.server(), more);
-      actions.add(new Action.Assign(tablet.id(), to.server()));
+    }
+    for (ClusterSnapshot.Tablet tablet : others) {
+      Optional<ServerId> server = lightest(tablet);
+      double light = server.map(id -> load(id).weight()).orElse(0.0);
+      local(tablet, load -> evenness.isAbout(load.weight(), light))
+          .or(() -> server)
+          .ifPresent(to -> assign(tablet, to));
     }
   }
 
-  /** Where a tablet goes: where it is meant to, or to the lightest that it does not avoid. */
-  private Load choose(ClusterSnapshot.Tablet tablet, NavigableSet<Load> from) {
-    Optional<ClusterSnapshot.Move> move = Optional.ofNullable(snapshot.moves().get(tablet.id()));
-    Optional<ServerId> wanted = move.flatMap(ClusterSnapshot.Move::to).filter(this::takes);
-    if (wanted.isPresent() && !tablet.failedOn().equals(wanted)) {
-      return Objects.requireNonNull(loads.get(wanted.get()));
+  private void prepare(List<ClusterSnapshot.Tablet> free) {
+    List<ServerId> takers = live.keySet().stream().filter(this::takes).toList();
+    evenness = new Evenness(takers.stream().map(this::has).toList(), free);
+    live.keySet().forEach(id -> (takes(id) ? lightest : leaving).add(load(id)));
+    if (free.stream().anyMatch(tablet -> !tablet.homes().isEmpty())) {
+      for (ServerId id : takers) {
+        String host = id.host().toLowerCase(Locale.ROOT);
+        byHost.computeIfAbsent(host, name -> new ArrayList<>(1)).add(id);
+      }
     }
-    Optional<ServerId> left = move.map(ClusterSnapshot.Move::from);
+  }
+
+  private Evenness.Load has(ServerId server) {
+    return Objects.requireNonNull(loads.get(server));
+  }
+
+  private Load load(ServerId server) {
+    return new Load(evenness.weight(has(server)), has(server), server);
+  }
+
+  private void assign(ClusterSnapshot.Tablet tablet, ServerId server) {
+    TreeSet<Load> from = takes(server) ? lightest : leaving;
+    from.remove(load(server));
+    if (takes(server)) {
+      evenness.assign(has(server), tablet);
+    }
+    loads.put(server, has(server).plus(tablet));
+    from.add(load(server));
+    actions.add(new Action.Assign(tablet.id(), server));
+  }
+
+  /** Where a tablet is meant to move. */
+  private Optional<ServerId> wanted(ClusterSnapshot.Tablet tablet) {
+    return Optional.ofNullable(snapshot.moves().get(tablet.id()))
+        .flatMap(ClusterSnapshot.Move::to)
+        .filter(this::takes)
+        .filter(to -> !tablet.failedOn().equals(Optional.of(to)));
+  }
+
+  /** The server on whose host most of its bytes lie, among those that {@code may} get it. */
+  private Optional<ServerId> local(ClusterSnapshot.Tablet tablet, Predicate<Load> may) {
+    if (tablet.id().table().isSystem()) {
+      return Optional.empty(); // METADATA is spread over the servers.
+    }
+    for (HostShare home : tablet.homes()) {
+      Optional<Load> best =
+          home.percent() < LOCAL_PERCENT_MIN
+              ? Optional.empty()
+              : byHost.getOrDefault(home.host(), List.of()).stream()
+                  .filter(server -> !avoids(tablet, server))
+                  .map(this::load)
+                  .min(Load.LIGHTEST_FIRST);
+      if (best.filter(may).isPresent()) {
+        return best.map(Load::server);
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** The lightest server that the tablet does not avoid, if there is one. */
+  private Optional<ServerId> lightest(ClusterSnapshot.Tablet tablet) {
+    // The last servers to drain keep METADATA: without it the others could not be released.
+    boolean system = tablet.id().table().isSystem();
+    NavigableSet<Load> from = lightest.isEmpty() && system ? leaving : lightest;
     return from.stream()
-        .filter(
-            load -> {
-              Optional<ServerId> server = Optional.of(load.server());
-              return !tablet.failedOn().equals(server) && !left.equals(server);
-            })
+        .map(Load::server)
+        .filter(server -> !avoids(tablet, server))
         .findFirst()
-        .orElseGet(from::first);
+        .or(() -> from.stream().map(Load::server).findFirst());
+  }
+
+  /** Whether it could not be loaded there, or is meant to leave. */
+  private boolean avoids(ClusterSnapshot.Tablet tablet, ServerId server) {
+    ClusterSnapshot.Move move = snapshot.moves().get(tablet.id());
+    return tablet.failedOn().equals(Optional.of(server))
+        || (move != null && move.from().equals(server));
   }
 }

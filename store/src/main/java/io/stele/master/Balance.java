@@ -30,7 +30,9 @@ final class Balance {
   private static final int SHARE = 20; // Of the loop's time, one part.
   private static final Duration REST = Duration.ofMinutes(10);
   private static final Duration REST_OF_OTHERS = Duration.ofSeconds(10);
-  private static final double SLACK = 0.05;
+
+  /** By which part of an average server's weight a server may differ from it. */
+  static final double SLACK = 0.05;
 
   private final ProcessRuntime runtime;
   private final LockService locks;

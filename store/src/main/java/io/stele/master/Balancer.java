@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides which tablets should move to other servers, as a pure function of the servers' loads:
@@ -27,14 +28,21 @@ import java.util.TreeSet;
  * servers that have several more tablets of a table than others. Tablets of METADATA move last, one
  * at a time. The root tablet stays.
  *
+ * <p>Of several moves that reduce the sum about equally, the one is chosen after which the fewest
+ * bytes have to be read from other hosts. Locality decides nothing else: it is not part of the sum.
+ *
  * <p>A decision looks at each server once, and for each move at the tablets of one server.
  */
 public final class Balancer {
-  private static final long BYTES_THAT_COUNT = 1 << 20; // Of an average tablet.
+  static final long BYTES_THAT_COUNT = 1 << 20; // Of an average tablet.
   private static final double RATE_THAT_COUNTS = 1; // Likewise, a second.
-  private static final double SLACK_MIN = 0.5;
+  static final double SLACK_MIN = 0.5;
   private static final double SPREAD = 2; // What a table's even spread counts beside even weights.
   private static final double GAIN_MIN = 1e-6; // Less may be an error of rounding.
+
+  /** A move that gains at least this part of what the best gains is about as good. */
+  private static final double ABOUT_AS_GOOD = 0.8;
+
   private static final int SPREAD_SLACK = 4; // One in so many tablets of a table.
   private static final int SPREAD_SHARE = 8; // Of all moves: it is worth less than even weights.
   private static final int SERVERS_TRIED_MAX = 32;
@@ -171,16 +179,16 @@ public final class Balancer {
 
   /** A tablet to move, and by how much the move reduces the sum of squares. */
   private record Candidate(Loads.Tablet tablet, double gain) {
-    static Optional<Candidate> better(
-        Optional<Candidate> before, Loads.Tablet tablet, double gain) {
-      boolean better =
-          gain >= GAIN_MIN
-              && (before.isEmpty()
-                  || gain > before.get().gain
-                  || (gain == before.get().gain
-                      && tablet.id().compareTo(before.get().tablet.id()) < 0));
-      return better ? Optional.of(new Candidate(tablet, gain)) : before;
+    boolean isBetterThan(Candidate other) {
+      return gain > other.gain
+          || (gain == other.gain && tablet.id().compareTo(other.tablet.id()) < 0);
     }
+  }
+
+  /** By how much moves of tablets from one server to another reduce the sum of squares. */
+  private interface Gains {
+    /** The gain; 0 if the tablet may not move, or if it gains less than {@code enough}. */
+    double of(Loads.Tablet tablet, double enough);
   }
 
   private Balancer(Loads loads, Cluster cluster, Limits limits) {
@@ -298,20 +306,57 @@ public final class Balancer {
 
   private Optional<Candidate> best(Server heavy, Server light) {
     double apart = heavy.weight - light.weight;
-    Optional<Candidate> best = Optional.empty();
-    for (Loads.Tablet tablet : heavy.load.map(Loads.Server::tablets).orElse(List.of())) {
-      double weight = scale.weight(tablet);
-      double most = gain(weight, apart, scale.weight(tablet.share())); // If light has none of it.
-      if (apart - weight <= slack / 2 || most < best.map(Candidate::gain).orElse(GAIN_MIN)) {
-        continue;
-      }
-      TableId table = tablet.id().table();
-      double spread = heavy.of(table, scale).weight() - light.of(table, scale).weight();
-      if (mayMove(tablet)) {
-        best = Candidate.better(best, tablet, gain(weight, apart, spread));
+    return choose(
+        heavy,
+        light,
+        (tablet, enough) -> {
+          double weight = scale.weight(tablet);
+          double most = gain(weight, apart, scale.weight(tablet.share())); // If light has none.
+          if (apart - weight <= slack / 2 || most < enough || !mayMove(tablet)) {
+            return 0;
+          }
+          TableId table = tablet.id().table();
+          double spread = heavy.of(table, scale).weight() - light.of(table, scale).weight();
+          return gain(weight, apart, spread);
+        });
+  }
+
+  /**
+   * The tablet whose move gains most; or, of those whose moves gain about as much, the one after
+   * whose move the fewest bytes have to be read from other hosts.
+   */
+  private Optional<Candidate> choose(Server from, Server to, Gains gains) {
+    List<Loads.Tablet> tablets = from.load.map(Loads.Server::tablets).orElse(List.of());
+    @Nullable Candidate best = null;
+    for (Loads.Tablet tablet : tablets) {
+      double enough = best == null ? GAIN_MIN : best.gain();
+      Candidate one = new Candidate(tablet, gains.of(tablet, enough));
+      if (one.gain() >= enough && (best == null || one.isBetterThan(best))) {
+        best = one;
       }
     }
-    return best;
+    return best == null
+        ? Optional.empty()
+        : Optional.of(nearest(best, tablets, gains, loads.hosts().of(to.id.host())));
+  }
+
+  private static Candidate nearest(
+      Candidate best, List<Loads.Tablet> tablets, Gains gains, int host) {
+    double enough = Math.max(GAIN_MIN, ABOUT_AS_GOOD * best.gain());
+    double awayOfBest = best.tablet().bytesAwayOn(host);
+    double least = awayOfBest;
+    Candidate nearest = best;
+    for (Loads.Tablet tablet : tablets) {
+      double away = tablet.bytesAwayOn(host);
+      if (away < least || (away == least && least < awayOfBest)) {
+        Candidate one = new Candidate(tablet, gains.of(tablet, enough));
+        if (one.gain() >= enough && (away < least || one.isBetterThan(nearest))) {
+          nearest = one;
+          least = away;
+        }
+      }
+    }
+    return nearest;
   }
 
   /**
@@ -389,15 +434,17 @@ public final class Balancer {
     }
     double heavier = Math.min(0, from.weight - to.get().weight); // It must pay by itself.
     double spread = before.weight() - to.get().of(share.table(), scale).weight();
-    Optional<Candidate> best = Optional.empty();
-    for (Loads.Tablet tablet : from.load.map(Loads.Server::tablets).orElse(List.of())) {
-      double weight = scale.weight(tablet);
-      if (tablet.isOf(share) && staysEven(from, to.get(), weight) && mayMove(tablet)) {
-        // Large enough that the move still pays after small changes of the load.
-        double gain = gain(weight, heavier, spread) - weight * slack;
-        best = Candidate.better(best, tablet, gain);
-      }
-    }
+    Optional<Candidate> best =
+        choose(
+            from,
+            to.get(),
+            (tablet, enough) -> {
+              double weight = scale.weight(tablet);
+              return tablet.isOf(share) && staysEven(from, to.get(), weight) && mayMove(tablet)
+                  // Large enough that the move still pays after small changes of the load.
+                  ? gain(weight, heavier, spread) - weight * slack
+                  : 0;
+            });
     best.ifPresent(one -> move(one.tablet(), from, to.get()));
     return best.isPresent();
   }

@@ -8,7 +8,9 @@ import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.wire.HostShare;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -102,6 +104,7 @@ public record ClusterSnapshot(
    * @param extent its rows
    * @param bytes of its SSTables
    * @param failedOn the server that could not load it last
+   * @param homes the hosts on which most of its bytes lie, as far as that is known; the best first
    */
   public record Tablet(
       TabletId id,
@@ -109,16 +112,45 @@ public record ClusterSnapshot(
       RowRange extent,
       Assignment assignment,
       long bytes,
-      Optional<ServerId> failedOn) {
-    /** The tablet of {@code record}. */
-    public static Tablet of(TabletRecord record) {
+      Optional<ServerId> failedOn,
+      List<HostShare> homes) {
+    public Tablet {
+      homes = List.copyOf(homes);
+    }
+
+    /** A tablet of whose bytes it is not known where they lie. */
+    public Tablet(
+        TabletId id,
+        Bytes row,
+        RowRange extent,
+        Assignment assignment,
+        long bytes,
+        Optional<ServerId> failedOn) {
+      this(id, row, extent, assignment, bytes, failedOn, List.of());
+    }
+
+    /**
+     * The tablet of {@code record}.
+     *
+     * @param reported where its bytes lie, according to its server; if that is unknown, all are
+     *     assumed to lie on the host of the last server
+     */
+    public static Tablet of(TabletRecord record, List<HostShare> reported) {
+      List<HostShare> homes = reported;
+      if (reported.isEmpty()) {
+        homes =
+            record.assignment().host().stream()
+                .map(host -> new HostShare(host.toLowerCase(Locale.ROOT), 100))
+                .toList();
+      }
       return new Tablet(
           record.id(),
           record.row(),
           record.extent(),
           record.assignment(),
           record.fileBytes(),
-          record.trouble().map(LoadTrouble::server));
+          record.trouble().map(LoadTrouble::server),
+          homes);
     }
   }
 }

@@ -4,6 +4,7 @@ import io.stele.metadata.Assignment;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.wire.HostShare;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -20,8 +21,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The loads of servers: number, bytes and requests per second of their tablets, by server and by
- * table. They are updated by changes; the cost of each update does not depend on the number of
- * tablets, so no decision looks at all of them.
+ * table; and the hosts on which the tablets' bytes lie, as far as servers have reported that. They
+ * are updated by changes; the cost of each update does not depend on the number of tablets, so no
+ * decision looks at all of them.
  *
  * <p>Sums are whole numbers: they depend on the current tablets, not on the changes that led to
  * them.
@@ -38,6 +40,7 @@ public final class Loads {
   private final Set<TabletId> away = new TreeSet<>();
   private final Set<TabletId> busy = new TreeSet<>();
   private final Sum all = new Sum();
+  private final HostNumbers hosts = new HostNumbers();
 
   /** The sum of some tablets' loads. */
   public static class Sum {
@@ -85,6 +88,7 @@ public final class Loads {
     private final @Nullable Share share; // None: no server has it.
     private int place; // Among those of the server.
     private long milliRate = UNKNOWN;
+    private long homes = Homes.UNKNOWN;
 
     private Tablet(TabletId id, long bytes, boolean loaded, @Nullable Share share) {
       this.id = id;
@@ -126,6 +130,16 @@ public final class Loads {
       return milliRate != UNKNOWN;
     }
 
+    /**
+     * How many more of its bytes, as far as that is known, lie on its server's host than on another
+     * host.
+     */
+    double bytesAwayOn(int host) {
+      return homes == Homes.UNKNOWN
+          ? 0
+          : bytes * (Homes.share(homes, share().server.host) - Homes.share(homes, host));
+    }
+
     /** The recent requests per second; 0 while unknown. */
     double rate() {
       return milliRate() / MILLI;
@@ -154,11 +168,13 @@ public final class Loads {
   /** A server that has tablets. */
   static final class Server extends Sum {
     private final ServerId id;
+    private final int host;
     private final List<Tablet> tablets = new ArrayList<>();
     private final Map<TableId, Share> shares = new HashMap<>();
 
-    private Server(ServerId id) {
+    private Server(ServerId id, int host) {
       this.id = id;
+      this.host = host;
     }
 
     /** In no order. */
@@ -220,12 +236,14 @@ public final class Loads {
         && before.server().equals(assignment.server())) {
       return;
     }
-    long milliRate = before == null ? Tablet.UNKNOWN : before.milliRate;
     remove(id);
     @Nullable Share share =
         assignment.server().map(server -> share(server, id.table())).orElse(null);
     Tablet tablet = new Tablet(id, bytes, loaded, share);
-    tablet.milliRate = milliRate;
+    if (before != null) {
+      tablet.milliRate = before.milliRate;
+      tablet.homes = before.homes;
+    }
     tablets.put(id, tablet);
     add(tablet, 1);
     noteBusy(tablet);
@@ -241,7 +259,7 @@ public final class Loads {
 
   private Share share(ServerId server, TableId table) {
     return servers
-        .computeIfAbsent(server, Server::new)
+        .computeIfAbsent(server, id -> new Server(id, hosts.of(id.host())))
         .shares
         .computeIfAbsent(
             table,
@@ -305,6 +323,37 @@ public final class Loads {
     tablet.milliRate = tablet.milliRate == Tablet.UNKNOWN ? now : (3 * tablet.milliRate + now) / 4;
     add(tablet, 1);
     noteBusy(tablet);
+  }
+
+  /**
+   * A server reported a tablet: its requests per second in the latest interval, and where its bytes
+   * lie, unless the server does not know that: then what was known before remains.
+   */
+  void reported(TabletId id, double perSecond, long homes) {
+    measured(id, perSecond);
+    Tablet tablet = tablets.get(id);
+    if (tablet != null && homes != Homes.UNKNOWN) {
+      tablet.homes = homes;
+    }
+  }
+
+  /** A server reported on which hosts a tablet's bytes lie. */
+  public void located(TabletId id, List<HostShare> shares) {
+    Tablet tablet = tablets.get(id);
+    if (tablet != null) {
+      tablet.homes = Homes.of(shares, hosts);
+    }
+  }
+
+  /** The hosts on which most of a tablet's bytes lie, the best first; none if that is unknown. */
+  public List<HostShare> homes(TabletId id) {
+    Tablet tablet = tablets.get(id);
+    return tablet == null ? List.of() : Homes.shares(tablet.homes, hosts);
+  }
+
+  /** The numbers of hosts. */
+  HostNumbers hosts() {
+    return hosts;
   }
 
   private void noteBusy(Tablet tablet) {

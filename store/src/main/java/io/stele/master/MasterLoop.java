@@ -57,6 +57,7 @@ final class MasterLoop implements Runnable {
   private final Moves moves;
   private final Merges merges;
   private final Rebalancing rebalancing;
+  private final ColdStart coldStart;
   private final PlanExecutor executor;
   private final Wake wake;
 
@@ -116,11 +117,12 @@ final class MasterLoop implements Runnable {
     this.requests = requests;
     this.tables = tables;
     this.orphans = new OrphanRecords(tables.schemas(), records);
-    this.reports = new ServerReports(runtime, requests);
+    this.reports = new ServerReports(runtime, requests, known.loads().hosts());
     this.troubles = new LoadTroubles(runtime, records);
     this.moves = new Moves(runtime);
     this.merges = new Merges(runtime, records);
     this.rebalancing = new Rebalancing(moves, merges, requests);
+    this.coldStart = new ColdStart(runtime);
     this.executor = new PlanExecutor(runtime, records, requests);
     this.reads = new RecordReads(runtime, records, executor, known, wake, PART_ROWS);
     this.refreshNanos = runtime.nanoTime();
@@ -321,6 +323,7 @@ final class MasterLoop implements Runnable {
    */
   private boolean act(Look look, Set<TableId> dropping, Set<TableId> gone, boolean complete)
       throws IOException {
+    coldStart.look(look.live().keySet(), known.loads().servers(), !known.tables().isEmpty());
     Predicate<TabletRecord> held = merges.held(known);
     Map<TabletId, TabletRecord> open = known.open(look.live().keySet(), dropping, wanted());
     executor.retain(open.keySet());
@@ -331,7 +334,7 @@ final class MasterLoop implements Runnable {
     outcome.changed().forEach(this::remember);
     rebalancing.rest(outcome.changed());
     readSoon(outcome.outdated());
-    boolean all = outcome.complete() && complete;
+    boolean all = outcome.complete() && complete && !coldStart.isUnderWay();
     // Whatever makes METADATA reachable again comes before everything else that needs METADATA.
     all &= tidyUp(gone, look);
     boolean merging = !look.isOvertaken() && merge(dropping, look);
@@ -357,7 +360,9 @@ final class MasterLoop implements Runnable {
   private void hearReports(Map<ServerId, ServerInfo> live) {
     reports.ask(live);
     reports.takeDraining().forEach(servers::heard);
-    reports.takeRates().forEach(rates -> rates.forEach(known.loads()::measured));
+    for (Map<TabletId, ServerReports.Measured> some : reports.takeMeasured()) {
+      some.forEach((tablet, now) -> known.loads().reported(tablet, now.perSecond(), now.homes()));
+    }
   }
 
   private static boolean isServed(TabletRecord record, Map<ServerId, ServerInfo> live) {
@@ -497,7 +502,10 @@ final class MasterLoop implements Runnable {
   }
 
   private boolean isToBeServed(TabletRecord record, Predicate<TabletRecord> held) {
-    return !troubles.holds(record) && !held.test(record) && servers.logs().isReady(record);
+    return !troubles.holds(record)
+        && !held.test(record)
+        && !coldStart.holds(record)
+        && servers.logs().isReady(record);
   }
 
   private ClusterSnapshot snapshot(
@@ -516,7 +524,7 @@ final class MasterLoop implements Runnable {
         look.fenced(),
         open.values().stream()
             .filter(record -> isToBeServed(record, held))
-            .map(ClusterSnapshot.Tablet::of)
+            .map(record -> ClusterSnapshot.Tablet.of(record, known.loads().homes(record.id())))
             .toList(),
         dropping,
         moves.current(known.byId(), look.live()));

@@ -36,7 +36,14 @@ final class MasterPage {
         List.of(
             new Section(
                 "Tablet servers",
-                List.of("server", "page", "tablets", "memtable bytes", "SSTable bytes", "state"),
+                List.of(
+                    "server",
+                    "page",
+                    "tablets",
+                    "memtable bytes",
+                    "SSTable bytes",
+                    "local bytes",
+                    "state"),
                 status.getServersList().stream().map(MasterPage::row).toList()),
             new Section(
                 "Recoveries of dead servers",
@@ -66,6 +73,7 @@ final class MasterPage {
         Integer.toString(server.getTablets()),
         Long.toString(server.getMemtableBytes()),
         Long.toString(server.getSstableBytes()),
+        server.hasLocalPercent() ? server.getLocalPercent() + " %" : "",
         server.getDraining() ? "draining" : "serves");
   }
 

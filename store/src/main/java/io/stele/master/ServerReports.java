@@ -10,6 +10,7 @@ import io.stele.model.ServerId;
 import io.stele.model.TabletId;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.ByteStrings;
+import io.stele.wire.HostShare;
 import io.stele.wire.TabletRefs;
 import io.stele.wire.control.ControlProtos.HostedTabletProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
@@ -37,15 +38,14 @@ final class ServerReports {
 
   private final ProcessRuntime runtime;
   private final TabletServers servers;
+  private final HostNumbers hosts;
 
   @GuardedBy("this")
   private final Map<ServerId, Report> last = new TreeMap<>();
 
-  /**
-   * Requests per second of tablets, by server: from the reports since the rates were last taken.
-   */
+  /** What was measured of tablets, by server: from the reports since it was last taken. */
   @GuardedBy("this")
-  private final Map<ServerId, Map<TabletId, Double>> rates = new TreeMap<>();
+  private final Map<ServerId, Map<TabletId, Measured>> measured = new TreeMap<>();
 
   /** Servers whose reports have not been compared with the records yet. */
   @GuardedBy("this")
@@ -91,6 +91,14 @@ final class ServerReports {
   }
 
   /**
+   * What a server measured of a tablet.
+   *
+   * @param perSecond its requests
+   * @param homes where its bytes lie ({@link Homes})
+   */
+  record Measured(double perSecond, long homes) {}
+
+  /**
    * A tablet that its server did not report.
    *
    * @param state the record's exact assignment
@@ -98,9 +106,10 @@ final class ServerReports {
    */
   private record Suspicion(Bytes state, long sinceNanos) {}
 
-  ServerReports(ProcessRuntime runtime, TabletServers servers) {
+  ServerReports(ProcessRuntime runtime, TabletServers servers, HostNumbers hosts) {
     this.runtime = runtime;
     this.servers = servers;
+    this.hosts = hosts;
   }
 
   /** Asks the live servers that were not asked for a while; forgets the others. */
@@ -110,7 +119,7 @@ final class ServerReports {
     synchronized (this) {
       last.keySet().retainAll(live.keySet());
       askedNanos.keySet().retainAll(live.keySet());
-      rates.keySet().retainAll(live.keySet());
+      measured.keySet().retainAll(live.keySet());
       fresh.retainAll(live.keySet());
       live.forEach(
           (server, info) -> {
@@ -130,32 +139,52 @@ final class ServerReports {
     report.getMovingList().forEach(tablet -> add(tablets, tablet));
     Map<TabletId, String> troubles = new TreeMap<>();
     Map<TabletId, Requests> requests = new HashMap<>();
+    Map<TabletId, Long> homes = new HashMap<>();
     for (HostedTabletProto tablet : report.getTabletsList()) {
       TabletId id = TabletRefs.id(tablet.getTablet());
       if (tablet.getTroublesCount() > 0) {
         troubles.put(id, String.join("; ", tablet.getTroublesList()));
       }
       requests.put(id, new Requests(tablet.getTablet().getEpoch(), tablet.getRequests()));
+      homes.put(id, homes(tablet, report));
     }
     synchronized (this) {
       Optional<Report> before = Optional.ofNullable(last.get(server));
       double seconds = before.map(one -> (asked - one.askedNanos()) / 1e9).orElse(0.0);
-      Map<TabletId, Double> measured = new HashMap<>();
+      Map<TabletId, Measured> now = new HashMap<>();
       requests.forEach(
-          (id, now) ->
-              now.perSecond(before.map(one -> one.requests().get(id)), seconds)
-                  .ifPresent(rate -> measured.put(id, rate)));
-      rates.put(server, measured);
+          (id, counted) ->
+              counted
+                  .perSecond(before.map(one -> one.requests().get(id)), seconds)
+                  .ifPresent(
+                      rate ->
+                          now.put(id, new Measured(rate, homes.getOrDefault(id, Homes.UNKNOWN)))));
+      measured.put(server, now);
       fresh.add(server);
       unheard.add(server);
       last.put(server, new Report(asked, report.getStatus(), tablets, troubles, requests));
     }
   }
 
-  /** The requests per second of tablets, according to the reports since the last call. */
-  synchronized List<Map<TabletId, Double>> takeRates() {
-    List<Map<TabletId, Double>> taken = List.copyOf(rates.values());
-    rates.clear();
+  /** Servers without knowledge of it, or of an earlier version, name no hosts. */
+  private long homes(HostedTabletProto tablet, ServerReportResponseProto report) {
+    int count = Math.min(tablet.getHostsCount(), tablet.getHostPercentsCount());
+    List<HostShare> shares = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      int host = tablet.getHosts(i);
+      int percent = tablet.getHostPercents(i);
+      if (host < 0 || host >= report.getHostsCount() || percent < 0 || percent > 100) {
+        return Homes.UNKNOWN; // What a report says besides is more important than this.
+      }
+      shares.add(new HostShare(report.getHosts(host), percent));
+    }
+    return Homes.of(shares, hosts);
+  }
+
+  /** What was measured of tablets, according to the reports since the last call. */
+  synchronized List<Map<TabletId, Measured>> takeMeasured() {
+    List<Map<TabletId, Measured>> taken = List.copyOf(measured.values());
+    measured.clear();
     return taken;
   }
 

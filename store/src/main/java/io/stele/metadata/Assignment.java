@@ -14,8 +14,11 @@ import java.util.Optional;
  * @param state the step it has reached
  * @param server the server; none in state NONE
  * @param epoch 0 before the first assignment, one more at each
+ * @param lastHost in state NONE, the host of the last server, which probably has the tablet's
+ *     files; empty if there was none, or a version released the tablet that did not write it
  */
-public record Assignment(State state, Optional<ServerId> server, long epoch) {
+public record Assignment(
+    State state, Optional<ServerId> server, long epoch, Optional<String> lastHost) {
   /** The steps of an assignment. */
   public enum State {
     /** No server has the tablet. */
@@ -30,7 +33,9 @@ public record Assignment(State state, Optional<ServerId> server, long epoch) {
   public static final Assignment NEVER = new Assignment(State.NONE, Optional.empty(), 0);
 
   public Assignment {
-    if (server.isPresent() == (state == State.NONE) || epoch < 0) {
+    if (server.isPresent() == (state == State.NONE)
+        || epoch < 0
+        || (lastHost.isPresent() && state != State.NONE)) {
       throw new IllegalArgumentException(
           "an assignment needs a server unless its state is NONE, and an epoch of 0 or more, not "
               + state
@@ -39,6 +44,11 @@ public record Assignment(State state, Optional<ServerId> server, long epoch) {
               + " "
               + epoch);
     }
+  }
+
+  /** An assignment that does not say which host the last server had. */
+  public Assignment(State state, Optional<ServerId> server, long epoch) {
+    this(state, server, epoch, Optional.empty());
   }
 
   /** Assigned to {@code next} for loading, under the next epoch. */
@@ -53,7 +63,17 @@ public record Assignment(State state, Optional<ServerId> server, long epoch) {
 
   /** No longer assigned to any server. */
   public Assignment released() {
-    return new Assignment(State.NONE, Optional.empty(), epoch);
+    return released(epoch);
+  }
+
+  /** The same under another epoch. */
+  Assignment released(long nextEpoch) {
+    return new Assignment(State.NONE, Optional.empty(), nextEpoch, host());
+  }
+
+  /** The host of its server, or of the last one in state NONE. */
+  public Optional<String> host() {
+    return server.map(ServerId::host).or(() -> lastHost);
   }
 
   /** Whether it names {@code who}, assigned or loaded. */
@@ -67,6 +87,7 @@ public record Assignment(State state, Optional<ServerId> server, long epoch) {
             .setState(AssignmentStateValue.valueOf(state.name()))
             .setServer(server.map(ServerId::toString).orElse(""))
             .setEpoch(epoch)
+            .setLastHost(lastHost.orElse(""))
             .build());
   }
 
@@ -81,7 +102,8 @@ public record Assignment(State state, Optional<ServerId> server, long epoch) {
                 value.getServer().isEmpty()
                     ? Optional.empty()
                     : Optional.of(ServerId.parse(value.getServer())),
-                value.getEpoch()));
+                value.getEpoch(),
+                Optional.of(value.getLastHost()).filter(host -> !host.isEmpty())));
   }
 
   @Override

@@ -168,17 +168,16 @@ public final class MergeRecords {
 
   /** The same tablet under the next epoch: writes conditional on the earlier state then fail. */
   private static TabletRecord again(TabletRecord record) {
-    Assignment next =
-        new Assignment(Assignment.State.NONE, Optional.empty(), record.assignment().epoch() + 1);
+    Assignment next = record.assignment().released(record.assignment().epoch() + 1);
     return record.withAssignment(next, record.logs());
   }
 
   private static TabletRecord merged(TabletRecord lower, TabletRecord upper, TabletId id) {
+    TabletRecord larger = lower.fileBytes() > upper.fileBytes() ? lower : upper;
     Assignment assignment =
-        new Assignment(
-            Assignment.State.NONE,
-            Optional.empty(),
-            Math.max(lower.assignment().epoch(), upper.assignment().epoch()) + 1);
+        larger
+            .assignment()
+            .released(Math.max(lower.assignment().epoch(), upper.assignment().epoch()) + 1);
     Map<String, Long> dropped = new TreeMap<>(upper.dropped());
     dropped.putAll(lower.dropped());
     Redo redo =

@@ -14,6 +14,7 @@ import io.stele.record.PendingFile;
 import io.stele.record.PendingReplacement;
 import io.stele.tablet.TabletStatistics;
 import io.stele.wire.ByteStrings;
+import io.stele.wire.HostShare;
 import io.stele.wire.TabletRefs;
 import io.stele.wire.control.ControlProtos.ClearTabletRequestProto;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
@@ -40,7 +41,10 @@ import io.stele.wire.control.ControlProtos.TabletServerService;
 import io.stele.wire.control.ControlProtos.UnloadTabletsRequestProto;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -269,37 +273,45 @@ final class AdminService implements TabletServerService.BlockingInterface {
 
   @Override
   public ServerReportResponseProto report(RpcController controller, EmptyProto request) {
+    if (!whole.isDone()) {
+      throw SteleException.retryLater("this server is starting");
+    }
+    BlockHosts blockHosts = whole.getNow(null).blockHosts();
     ServerReportResponseProto.Builder report = ServerReportResponseProto.newBuilder();
     long sstableBytes = 0;
+    Map<String, Integer> hosts = new LinkedHashMap<>();
     // List coming tablets first and leaving tablets last, so that each is included at least once.
     server.tablets().coming().forEach(hosted -> report.addMoving(describe(hosted)));
-    for (HostedTablet hosted : server.tablets().all()) {
+    Collection<HostedTablet> served = server.tablets().all();
+    for (HostedTablet hosted : served) {
       sstableBytes += hosted.tablet().statistics().fileBytes();
-      report.addTablets(describe(hosted));
+      HostedTabletProto.Builder described = describe(hosted);
+      for (HostShare share : blockHosts.of(hosted)) {
+        described.addHosts(hosts.computeIfAbsent(share.host(), host -> hosts.size()));
+        described.addHostPercents(share.percent());
+      }
+      report.addTablets(described);
     }
     server.tablets().leaving().forEach(hosted -> report.addMoving(describe(hosted)));
     long memtableBytes = 0;
     for (KindResources resources : server.resources().all()) {
       memtableBytes += resources.memtables().bytes();
     }
-    if (!whole.isDone()) {
-      throw SteleException.retryLater("this server is starting");
-    }
-    return report
-        .setStatus(
-            ServerStatusProto.newBuilder()
-                .setServerId(server.id().toString())
-                .setControlAddress(whole.getNow(null).controlAddress().toString())
-                .setDataAddress(server.id().hostAndPort())
-                .setDraining(whole.getNow(null).isSaidToDrain())
-                .setValueBytesMax(whole.getNow(null).valueBytesMax())
-                .setTablets(server.tablets().count())
-                .setMemtableBytes(memtableBytes)
-                .setSstableBytes(sstableBytes))
-        .build();
+    ServerStatusProto.Builder status =
+        ServerStatusProto.newBuilder()
+            .setServerId(server.id().toString())
+            .setControlAddress(whole.getNow(null).controlAddress().toString())
+            .setDataAddress(server.id().hostAndPort())
+            .setDraining(whole.getNow(null).isSaidToDrain())
+            .setValueBytesMax(whole.getNow(null).valueBytesMax())
+            .setTablets(server.tablets().count())
+            .setMemtableBytes(memtableBytes)
+            .setSstableBytes(sstableBytes);
+    blockHosts.localPercent(served).ifPresent(status::setLocalPercent);
+    return report.setStatus(status).addAllHosts(hosts.keySet()).build();
   }
 
-  private static HostedTabletProto describe(HostedTablet hosted) {
+  private static HostedTabletProto.Builder describe(HostedTablet hosted) {
     TabletRecord record = hosted.record();
     TabletStatistics statistics = hosted.tablet().statistics();
     HostedTabletProto.Builder described = HostedTabletProto.newBuilder();
@@ -317,8 +329,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
         .setMemtableBytes(statistics.memtableBytes())
         .setSstableBytes(statistics.fileBytes())
         .setSstables(statistics.files())
-        .setRequests(hosted.requests())
-        .build();
+        .setRequests(hosted.requests());
   }
 
   @Override

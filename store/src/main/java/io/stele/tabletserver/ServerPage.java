@@ -19,12 +19,19 @@ import java.util.function.Supplier;
  * threads.
  */
 final class ServerPage {
+  private static final List<String> TABLET_COLUMNS =
+      List.of(
+          "tablet", "rows", "epoch", "memtable bytes", "SSTables", "SSTable bytes", "local bytes");
+
   private final ServerContext server;
   private final Supplier<CacheStatistics> cacheStatistics;
+  private final BlockHosts blockHosts;
 
-  ServerPage(ServerContext server, Supplier<CacheStatistics> cacheStatistics) {
+  ServerPage(
+      ServerContext server, Supplier<CacheStatistics> cacheStatistics, BlockHosts blockHosts) {
     this.server = server;
     this.cacheStatistics = cacheStatistics;
+    this.blockHosts = blockHosts;
   }
 
   /** The page of this moment. */
@@ -41,7 +48,8 @@ final class ServerPage {
               Long.toString(hosted.tablet().epoch()),
               Long.toString(statistics.memtableBytes()),
               Integer.toString(statistics.files()),
-              Long.toString(statistics.fileBytes())));
+              Long.toString(statistics.fileBytes()),
+              blockHosts.localPercent(List.of(hosted)).map(share -> share + " %").orElse("")));
       for (Trouble trouble : hosted.troubles()) {
         troubles.add(List.of(hosted.id().toString(), trouble.toString()));
       }
@@ -65,10 +73,7 @@ final class ServerPage {
     return new StatusPage(
         "Tablet server " + server.id(),
         List.of(
-            new Section(
-                "Tablets",
-                List.of("tablet", "rows", "epoch", "memtable bytes", "SSTables", "SSTable bytes"),
-                rows),
+            new Section("Tablets", TABLET_COLUMNS, rows),
             new Section("Tablets in trouble", List.of("tablet", "trouble"), troubles),
             new Section(
                 "Commit logs",

@@ -71,6 +71,7 @@ public final class TabletServer {
   private final MasterContact contact;
   private final TabletLifecycle lifecycle;
   private final ServerPage page;
+  private final BlockHosts blockHosts;
   private final Transport.Listener dataListener;
   private final Transport.Listener controlListener;
   private final Transport.Listener pageListener;
@@ -171,12 +172,12 @@ public final class TabletServer {
     teardown.add(contact::close);
     lifecycle =
         new TabletLifecycle(context, loader, new Splitter(context, loader, contact), contact);
-
     Lease lease = new Lease(runtime, config.cluster().lease());
     LogSorter sorter =
         new LogSorter(runtime, fs, layout, resources.of(TabletKind.USER).memtables());
     teardown.add(sorter::close);
     Maintenance maintenance = maintenance(fs, loader, config, teardown);
+    blockHosts = new BlockHosts(context, fs, layout);
     requests.use(service(context, limits, () -> mayAnswer(lease, life), maintenance));
     controlListener =
         serveControl(
@@ -184,7 +185,7 @@ public final class TabletServer {
             config.controlPort(),
             new AdminService(context, schemas, lifecycle, maintenance, sorter, started));
     teardown.add(controlListener::close);
-    page = new ServerPage(context, cache::statistics);
+    page = new ServerPage(context, cache::statistics, blockHosts);
     pageListener = transport.servePage(0, page::page);
     teardown.add(pageListener::close);
 
@@ -193,9 +194,14 @@ public final class TabletServer {
     checkNotFenced(fs, layout);
     leaseKeeper = LeaseKeeper.start(runtime, lease, lock, clock, life::abort);
     teardown.add(leaseKeeper::close);
-    Task rounds = runtime.start("maintenance", () -> maintenance.run(ROUND));
-    teardown.add(rounds::interrupt);
+    startWork("maintenance", () -> maintenance.run(ROUND));
+    startWork("block-hosts", blockHosts::run);
     LOG.info("Tablet server {} is ready; control plane on port {}", id, controlListener.port());
+  }
+
+  private void startWork(String name, Runnable work) {
+    Task task = context.runtime().start(name, work);
+    teardown.add(task::interrupt);
   }
 
   private static CaffeineBlockCache cache(TabletServerConfig config) {
@@ -344,6 +350,11 @@ public final class TabletServer {
   /** The address of its control plane. */
   public Address controlAddress() {
     return new Address(id().host(), controlListener.port());
+  }
+
+  /** Where the bytes of its tablets lie. */
+  BlockHosts blockHosts() {
+    return blockHosts;
   }
 
   HostedTablets tablets() {

@@ -19,7 +19,8 @@ class TableSpreadTest {
 
   private ServerId server(int others, boolean draining) {
     ServerId id = ServerId.parse("host" + servers.size() + "_1000_1");
-    servers.add(new ClusterStatus.Server(id, Optional.empty(), others, 0, 0, draining));
+    servers.add(
+        new ClusterStatus.Server(id, Optional.empty(), others, 0, 0, Optional.empty(), draining));
     return id;
   }
 

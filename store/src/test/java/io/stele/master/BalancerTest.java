@@ -9,6 +9,7 @@ import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.wire.HostShare;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -94,6 +95,7 @@ class BalancerTest {
       if (!id.table().isSystem()) {
         anew.put(id, tablet(id).assignment(), tablet(id).bytes());
         loads.tablet(id).ifPresent(known -> anew.measured(id, known.rate()));
+        anew.located(id, loads.homes(id));
       }
     }
     return anew;
@@ -313,5 +315,80 @@ class BalancerTest {
     moves.forEach(move -> moved.add(move.tablet()));
     assertThat(moves.size()).isLessThan(moved.size() + moved.size() / 10 + 1);
     assertThat(counts().get(server(999))).isBetween(45, 52);
+  }
+
+  private void located(TabletId tablet, ServerId... homes) {
+    List<HostShare> shares = new ArrayList<>();
+    for (ServerId home : homes) {
+      shares.add(new HostShare(home.host(), 100));
+    }
+    loads.located(tablet, shares);
+  }
+
+  @Test
+  void ofTabletsThatAreAboutAsGoodToMoveThoseWithTheirBytesAtTheTargetMove() {
+    servers(2);
+    Set<TabletId> theirs = new HashSet<>();
+    for (int i = 0; i < 40; i++) {
+      TabletId tablet = put(T, server(0), (64L + i % 3) << 20);
+      located(tablet, server(i % 2));
+      if (i % 2 == 1) {
+        theirs.add(tablet);
+      }
+    }
+    List<Balancer.Move> moves = balance(SLACK);
+    assertThat(moves).hasSizeBetween(18, 20).allMatch(move -> theirs.contains(move.tablet()));
+  }
+
+  @Test
+  void whereNoByteIsLocalToTheTargetThoseThatLoseLeastMove() {
+    servers(2);
+    Set<TabletId> strangers = new HashSet<>();
+    for (int i = 0; i < 40; i++) {
+      TabletId tablet = put(T, server(0), 64 << 20);
+      located(tablet, i % 2 == 0 ? server(0) : server(7)); // No server is on that host.
+      if (i % 2 == 1) {
+        strangers.add(tablet);
+      }
+    }
+    assertThat(balance(SLACK))
+        .hasSizeBetween(18, 20)
+        .allMatch(move -> strangers.contains(move.tablet()));
+  }
+
+  @Test
+  void localBytesAloneMoveNothing() {
+    servers(3);
+    for (int i = 0; i < 30; i++) {
+      located(put(new TableId("t" + (1 + i)), server(i % 3), 64 << 20), server((i + 1) % 3));
+    }
+    assertThat(decide(SLACK, Set.of())).isEmpty();
+    assertThat(decide(0, Set.of())).isEmpty();
+  }
+
+  @Test
+  void withLocalBytesItTakesHardlyMoreMovesThanWithout() {
+    List<Integer> moves = new ArrayList<>();
+    for (boolean located : List.of(false, true)) {
+      servers.clear();
+      tablets.keySet().forEach(loads::remove);
+      tablets.clear();
+      names = 0;
+      Random random = new Random(5);
+      servers(20);
+      for (int i = 0; i < 1000; i++) {
+        TabletId tablet =
+            put(
+                new TableId("t" + (1 + i % 10)),
+                server(random.nextInt(12)),
+                (64L + random.nextInt(64)) << 20);
+        ServerId[] homes = {server(random.nextInt(20)), server(random.nextInt(20))};
+        if (located) {
+          located(tablet, homes);
+        }
+      }
+      moves.add(balance(SLACK).size());
+    }
+    assertThat(moves.get(1)).isLessThan(moves.get(0) * 11 / 10);
   }
 }

@@ -6,6 +6,7 @@ import io.stele.metadata.Assignment;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.wire.HostShare;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -121,6 +122,26 @@ class BalancingOverTimeTest {
     for (ServerId server : servers) {
       assertThat(usualLoad(server)).as("%s", server).isLessThan(2 * mean);
     }
+  }
+
+  @Test
+  void whereBytesLieElsewhereNothingMovesBackAndForthBetweenThereAndAnEvenPlace() {
+    uneven();
+    for (TabletId tablet : places.keySet()) {
+      loads.located(
+          tablet,
+          List.of(
+              new HostShare(servers.get(random.nextInt(20)).host(), 100),
+              new HostShare(servers.get(random.nextInt(20)).host(), 60)));
+    }
+    noise = 0.2;
+    assertThat(pass(900)).isBetween(200, 1500);
+    times.clear();
+    assertThat(pass(1200)).isLessThan(80);
+    assertThat(times.values()).allMatch(often -> often <= 2);
+    noise = 0;
+    pass(900);
+    assertThat(pass(1200)).isZero();
   }
 
   /** A thousand tablets on fifteen of twenty servers, one in fifty hot. */

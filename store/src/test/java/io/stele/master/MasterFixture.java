@@ -212,6 +212,8 @@ final class MasterFixture {
     final List<TabletId> lost = new ArrayList<>(); // Loaded, and not reported.
     int readsForReports; // Of records: what servers have is taken from these.
     final Map<TabletId, Long> busy = new TreeMap<>(); // Requests a second.
+    final Map<TabletId, String> homes = new TreeMap<>(); // The hosts with all bytes.
+    int nonsense; // Added to the numbers of hosts in reports.
 
     @Override
     public <P, R> R call(Address server, Class<P> protocol, Duration timeout, Call<P, R> call)
@@ -351,7 +353,7 @@ final class MasterFixture {
                 && record.assignment().server().orElseThrow().host().equals(server.host())
                 && !lost.contains(record.id());
         if (has) {
-          report.addTablets(
+          HostedTabletProto.Builder tablet =
               HostedTabletProto.newBuilder()
                   .setTablet(TabletServers.ref(record))
                   .setState("LOADED")
@@ -359,7 +361,14 @@ final class MasterFixture {
                   .setEndRow(ByteStrings.of(record.extent().end()))
                   .setRequests(
                       busy.getOrDefault(record.id(), 0L)
-                          * Duration.ofNanos(process.nanoTime()).toSeconds()));
+                          * Duration.ofNanos(process.nanoTime()).toSeconds());
+          Optional.ofNullable(homes.get(record.id()))
+              .ifPresent(
+                  host -> {
+                    tablet.addHosts(report.getHostsCount() + nonsense).addHostPercents(100);
+                    report.addHosts(host);
+                  });
+          report.addTablets(tablet);
         }
       }
       return report.build();

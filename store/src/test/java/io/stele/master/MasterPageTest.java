@@ -26,6 +26,7 @@ class MasterPageTest {
                         .setDataAddress("node2:2")
                         .setWebAddress("node2:3")
                         .setTablets(10)
+                        .setLocalPercent(93)
                         .setDraining(true))
                 .addRecoveries(
                     RecoveryProto.newBuilder()
@@ -37,7 +38,7 @@ class MasterPageTest {
                 .build());
     assertThat(page.title()).isEqualTo("Master node1:7000");
     assertThat(page.sections().get(0).rows())
-        .containsExactly(List.of("node2:41231", "node2:3", "10", "0", "0", "draining"));
+        .containsExactly(List.of("node2:41231", "node2:3", "10", "0", "0", "93 %", "draining"));
     assertThat(page.sections().get(1).rows())
         .containsExactly(
             List.of(

@@ -47,6 +47,7 @@ class TidyTest {
           "LogStatistics",
           "CacheStatistics",
           "ClusterStatus",
+          "ClusterStatus.Server",
           "ApplicationStatus",
           "WebtableReport.Result",
           "CheckReport",
@@ -58,6 +59,7 @@ class TidyTest {
           "TabletServer.Environment",
           "TabletStorage",
           "ApplicationSnapshot",
+          "ClusterSnapshot.Tablet",
           "Call");
 
   /** A cell's parts, not a cell: an object for each cell written would be too much. */

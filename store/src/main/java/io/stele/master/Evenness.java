@@ -1,0 +1,94 @@
+package io.stele.master;
+
+import java.util.Collection;
+import java.util.List;
+
+/**
+ * How far tablets may go to the servers that have their bytes without leaving servers so uneven
+ * that {@link Balancer} moves tablets again.
+ *
+ * <p>A tablet weighs one on average; number and bytes have equal parts in the weight. When all
+ * tablets are assigned, each server should weigh as much as the average server, give or take half
+ * of the balancer's slack. So a server may get a tablet with local bytes if it then weighs no more
+ * than that, and if the remaining tablets still suffice to bring all other servers up to that.
+ *
+ * <p>For one thread.
+ */
+final class Evenness {
+  private static final double ERROR = 1e-9; // Of rounding.
+
+  private final double perTablet;
+  private final double perByte;
+  private final double slack;
+  private final double least;
+  private final double most;
+  private double spare; // What is left when the light servers have got what they lack.
+
+  /**
+   * An evenness of {@code servers} that will get {@code free}.
+   *
+   * @param servers what they have
+   */
+  Evenness(Collection<Load> servers, List<ClusterSnapshot.Tablet> free) {
+    long tablets = free.size();
+    long bytes = 0;
+    for (ClusterSnapshot.Tablet tablet : free) {
+      bytes += tablet.bytes();
+    }
+    double freeBytes = bytes;
+    for (Load load : servers) {
+      tablets += load.tablets();
+      bytes += load.bytes();
+    }
+    boolean byBytes = bytes >= tablets * (double) Balancer.BYTES_THAT_COUNT;
+    perTablet = byBytes ? 0.5 : 1;
+    perByte = byBytes ? 0.5 * tablets / bytes : 0;
+    double mean = tablets / (double) Math.max(1, servers.size());
+    slack = Math.max(Balancer.SLACK_MIN, Balance.SLACK * mean) / 2;
+    least = mean - slack;
+    most = mean + slack;
+    spare = perTablet * free.size() + perByte * freeBytes;
+    for (Load load : servers) {
+      spare -= lacks(weight(load));
+    }
+  }
+
+  /** What a server with tablets has. */
+  record Load(int tablets, long bytes) {
+    static final Load NONE = new Load(0, 0);
+
+    Load plus(ClusterSnapshot.Tablet tablet) {
+      return new Load(tablets + 1, bytes + tablet.bytes());
+    }
+  }
+
+  double weight(Load load) {
+    return perTablet * load.tablets() + perByte * load.bytes();
+  }
+
+  private double lacks(double weight) {
+    return Math.max(0, least - weight);
+  }
+
+  /** What is spent of the spare weight when a server gets a tablet. */
+  private double cost(Load server, Load after) {
+    double before = weight(server);
+    return weight(after) - before - (lacks(before) - lacks(weight(after)));
+  }
+
+  /** Whether a server may get a tablet though another is lighter. */
+  boolean allows(Load server, ClusterSnapshot.Tablet tablet) {
+    Load after = server.plus(tablet);
+    return weight(after) <= most + ERROR && cost(server, after) <= Math.max(0, spare) + ERROR;
+  }
+
+  /** Whether a server that weighs {@code weight} is about as light as the lightest. */
+  boolean isAbout(double weight, double lightest) {
+    return weight <= lightest + slack + ERROR;
+  }
+
+  /** A server gets a tablet. */
+  void assign(Load server, ClusterSnapshot.Tablet tablet) {
+    spare -= cost(server, server.plus(tablet));
+  }
+}

@@ -1,0 +1,47 @@
+package io.stele.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.wire.HostShare;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class HomesTest {
+  private final HostNumbers numbers = new HostNumbers();
+
+  @Test
+  void theFirstThreeHostsAreKeptWithTheirSharesRounded() {
+    List<HostShare> shares =
+        List.of(
+            new HostShare("a", 100),
+            new HostShare("b", 50),
+            new HostShare("c", 1), // Rounded, that is nothing.
+            new HostShare("d", 10),
+            new HostShare("e", 10));
+    long homes = Homes.of(shares, numbers);
+    assertThat(Homes.shares(homes, numbers))
+        .extracting(HostShare::host)
+        .containsExactly("a", "b", "d");
+    assertThat(Homes.share(homes, numbers.of("A"))).isEqualTo(1);
+    assertThat(Homes.share(homes, numbers.of("b"))).isBetween(0.48, 0.52);
+    assertThat(Homes.share(homes, numbers.of("d"))).isBetween(0.08, 0.12);
+    assertThat(Homes.share(homes, numbers.of("e"))).isZero();
+    assertThat(Homes.of(List.of(), numbers)).isEqualTo(Homes.UNKNOWN);
+    assertThat(Homes.shares(Homes.UNKNOWN, numbers)).isEmpty();
+  }
+
+  @Test
+  void theHostsWithTheLargestNumbersFitAndLaterOnesAreUnknown() {
+    for (int i = 1; i < HostNumbers.MAX; i++) {
+      numbers.of("host" + i);
+    }
+    List<HostShare> last =
+        List.of(
+            new HostShare("last", 100), new HostShare("host65534", 97), new HostShare("host1", 94));
+    long homes = Homes.of(last, numbers);
+    assertThat(Homes.shares(homes, numbers)).isEqualTo(last);
+    assertThat(numbers.of("one more")).isEqualTo(HostNumbers.NONE);
+    assertThat(Homes.share(homes, HostNumbers.NONE)).isZero();
+    assertThat(Homes.of(List.of(new HostShare("one more", 100)), numbers)).isEqualTo(Homes.UNKNOWN);
+  }
+}
