@@ -2,6 +2,7 @@ package io.stele.sim.check;
 
 import io.stele.model.Bytes;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -55,7 +56,12 @@ final class RowVersions {
       }
     }
     SortedMap<Bytes, RowVersions> rows = new TreeMap<>();
-    changes.forEach((row, ofRow) -> rows.put(row, new RowVersions(ofRow)));
+    changes.forEach(
+        (row, ofRow) -> {
+          // Workloads may give calls in another order: those of clients, then those of jobs.
+          ofRow.sort(Comparator.comparingLong(change -> change.start().order()));
+          rows.put(row, new RowVersions(ofRow));
+        });
     return rows;
   }
 

@@ -15,6 +15,8 @@ import io.stele.model.Column;
 import io.stele.model.Row;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -178,5 +180,20 @@ class RowCheckerTest {
     assertGood(ONE);
     history.call(write("a", "last"), DONE).rejected(delete("a")).call(read("a"), rows());
     assertFound(ONE, "did not return row a");
+  }
+
+  @Test
+  void theOrderInWhichCallsAreGivenSaysNothing() {
+    history.call(delete("a"), DONE).call(read("a"), rows());
+    history.call(write("a", "1"), DONE).call(read("a"), rows(row("a", "1")));
+    history.call(delete("a"), DONE).call(read("a"), rows());
+    List<Call> backwards = new ArrayList<>(history.calls());
+    Collections.reverse(backwards);
+    assertThat(RowChecker.check(backwards, ONE)).isEmpty();
+
+    history.call(write("a", "2"), DONE).call(read("a"), rows());
+    backwards = new ArrayList<>(history.calls());
+    Collections.reverse(backwards);
+    assertThat(RowChecker.check(backwards, ONE)).hasSize(1);
   }
 }
