@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.Objects;
@@ -204,7 +203,7 @@ public final class AssignmentPlanner {
     live.keySet().forEach(id -> (takes(id) ? lightest : leaving).add(load(id)));
     if (free.stream().anyMatch(tablet -> !tablet.homes().isEmpty())) {
       for (ServerId id : takers) {
-        String host = id.host().toLowerCase(Locale.ROOT);
+        String host = HostShare.name(id.host());
         byHost.computeIfAbsent(host, name -> new ArrayList<>(1)).add(id);
       }
     }

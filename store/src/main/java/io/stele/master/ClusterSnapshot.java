@@ -10,7 +10,6 @@ import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.wire.HostShare;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -140,7 +139,7 @@ public record ClusterSnapshot(
       if (reported.isEmpty()) {
         homes =
             record.assignment().host().stream()
-                .map(host -> new HostShare(host.toLowerCase(Locale.ROOT), 100))
+                .map(host -> new HostShare(HostShare.name(host), 100))
                 .toList();
       }
       return new Tablet(

@@ -3,10 +3,10 @@ package io.stele.master;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.ServerId;
 import io.stele.runtime.ProcessRuntime;
+import io.stele.wire.HostShare;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.HashSet;
-import java.util.Locale;
 import java.util.Set;
 
 /**
@@ -56,7 +56,7 @@ final class ColdStart {
       lastNanos = now;
     }
     servers = Set.copyOf(live);
-    live.forEach(server -> hosts.add(host(server)));
+    live.forEach(server -> hosts.add(HostShare.name(server.host())));
     if (state == State.NOTHING_SEEN && anyRecords && !live.isEmpty()) {
       beganNanos = now;
       state = Collections.disjoint(live, owners) ? State.COLD : State.OVER;
@@ -65,10 +65,6 @@ final class ColdStart {
         && (now - lastNanos >= QUIET.toNanos() || now - beganNanos >= LONGEST.toNanos())) {
       state = State.OVER;
     }
-  }
-
-  private static String host(ServerId server) {
-    return server.host().toLowerCase(Locale.ROOT);
   }
 
   /** Whether tablets may be waiting. */
@@ -83,7 +79,7 @@ final class ColdStart {
         && record
             .assignment()
             .host()
-            .filter(host -> !hosts.contains(host.toLowerCase(Locale.ROOT)))
+            .filter(host -> !hosts.contains(HostShare.name(host)))
             .isPresent();
   }
 }

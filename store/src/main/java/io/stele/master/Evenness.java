@@ -55,8 +55,6 @@ final class Evenness {
 
   /** What a server with tablets has. */
   record Load(int tablets, long bytes) {
-    static final Load NONE = new Load(0, 0);
-
     Load plus(ClusterSnapshot.Tablet tablet) {
       return new Load(tablets + 1, bytes + tablet.bytes());
     }

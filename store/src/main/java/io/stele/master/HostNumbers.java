@@ -1,9 +1,9 @@
 package io.stele.master;
 
+import io.stele.wire.HostShare;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -24,7 +24,7 @@ final class HostNumbers {
 
   /** The number of a host; {@link #NONE} if none is left for it. */
   synchronized int of(String host) {
-    String name = host.toLowerCase(Locale.ROOT);
+    String name = HostShare.name(host);
     Integer known = numbers.get(name);
     if (known != null) {
       return known;

@@ -13,7 +13,6 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -66,11 +65,7 @@ final class BlockHosts {
     this.tablets = server.tablets();
     this.fs = fs;
     this.layout = layout;
-    this.ownHost = name(server.id().host());
-  }
-
-  private static String name(String host) {
-    return host.toLowerCase(Locale.ROOT);
+    this.ownHost = HostShare.name(server.id().host());
   }
 
   /** Asks, slowly, until the server ends. */
@@ -129,7 +124,7 @@ final class BlockHosts {
       length += block.getLength();
       Set<String> names = new HashSet<>(); // Two DataNodes of a host count once.
       for (String host : block.getHosts()) {
-        names.add(name(host).intern());
+        names.add(HostShare.name(host).intern());
       }
       names.forEach(host -> bytes.merge(host, block.getLength(), Long::sum));
     }
