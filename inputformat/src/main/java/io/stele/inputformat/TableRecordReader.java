@@ -25,6 +25,7 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
   private Optional<JobRenewal> renewal = Optional.empty();
   private ReadCounters counters;
   private Optional<Row> current = Optional.empty();
+  private boolean closed;
   private volatile Progress progress = new Progress(List.of(), 1);
 
   /** Where rows come from. */
@@ -134,8 +135,13 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
     return progress.part();
   }
 
+  /** Closing again does nothing: Spark closes readers at the end of the rows and of the task. */
   @Override
   public void close() throws IOException {
+    if (closed) {
+      return;
+    }
+    closed = true;
     renewal.ifPresent(JobRenewal::close);
     if (rows != null) {
       counters.tell();

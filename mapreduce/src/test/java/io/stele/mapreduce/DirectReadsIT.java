@@ -34,6 +34,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.mapreduce.Counter;
+import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.RecordReader;
@@ -120,6 +122,37 @@ class DirectReadsIT {
       }
     }
     return rows;
+  }
+
+  /** Keeps a task's counters. */
+  private static final class CountingReporter extends TaskAttemptContextImpl.DummyReporter {
+    private final Counters counters = new Counters();
+
+    @Override
+    public Counter getCounter(Enum<?> name) {
+      return counters.findCounter(name);
+    }
+  }
+
+  @Test
+  void aReaderThatIsClosedAgainCountsNothingAgain() throws Exception {
+    fill("closed");
+    Job job = job("closed", "direct");
+    InputSplit split = new TableInputFormat().getSplits(job).get(0);
+    TaskAttemptContextImpl context =
+        new TaskAttemptContextImpl(
+            job.getConfiguration(),
+            new TaskAttemptID("closed", 1, TaskType.MAP, 0, 0),
+            new CountingReporter());
+    Counter local = context.getCounter(TableInputFormat.Counter.LOCAL_FILE_BYTES);
+    Counter remote = context.getCounter(TableInputFormat.Counter.REMOTE_FILE_BYTES);
+    RecordReader<Bytes, Row> reader = new TableInputFormat().createRecordReader(split, context);
+    reader.initialize(split, context);
+    assertThat(reader.nextKeyValue()).isTrue();
+    reader.close();
+    long once = local.getValue() + remote.getValue();
+    reader.close(); // As Spark does.
+    assertThat(local.getValue() + remote.getValue()).isEqualTo(once).isPositive();
   }
 
   /** Writes, deletes, splits, moves and compacts until it is told to stop. */

@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,7 +49,8 @@ final class SharedLocks {
    * A connection's hold on a session.
    *
    * @param locks the session
-   * @param release to be run once, when the connection is closed
+   * @param release to be run when the connection is closed; running it again does nothing, as the
+   *     session may have become that of others
    */
   record Hold(LockService locks, Runnable release) {}
 
@@ -82,7 +84,7 @@ final class SharedLocks {
       }
       try {
         LockService locks = runtime.await(shared.session);
-        return new Hold(locks, () -> release(cluster, shared, locks));
+        return hold(cluster, shared, locks);
       } catch (InterruptedException e) {
         shared.session.thenAccept(locks -> release(cluster, shared, locks));
         throw Futures.interrupted(e, "connecting to the lock service");
@@ -91,6 +93,17 @@ final class SharedLocks {
         LOG.debug("Another connection could not open a session", e);
       }
     }
+  }
+
+  private Hold hold(ClusterConfig cluster, Shared shared, LockService locks) {
+    AtomicBoolean released = new AtomicBoolean();
+    return new Hold(
+        locks,
+        () -> {
+          if (!released.getAndSet(true)) {
+            release(cluster, shared, locks);
+          }
+        });
   }
 
   private void open(ClusterConfig cluster, Shared shared) throws IOException {

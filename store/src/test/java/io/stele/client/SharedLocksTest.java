@@ -88,6 +88,20 @@ class SharedLocksTest {
   }
 
   @Test
+  void aConnectionThatIsClosedTwiceGivesBackOnlyItsOwnHold() throws IOException {
+    SharedLocks shared = new SharedLocks(timers, to -> new MemoryLockStore().connect());
+    SharedLocks.Hold twice = shared.hold(cluster);
+    SharedLocks.Hold other = shared.hold(cluster);
+    twice.release().run();
+    twice.release().run();
+    timers.runDue();
+    assertThat(other.locks().read("masters")).as("it is still held").isEmpty();
+    other.release().run();
+    timers.runDue();
+    assertThatThrownBy(() -> other.locks().read("masters")).isInstanceOf(Exception.class);
+  }
+
+  @Test
   void aSessionThatCouldNotBeOpenedIsTriedAgainByTheNext() throws IOException {
     SharedLocks shared =
         new SharedLocks(
