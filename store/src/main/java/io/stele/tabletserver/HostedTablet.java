@@ -144,7 +144,7 @@ final class HostedTablet {
    */
   void requireRoom() {
     long most = memtableBytesMax;
-    if (most != Long.MAX_VALUE && tablet.statistics().memtableBytes() > most) {
+    if (most != Long.MAX_VALUE && tablet.memtableBytes() > most) {
       throw SteleException.retryLater(
           "tablet "
               + id()

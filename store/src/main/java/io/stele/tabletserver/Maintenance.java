@@ -125,7 +125,7 @@ final class Maintenance implements JobOutcomes {
         putAside(hosted, failure.get());
         continue;
       }
-      if (hosted.tablet().statistics().memtableBytes() > config.memtableBytes()
+      if (hosted.tablet().memtableBytes() > config.memtableBytes()
           && !hosted.tablet().isCrowded()) {
         startMinor(hosted);
       }
@@ -186,7 +186,7 @@ final class Maintenance implements JobOutcomes {
   }
 
   private static long memtableBytes(HostedTablet hosted) {
-    return hosted.tablet().statistics().memtableBytes();
+    return hosted.tablet().memtableBytes();
   }
 
   /** Makes minor compactions, because written operations take only a fraction of the memory. */
@@ -343,7 +343,7 @@ final class Maintenance implements JobOutcomes {
     Tablet tablet = hosted.tablet();
     TabletRecord record = hosted.record();
     TableSchema schema = tablet.schema();
-    if (tablet.statistics().fileBytes() > tablet.schema().splitBytes() && hosted.maySplit()) {
+    if (tablet.fileBytes() > tablet.schema().splitBytes() && hosted.maySplit()) {
       start(
           hosted,
           hosted.rewrites(),
