@@ -27,6 +27,7 @@ import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ServerClock;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.CaffeineBlockCache;
+import io.stele.sstable.OpenSSTables;
 import io.stele.tablet.CompactionPace;
 import io.stele.tablet.OperationBudget;
 import io.stele.tablet.OperationRequest;
@@ -108,7 +109,7 @@ public final class EngineBenchmark {
                 ServerClock.trusting(SystemRuntime.INSTANCE.wallClock()),
                 fs,
                 root,
-                new CaffeineBlockCache(1L << 30, 0),
+                new OpenSSTables(SystemRuntime.INSTANCE, fs, new CaffeineBlockCache(1L << 30, 0)),
                 MemoryAccount.NONE,
                 OperationBudget.unlimited(),
                 TabletLog.of(log, TABLET),

@@ -22,6 +22,7 @@ import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ServerClock;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.CaffeineBlockCache;
+import io.stele.sstable.OpenSSTables;
 import io.stele.tablet.CompactionPace;
 import io.stele.tablet.LogNeed;
 import io.stele.tablet.OperationBudget;
@@ -142,7 +143,8 @@ public class TabletBenchmark {
             ServerClock.trusting(SystemRuntime.INSTANCE.wallClock()),
             files.fs(),
             files.root(),
-            new CaffeineBlockCache(1L << 30, 0),
+            new OpenSSTables(
+                SystemRuntime.INSTANCE, files.fs(), new CaffeineBlockCache(1L << 30, 0)),
             MemoryAccount.NONE,
             OperationBudget.unlimited(),
             tabletLog,

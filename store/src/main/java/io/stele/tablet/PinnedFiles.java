@@ -11,8 +11,10 @@ import io.stele.record.FileRef;
 import io.stele.record.Pin;
 import io.stele.record.PinnedTablet;
 import io.stele.runtime.MemoryClaim;
+import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.FileCaching;
 import io.stele.sstable.NoBlockCache;
+import io.stele.sstable.OpenSSTables;
 import io.stele.sstable.ReadOptions;
 import java.io.Closeable;
 import java.io.IOException;
@@ -85,11 +87,11 @@ public final class PinnedFiles implements Closeable {
       throws IOException {
     PinnedFiles opened = new PinnedFiles(tablet, query, rowBytesMax, readaheadBytes);
     opened.rules.operations().check(query);
+    OpenSSTables sstables = new OpenSSTables(SystemRuntime.INSTANCE, fs, NoBlockCache.INSTANCE);
     try {
       for (FileRef file : tablet.files()) {
         if (opened.wants(file)) {
-          opened.files.add(
-              TabletFile.open(fs, root, file, NoBlockCache.INSTANCE, FileCaching.NORMAL));
+          opened.files.add(TabletFile.open(sstables, root, file, FileCaching.NORMAL));
         }
       }
     } catch (IOException | RuntimeException e) {

@@ -460,15 +460,24 @@ public final class Tablet implements Closeable {
     return core.health().failure();
   }
 
+  /** The bytes of the SSTables, as in {@link #statistics}, for those who look often. */
+  public long fileBytes() {
+    return core.current().peek().fileBytes();
+  }
+
+  /** The bytes of the memtables, likewise. */
+  public long memtableBytes() {
+    return core.current().peek().memtableBytes();
+  }
+
   /** The tablet's size and counters. */
   public TabletStatistics statistics() {
     TabletState state = core.current().peek();
     Counters counters = core.counters();
     return new TabletStatistics(
         state.files().size(),
-        state.files().stream().mapToLong(TabletFile::bytes).sum(),
-        state.active().bytes()
-            + state.frozen().stream().mapToLong(one -> one.memtable().bytes()).sum(),
+        state.fileBytes(),
+        state.memtableBytes(),
         state.active().cellCount()
             + state.frozen().stream().mapToLong(one -> one.memtable().cellCount()).sum(),
         counters.reads.sum(),

@@ -4,7 +4,7 @@ import io.stele.memtable.MemoryAccount;
 import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.ServerClock;
-import io.stele.sstable.BlockCache;
+import io.stele.sstable.OpenSSTables;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
@@ -15,7 +15,7 @@ import org.apache.hadoop.fs.Path;
  * @param clock the wall clock of its server
  * @param fs where its files are
  * @param root the directory that the paths of files are relative to
- * @param cache for blocks of SSTables, shared by all tablets of a server
+ * @param sstables opens its files, for all tablets of the server
  * @param memtables counts the memory of its memtables
  * @param operations limits the memory in which its server's tablets remember their clients'
  *     operations
@@ -30,7 +30,7 @@ public record TabletEnvironment(
     ServerClock clock,
     FileSystem fs,
     Path root,
-    BlockCache cache,
+    OpenSSTables sstables,
     MemoryAccount memtables,
     OperationBudget operations,
     TabletLog log,

@@ -8,8 +8,8 @@ import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
 import io.stele.record.FileRef;
 import io.stele.record.PendingFile;
-import io.stele.sstable.BlockCache;
 import io.stele.sstable.FileCaching;
+import io.stele.sstable.OpenSSTables;
 import io.stele.sstable.ReadOptions;
 import io.stele.sstable.SSTable;
 import io.stele.sstable.SSTableProperties;
@@ -18,14 +18,13 @@ import java.util.Comparator;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An open SSTable and the part of it that belongs to the tablet. It is closed when the last state
- * with it is released. Safe for use by any number of threads.
+ * An open SSTable and the part of it that belongs to the tablet. The tablet's share of it is closed
+ * when the last state with it is released. Safe for use by any number of threads.
  */
 final class TabletFile {
   /** Ordered by sequence numbers, and by path if these are equal. */
@@ -43,13 +42,15 @@ final class TabletFile {
   private static final Logger LOG = LoggerFactory.getLogger(TabletFile.class);
 
   private final FileRef ref;
+  private final OpenSSTables.Share share;
   private final SSTable table;
   private final long bytes;
   private final AtomicInteger holders = new AtomicInteger(1);
 
-  private TabletFile(FileRef ref, SSTable table, long bytes) {
+  private TabletFile(FileRef ref, OpenSSTables.Share share, long bytes) {
     this.ref = ref;
-    this.table = table;
+    this.share = share;
+    this.table = share.table();
     this.bytes = bytes;
   }
 
@@ -62,18 +63,17 @@ final class TabletFile {
             .findFirst()
             .map(group -> new FileCaching(group.inMemory(), group.cachePriority()))
             .orElse(FileCaching.NORMAL);
-    return open(environment.fs(), environment.root(), ref, environment.cache(), caching);
+    return open(environment.sstables(), environment.root(), ref, caching);
   }
 
   /** Opens a file below {@code root}; the caller is its first holder. */
-  static TabletFile open(
-      FileSystem fs, Path root, FileRef ref, BlockCache cache, FileCaching caching)
+  static TabletFile open(OpenSSTables sstables, Path root, FileRef ref, FileCaching caching)
       throws IOException {
-    SSTable table = SSTable.open(fs, new Path(root, ref.path()), ref.length(), cache, caching);
+    OpenSSTables.Share share = sstables.open(new Path(root, ref.path()), ref.length(), caching);
     try {
-      return new TabletFile(ref, table, table.bytesIn(ref.bounds()));
+      return new TabletFile(ref, share, share.table().bytesIn(ref.bounds()));
     } catch (IOException | RuntimeException e) {
-      table.close();
+      share.close();
       throw e;
     }
   }
@@ -87,7 +87,7 @@ final class TabletFile {
   TabletFile under(FileRef now) throws IOException {
     try {
       return new TabletFile(
-          now, table, now.bounds().equals(ref.bounds()) ? bytes : table.bytesIn(now.bounds()));
+          now, share, now.bounds().equals(ref.bounds()) ? bytes : table.bytesIn(now.bounds()));
     } catch (IOException | RuntimeException e) {
       release();
       throw e;
@@ -200,7 +200,7 @@ final class TabletFile {
   void release() {
     if (holders.decrementAndGet() == 0) {
       try {
-        table.close();
+        share.close();
       } catch (IOException e) {
         LOG.warn("Closing {} failed after all its reads had ended", ref, e);
       }

@@ -33,6 +33,7 @@ final class TabletState {
   private final Memtable active;
   private final List<Frozen> frozen;
   private final List<TabletFile> files;
+  private final long fileBytes;
   private final long redoPoint;
   private final long oldestReadable;
   private volatile Optional<Stacked> stacked = Optional.empty();
@@ -53,6 +54,7 @@ final class TabletState {
     this.active = active;
     this.frozen = List.copyOf(frozen);
     this.files = List.copyOf(files);
+    this.fileBytes = files.stream().mapToLong(TabletFile::bytes).sum();
     this.redoPoint = redoPoint;
     this.oldestReadable = oldestReadable;
     active.retain();
@@ -70,6 +72,20 @@ final class TabletState {
 
   List<TabletFile> files() {
     return files;
+  }
+
+  /** The bytes of the tablet's parts of all files. */
+  long fileBytes() {
+    return fileBytes;
+  }
+
+  /** The bytes of all memtables. */
+  long memtableBytes() {
+    long bytes = active.bytes();
+    for (Frozen one : frozen) {
+      bytes += one.memtable().bytes();
+    }
+    return bytes;
   }
 
   long redoPoint() {

@@ -284,7 +284,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
     server.tablets().coming().forEach(hosted -> report.addMoving(describe(hosted)));
     Collection<HostedTablet> served = server.tablets().all();
     for (HostedTablet hosted : served) {
-      sstableBytes += hosted.tablet().statistics().fileBytes();
+      sstableBytes += hosted.tablet().fileBytes();
       HostedTabletProto.Builder described = describe(hosted);
       for (HostShare share : blockHosts.of(hosted)) {
         described.addHosts(hosts.computeIfAbsent(share.host(), host -> hosts.size()));

@@ -2,6 +2,7 @@ package io.stele.tabletserver;
 
 import io.stele.metadata.TabletRecord;
 import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
 import io.stele.runtime.Futures;
@@ -40,6 +41,10 @@ final class HostedTablet {
   private final LongAdder requests = new LongAdder();
   private volatile long memtableBytesMax = Long.MAX_VALUE;
   private volatile Optional<TabletRecord> indivisible = Optional.empty();
+  private volatile Optional<Idle> idle = Optional.empty();
+
+  /** What needed no rewriting, when that was last looked for. */
+  private record Idle(TabletRecord record, TableSchema schema, long nanos) {}
 
   /** Work that failed, why, and until when it is not tried again. */
   private record Rest(long untilNanos, String reason) {}
@@ -139,7 +144,7 @@ final class HostedTablet {
    */
   void requireRoom() {
     long most = memtableBytesMax;
-    if (most != Long.MAX_VALUE && tablet.statistics().memtableBytes() > most) {
+    if (most != Long.MAX_VALUE && tablet.memtableBytes() > most) {
       throw SteleException.retryLater(
           "tablet "
               + id()
@@ -162,6 +167,27 @@ final class HostedTablet {
   boolean maySplit() {
     return !id().equals(TabletId.ROOT)
         && indivisible.filter(found -> found.files().equals(record().files())).isEmpty();
+  }
+
+  /**
+   * Remembers that the SSTables of {@code record} were not to be compacted or split.
+   *
+   * @param record read before they were looked at, as is {@code schema}
+   */
+  void foundIdle(TabletRecord record, TableSchema schema) {
+    idle = Optional.of(new Idle(record, schema, runtime.nanoTime()));
+  }
+
+  /**
+   * Whether {@link #foundIdle} said so less than {@code trusted} ago, and neither the record, which
+   * has the files and the pins, nor the schema has changed since.
+   */
+  boolean isIdle(Duration trusted) {
+    Optional<Idle> found = idle;
+    return found.isPresent()
+        && found.get().record().equals(record())
+        && found.get().schema().equals(tablet.schema())
+        && runtime.nanoTime() - found.get().nanos() < trusted.toNanos();
   }
 
   /** A single permit, held by each minor compaction, and last by what ends the tablet. */

@@ -2,9 +2,12 @@ package io.stele.tabletserver;
 
 import io.stele.config.TabletServerConfig;
 import io.stele.log.OldestNeeded;
+import io.stele.metadata.TabletRecord;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
 import io.stele.record.Pending;
+import io.stele.runtime.Durations;
 import io.stele.runtime.Futures;
 import io.stele.runtime.Permits;
 import io.stele.runtime.ProcessRuntime;
@@ -45,6 +48,10 @@ final class Maintenance implements JobOutcomes {
   private static final String CLEAR = "be cleared of rows";
   private static final String ERASE = "be rid of dropped families";
   private static final String UNPIN = "be rid of the pins of jobs that are over";
+
+  /** How long a tablet is not looked at again that needed no compaction, unless it changes. */
+  private static final Duration IDLE_TRUSTED = Duration.ofSeconds(5);
+
   private static final int STUCK_MEMTABLES = 2;
   private static final int OPERATIONS_SHARE_COMPACTED = 4;
 
@@ -58,6 +65,7 @@ final class Maintenance implements JobOutcomes {
   private final JobFiles files;
   private final JobTasks tasks;
   private final TabletServerConfig config;
+  private final Duration idleTrusted;
 
   Maintenance(
       ServerContext server,
@@ -76,6 +84,7 @@ final class Maintenance implements JobOutcomes {
     this.files = files;
     this.tasks = new JobTasks(runtime, tablets, files);
     this.config = config;
+    this.idleTrusted = Durations.min(IDLE_TRUSTED, config.garbageInterval());
   }
 
   /** Makes a round every {@code pause} until the server ends; a failed round ends the server. */
@@ -116,15 +125,15 @@ final class Maintenance implements JobOutcomes {
         putAside(hosted, failure.get());
         continue;
       }
-      if (hosted.tablet().statistics().memtableBytes() > config.memtableBytes()
+      if (hosted.tablet().memtableBytes() > config.memtableBytes()
           && !hosted.tablet().isCrowded()) {
         startMinor(hosted);
       }
-      if (!lifecycle.isDraining()) {
+      if (!lifecycle.isDraining() && !hosted.isIdle(idleTrusted)) {
         startRewriteOrSplit(hosted);
       }
       // Not while other tablets wait to be loaded, which needs the same disks and processors.
-      if (loader.hasReplayToCover(hosted) && !lifecycle.isBusy()) {
+      if (!lifecycle.isBusy() && loader.hasReplayToCover(hosted)) {
         coverReplay(hosted);
       }
       if (pins.hasEnded(hosted)) {
@@ -177,7 +186,7 @@ final class Maintenance implements JobOutcomes {
   }
 
   private static long memtableBytes(HostedTablet hosted) {
-    return hosted.tablet().statistics().memtableBytes();
+    return hosted.tablet().memtableBytes();
   }
 
   /** Makes minor compactions, because written operations take only a fraction of the memory. */
@@ -332,7 +341,9 @@ final class Maintenance implements JobOutcomes {
 
   private void startRewriteOrSplit(HostedTablet hosted) {
     Tablet tablet = hosted.tablet();
-    if (tablet.statistics().fileBytes() > tablet.schema().splitBytes() && hosted.maySplit()) {
+    TabletRecord record = hosted.record();
+    TableSchema schema = tablet.schema();
+    if (tablet.fileBytes() > tablet.schema().splitBytes() && hosted.maySplit()) {
       start(
           hosted,
           hosted.rewrites(),
@@ -342,8 +353,13 @@ final class Maintenance implements JobOutcomes {
           () -> lifecycle.split(hosted));
       return;
     }
+    boolean merges = tablet.wantsMergingCompaction();
+    boolean collects = tablet.wantsToCollectGarbage(config.garbageInterval());
+    if (!merges && !collects && hosted.rewrites().free() == HostedTablet.REWRITES_MAX) {
+      hosted.foundIdle(record, schema);
+    }
     Executor threads = threads(hosted).rewrites();
-    if (tablet.wantsMergingCompaction()) {
+    if (merges) {
       start(
           hosted,
           hosted.rewrites(),
@@ -352,7 +368,7 @@ final class Maintenance implements JobOutcomes {
           "make a merging compaction",
           tablet::mergingCompact);
     }
-    if (tablet.wantsToCollectGarbage(config.garbageInterval())) {
+    if (collects) {
       start(
           hosted,
           hosted.rewrites(),

@@ -251,7 +251,7 @@ class TabletLifecycle {
   private static void compactWhileServed(Tablet tablet) throws IOException {
     tablet.minorCompact();
     for (int i = 1; i < SERVED_COMPACTIONS_MAX; i++) {
-      if (tablet.statistics().memtableBytes() <= LITTLE_BYTES) {
+      if (tablet.memtableBytes() <= LITTLE_BYTES) {
         return;
       }
       tablet.minorCompact();

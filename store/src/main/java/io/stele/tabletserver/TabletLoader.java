@@ -245,7 +245,7 @@ final class TabletLoader {
             storage.clock(),
             storage.fs(),
             storage.layout().root(),
-            storage.cache(),
+            storage.sstables(),
             memtables,
             resources.operations(),
             TabletLog.of(resources.log(), spec.id()),

@@ -6,6 +6,7 @@ import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.ServerClock;
 import io.stele.sstable.BlockCache;
+import io.stele.sstable.OpenSSTables;
 import io.stele.tablet.CompactionPace;
 import io.stele.tablet.TabletOptions;
 import org.apache.hadoop.fs.FileSystem;
@@ -16,7 +17,7 @@ import org.apache.hadoop.fs.FileSystem;
  * @param clock the clock for ages of cells
  * @param fs the file system
  * @param layout the directories on it
- * @param cache for blocks of SSTables
+ * @param sstables the open ones
  * @param pace of the merging and major compactions of users' tablets
  * @param options of tablets
  * @param largeBlocks memory of compactions, for blocks with large values
@@ -25,7 +26,7 @@ record TabletStorage(
     ServerClock clock,
     FileSystem fs,
     Layout layout,
-    BlockCache cache,
+    OpenSSTables sstables,
     CompactionPace pace,
     TabletOptions options,
     MemoryRoom largeBlocks) {
@@ -41,7 +42,7 @@ record TabletStorage(
         clock,
         fs,
         layout,
-        cache,
+        new OpenSSTables(runtime, fs, cache),
         CompactionRate.of(runtime, config.compactionBytesPerSecond()),
         TabletOptions.DEFAULT
             .withReplicasMin(config.logReplicasMin())

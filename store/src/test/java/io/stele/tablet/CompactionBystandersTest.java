@@ -18,6 +18,7 @@ import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ServerClock;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.NoBlockCache;
+import io.stele.sstable.OpenSSTables;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -58,7 +59,7 @@ class CompactionBystandersTest {
             ServerClock.trusting(fixture.runtime().wallClock()),
             fixture.fs,
             TabletFixture.ROOT,
-            NoBlockCache.INSTANCE,
+            new OpenSSTables(SystemRuntime.INSTANCE, fixture.fs, NoBlockCache.INSTANCE),
             account,
             OperationBudget.unlimited(),
             fixture.log,
@@ -173,7 +174,7 @@ class CompactionBystandersTest {
                   ServerClock.trusting(SystemRuntime.INSTANCE.wallClock()),
                   fixture.fs,
                   TabletFixture.ROOT,
-                  NoBlockCache.INSTANCE,
+                  new OpenSSTables(SystemRuntime.INSTANCE, fixture.fs, NoBlockCache.INSTANCE),
                   MemoryAccount.NONE,
                   OperationBudget.unlimited(),
                   fixture.log,

@@ -9,6 +9,7 @@ import io.stele.model.TableSchema;
 import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ServerClock;
 import io.stele.sstable.NoBlockCache;
+import io.stele.sstable.OpenSSTables;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -85,7 +86,7 @@ final class ErrorInWriteTest {
                 clock,
                 fixture.fs,
                 TabletFixture.ROOT,
-                NoBlockCache.INSTANCE,
+                new OpenSSTables(fixture.runtime(), fixture.fs, NoBlockCache.INSTANCE),
                 fixture.memory,
                 fixture.operations,
                 log,

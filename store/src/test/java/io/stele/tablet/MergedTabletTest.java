@@ -20,6 +20,7 @@ import io.stele.runtime.ServerClock;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.CrashableFileSystem;
 import io.stele.sstable.NoBlockCache;
+import io.stele.sstable.OpenSSTables;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,7 +52,7 @@ class MergedTabletTest {
             ServerClock.trusting(SystemRuntime.INSTANCE.wallClock()),
             fs,
             TabletFixture.ROOT,
-            NoBlockCache.INSTANCE,
+            new OpenSSTables(SystemRuntime.INSTANCE, fs, NoBlockCache.INSTANCE),
             new CountingAccount(),
             OperationBudget.unlimited(),
             new ManualLog(),

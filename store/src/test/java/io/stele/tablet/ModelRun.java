@@ -30,8 +30,10 @@ import io.stele.record.PinnedTablet;
 import io.stele.runtime.ForwardingRuntime;
 import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ServerClock;
+import io.stele.runtime.SystemRuntime;
 import io.stele.sim.CrashableFileSystem;
 import io.stele.sstable.NoBlockCache;
+import io.stele.sstable.OpenSSTables;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -93,7 +95,7 @@ final class ModelRun {
                   ForwardingRuntime.withWallClock(ModelRun.this::time).wallClock()),
               fs,
               ROOT,
-              NoBlockCache.INSTANCE,
+              sstables,
               MemoryAccount.NONE,
               OperationBudget.unlimited(),
               log,
@@ -107,6 +109,8 @@ final class ModelRun {
 
   private final Random random;
   private final FileSystem fs = CrashableFileSystem.create();
+  private final OpenSSTables sstables =
+      new OpenSSTables(SystemRuntime.INSTANCE, fs, NoBlockCache.INSTANCE);
   private final TabletOptions options;
   private final RandomData data;
   private TableSchema schema;
@@ -156,6 +160,7 @@ final class ModelRun {
     for (Part part : parts) {
       part.tablet.close();
     }
+    assertThat(sstables.count()).as("files left open").isZero();
     return operations;
   }
 
@@ -403,9 +408,7 @@ final class ModelRun {
     part.inFlight.clear();
     rebuildQueued();
     points.removeIf(point -> point.part() == part);
-    if (part.tablet.failure().isEmpty()) {
-      part.tablet.close();
-    }
+    part.tablet.close();
     part.manifest.reassigned();
     ManualLog next = new ManualLog();
     part.log = next;

@@ -18,6 +18,7 @@ import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.ServerClock;
 import io.stele.sim.CrashableFileSystem;
 import io.stele.sstable.NoBlockCache;
+import io.stele.sstable.OpenSSTables;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -95,7 +96,7 @@ final class TabletFixture {
         new Clock(),
         fs,
         ROOT,
-        NoBlockCache.INSTANCE,
+        new OpenSSTables(runtime(), fs, NoBlockCache.INSTANCE),
         memory,
         operations,
         log,

@@ -28,6 +28,7 @@ import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ServerClock;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.NoBlockCache;
+import io.stele.sstable.OpenSSTables;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -332,7 +333,7 @@ class TabletTest {
               ServerClock.trusting(SystemRuntime.INSTANCE.wallClock()),
               fixture.fs,
               TabletFixture.ROOT,
-              NoBlockCache.INSTANCE,
+              new OpenSSTables(SystemRuntime.INSTANCE, fixture.fs, NoBlockCache.INSTANCE),
               MemoryAccount.NONE,
               OperationBudget.unlimited(),
               log,

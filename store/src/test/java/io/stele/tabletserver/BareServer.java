@@ -17,6 +17,7 @@ import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.ServerClock;
 import io.stele.runtime.WorkerPool;
 import io.stele.sstable.BlockCache;
+import io.stele.sstable.OpenSSTables;
 import io.stele.tablet.CompactionPace;
 import io.stele.tablet.OperationBudget;
 import io.stele.tablet.Tablet;
@@ -106,7 +107,7 @@ public final class BareServer implements AutoCloseable {
                 ServerClock.trusting(runtime.wallClock()),
                 storage.fs(),
                 world.layout(),
-                storage.cache(),
+                new OpenSSTables(runtime, storage.fs(), storage.cache()),
                 CompactionPace.UNLIMITED,
                 storage.tablets(),
                 MemoryRoom.unlimited()));

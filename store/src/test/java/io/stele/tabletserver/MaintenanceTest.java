@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.config.Keys;
 import io.stele.metadata.TabletRecord;
+import io.stele.model.ColumnFamily;
+import io.stele.model.LocalityGroup;
+import io.stele.model.Mutation;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletKind;
 import io.stele.runtime.ForwardingRuntime;
@@ -12,9 +15,11 @@ import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.FaultInjector;
 import io.stele.sim.Operation;
+import io.stele.tablet.OperationRequest;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
@@ -165,6 +170,60 @@ class MaintenanceTest {
       server.work();
       assertThat(hosted.tablet().statistics().files()).isEqualTo(1);
       assertThat(server.aborts).isEmpty();
+    }
+  }
+
+  @Test
+  void aTabletThatNeedsNoCompactionIsLookedAtAgainWhenItChangesOrAfterAWhile() throws Exception {
+    conf.set(Keys.GARBAGE_INTERVAL.name(), "1h");
+    AtomicLong skipped = new AtomicLong();
+    AtomicLong wall = new AtomicLong();
+    ProcessRuntime runtime =
+        new ForwardingRuntime() {
+          @Override
+          public long nanoTime() {
+            return super.nanoTime() + skipped.get();
+          }
+
+          @Override
+          public InstantSource wallClock() {
+            return () -> super.wallClock().instant().plusMillis(wall.get());
+          }
+        };
+    try (TestServer server = new TestServer(world, runtime, conf)) {
+      HostedTablet hosted = server.takeNew(TableSchema.of(SCHEMA.name(), "f", "g"));
+      Maintenance maintenance = maintenance(server);
+      for (int file = 0; server.rewrites.size() == 0; file++) {
+        assertThat(file).as("files that nothing merges").isLessThan(20);
+        Mutation both = Mutation.of("row" + file).put("f", "q", "v").put("g", "q", "v");
+        hosted.tablet().apply(OperationRequest.of(both)).join();
+        hosted.tablet().minorCompact();
+        maintenance.round();
+      }
+      assertThat(hosted.tablet().wantsMergingCompaction()).isTrue();
+      server.work();
+      maintenance.round();
+      assertThat(server.rewrites.size()).isZero();
+
+      wall.set(Duration.ofDays(30).toMillis());
+      maintenance.round();
+      assertThat(server.rewrites.size()).as("nothing has changed but the clock").isZero();
+      skipped.set(Duration.ofSeconds(5).toNanos());
+      maintenance.round();
+      assertThat(server.rewrites.size()).isEqualTo(1);
+
+      server.work();
+      maintenance.round();
+      assertThat(server.rewrites.size()).isZero();
+      hosted
+          .tablet()
+          .alter(
+              TableSchema.of(
+                  SCHEMA.name(),
+                  List.of(ColumnFamily.of("f"), ColumnFamily.of("g").in("apart")),
+                  LocalityGroup.of("apart")));
+      maintenance.round();
+      assertThat(server.rewrites.size()).as("the schema has changed").isEqualTo(1);
     }
   }
 

@@ -17,6 +17,8 @@ import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.Pin;
+import io.stele.runtime.ForwardingRuntime;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.FaultInjector;
 import io.stele.sim.Operation;
@@ -29,6 +31,9 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.Lock;
+import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -190,13 +195,29 @@ class SplitterTest {
     }
   }
 
+  private static boolean isForHalfOfATablet() {
+    return StackWalker.getInstance()
+        .walk(frames -> frames.anyMatch(frame -> frame.getMethodName().equals("openHalf")));
+  }
+
   @Test
   void aTabletWhoseHalvesCannotBeOpenedStaysWholeAndItsServerGoesOn() throws Exception {
-    try (TestServer server = new TestServer(world)) {
+    AtomicBoolean failing = new AtomicBoolean();
+    ProcessRuntime runtime =
+        new ForwardingRuntime() {
+          @Override
+          public Lock newLock() {
+            if (failing.get() && isForHalfOfATablet()) {
+              throw new IllegalStateException("a bug");
+            }
+            return super.newLock();
+          }
+        };
+    try (TestServer server = new TestServer(world, runtime, new Configuration(false))) {
       HostedTablet parent = filled(server);
-      world.disk.inject(TestServer.openingAnSSTableThrows("a bug"));
+      failing.set(true);
       assertThatThrownBy(() -> server.splitter.split(parent)).hasMessage("a bug");
-      world.disk.heal();
+      failing.set(false);
       assertThat(server.aborts).isEmpty();
       TestServer.put(parent, "more", "value");
       assertThat(TestServer.rows(parent)).isEqualTo(ROWS + 1);

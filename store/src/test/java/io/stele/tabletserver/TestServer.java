@@ -172,7 +172,7 @@ final class TestServer implements AutoCloseable {
         storage.clock(),
         storage.fs(),
         storage.layout(),
-        storage.cache(),
+        storage.sstables(),
         storage.pace(),
         UntimedPages.of(storage.options()),
         storage.largeBlocks());
