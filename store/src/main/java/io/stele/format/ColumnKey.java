@@ -2,6 +2,9 @@ package io.stele.format;
 
 import io.stele.model.Bytes;
 import io.stele.model.Column;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
@@ -23,6 +26,12 @@ import java.util.Arrays;
 public final class ColumnKey {
   private static final int ZERO = 0;
   private static final int ESCAPED_ZERO = 0xff;
+
+  // To look for a zero in eight bytes at once, the first of them the lowest.
+  private static final VarHandle EIGHT_BYTES =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final long LOW_BITS = 0x0101010101010101L;
+  private static final long HIGH_BITS = 0x8080808080808080L;
 
   private ColumnKey() {}
 
@@ -140,23 +149,34 @@ public final class ColumnKey {
 
   /** Where the escaped string at {@code from} ends, terminator included. */
   private static int terminated(byte[] key, int from, int length) throws MalformedException {
-    for (int i = from; i + 1 < length; i++) {
-      if (key[i] == ZERO) {
-        if (key[i + 1] == ZERO) {
-          return i + 2;
-        }
-        i++; // An escaped zero: its second byte is not looked at again.
+    int zero = firstZero(key, from, length - 1);
+    while (zero < length - 1) {
+      if (key[zero + 1] == ZERO) {
+        return zero + 2;
       }
+      zero = firstZero(key, zero + 2, length - 1); // It was an escaped one, of two bytes.
     }
     throw new MalformedException(from, "a part of a column key has no end");
   }
 
-  private static Bytes unescape(byte[] key, int from, int end) {
-    int zero = from;
-    while (zero < end - 2 && key[zero] != ZERO) {
-      zero++;
+  /** Where the first zero at or after {@code from} is; at or after {@code end}: there is none. */
+  private static int firstZero(byte[] key, int from, int end) {
+    int i = from;
+    for (; i <= end - Long.BYTES; i += Long.BYTES) {
+      long eight = (long) EIGHT_BYTES.get(key, i);
+      long zeros = (eight - LOW_BITS) & ~eight & HIGH_BITS; // The lowest bit set is of a zero.
+      if (zeros != 0) {
+        return i + Long.numberOfTrailingZeros(zeros) / Byte.SIZE;
+      }
     }
-    if (zero == end - 2) {
+    while (i < end && key[i] != ZERO) {
+      i++;
+    }
+    return i;
+  }
+
+  private static Bytes unescape(byte[] key, int from, int end) {
+    if (firstZero(key, from, end - 2) == end - 2) {
       return Bytes.of(key, from, end - 2 - from); // As nearly all are.
     }
     byte[] plain = new byte[end - 2 - from];

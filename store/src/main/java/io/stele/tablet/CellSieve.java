@@ -49,6 +49,7 @@ final class CellSieve {
   private int keyLength;
   private int rowEnd;
   private int familyEnd;
+  private boolean beganColumn;
   private String family = "";
   private GcRule rule = GcRule.NOTHING;
 
@@ -80,10 +81,17 @@ final class CellSieve {
         && Arrays.equals(key, 0, keyLength, cell.key(), 0, keyLength);
   }
 
+  /** Whether the last judged cell was the first one of its column. */
+  boolean beganColumn() {
+    return beganColumn;
+  }
+
   /** Judges the current cell of {@code cell}. */
   Verdict judge(CellCursor cell) throws IOException {
-    if (!isOfLastColumn(cell)) {
-      beginColumn(cell);
+    int common = Arrays.mismatch(key, 0, keyLength, cell.key(), 0, cell.keyLength());
+    beganColumn = common >= 0;
+    if (beganColumn) {
+      beginColumn(cell, common);
     }
     long sequence = cell.sequence();
     int ordinal = cell.ordinal();
@@ -196,15 +204,12 @@ final class CellSieve {
     };
   }
 
-  private void beginColumn(CellCursor cell) throws MalformedException {
+  /** Begins the column of {@code cell}, whose key has so many bytes in common with the last. */
+  private void beginColumn(CellCursor cell, int common) throws MalformedException {
     byte[] newKey = cell.key();
     int newLength = cell.keyLength();
-    boolean sameRow = rowEnd > 0 && ColumnKey.sameRow(newKey, newLength, key, rowEnd);
-    boolean sameFamily =
-        sameRow
-            && familyEnd > rowEnd
-            && newLength >= familyEnd
-            && Arrays.equals(newKey, rowEnd, familyEnd, key, rowEnd, familyEnd);
+    boolean sameRow = rowEnd > 0 && common >= rowEnd;
+    boolean sameFamily = sameRow && familyEnd > rowEnd && common >= familyEnd;
     if (!sameRow) {
       rowEnd = ColumnKey.rowPartLength(newKey, newLength);
       rowDeleted = -1;

@@ -20,6 +20,15 @@ final class MergedCursor implements CellCursor {
   private int size;
   private boolean placed;
 
+  // The current cell: its cursor is one of several kinds, and reads ask for each part repeatedly.
+  private byte[] key = {};
+  private int keyLength;
+  private long timestamp;
+  private long sequence;
+  private int ordinal;
+  private CellType type = CellType.PUT;
+  private int valueLength;
+
   /** Merges {@code cursors}, which are closed with this one; no two of them have the same cell. */
   MergedCursor(List<CellCursor> cursors, long readPoint) {
     this.all = cursors.toArray(new CellCursor[0]);
@@ -49,7 +58,7 @@ final class MergedCursor implements CellCursor {
       }
     }
     heapify();
-    return skipUnreadable();
+    return takeReadable();
   }
 
   @Override
@@ -67,37 +76,37 @@ final class MergedCursor implements CellCursor {
     } else {
       advance();
     }
-    return skipUnreadable();
+    return takeReadable();
   }
 
   @Override
   public byte[] key() {
-    return heap[0].key();
+    return key;
   }
 
   @Override
   public int keyLength() {
-    return heap[0].keyLength();
+    return keyLength;
   }
 
   @Override
   public long timestamp() {
-    return heap[0].timestamp();
+    return timestamp;
   }
 
   @Override
   public long sequence() {
-    return heap[0].sequence();
+    return sequence;
   }
 
   @Override
   public int ordinal() {
-    return heap[0].ordinal();
+    return ordinal;
   }
 
   @Override
   public CellType type() {
-    return heap[0].type();
+    return type;
   }
 
   @Override
@@ -112,7 +121,7 @@ final class MergedCursor implements CellCursor {
 
   @Override
   public int valueLength() {
-    return heap[0].valueLength();
+    return valueLength;
   }
 
   @Override
@@ -134,11 +143,23 @@ final class MergedCursor implements CellCursor {
     }
   }
 
-  private boolean skipUnreadable() throws IOException {
-    while (size > 0 && heap[0].sequence() > readPoint) {
+  /** Takes the parts of the first cell from here on that is not above the read point. */
+  private boolean takeReadable() throws IOException {
+    while (size > 0) {
+      CellCursor cell = heap[0];
+      sequence = cell.sequence();
+      if (sequence <= readPoint) {
+        key = cell.key();
+        keyLength = cell.keyLength();
+        timestamp = cell.timestamp();
+        ordinal = cell.ordinal();
+        type = cell.type();
+        valueLength = cell.valueLength();
+        return true;
+      }
       advance();
     }
-    return size > 0;
+    return false;
   }
 
   private void advance() throws IOException {

@@ -249,14 +249,15 @@ final class VisibleCells implements Closeable {
   }
 
   private CellSieve.Verdict judge() throws IOException {
-    if (!sieve.isOfLastColumn(source)) {
+    CellSieve.Verdict verdict = sieve.judge(source);
+    if (sieve.beganColumn()) {
       taken = 0;
       if (!resumed) {
         skip = 0;
       }
       resumed = false;
     }
-    return sieve.judge(source);
+    return verdict;
   }
 
   @Override

@@ -49,6 +49,26 @@ class ColumnKeyTest {
   }
 
   @Test
+  void zerosAreFoundWhereverTheyStand() throws MalformedException {
+    for (int length = 0; length < 30; length++) {
+      for (int first = 0; first <= length; first++) {
+        for (int second = first; second <= length; second++) {
+          byte[] plain = new byte[length + 1]; // The last byte is not part of the row.
+          Arrays.fill(plain, (byte) 0x80);
+          plain[first] = 0;
+          plain[second] = 0;
+          Bytes row = Bytes.of(plain, 0, length);
+          byte[] key = ColumnKey.of(row, "f", row);
+          assertThat(ColumnKey.rowPartLength(key, key.length))
+              .isEqualTo(ColumnKey.ofRow(row).length);
+          assertThat(ColumnKey.row(key, key.length)).isEqualTo(row);
+          assertThat(ColumnKey.column(key, key.length).qualifier()).isEqualTo(row);
+        }
+      }
+    }
+  }
+
+  @Test
   void tombstonesOfRowsAndFamiliesSortRightBeforeWhatTheyCover() {
     List<Named> names = someNames();
     for (Named named : names) {
@@ -88,7 +108,7 @@ class ColumnKeyTest {
   void anyBytesAreReadOrRefusedButNeverCrash() {
     Random random = new Random(1);
     for (int i = 0; i < 20_000; i++) {
-      byte[] key = new byte[random.nextInt(12)];
+      byte[] key = new byte[random.nextInt(24)];
       for (int j = 0; j < key.length; j++) {
         key[j] = (byte) (random.nextInt(3) == 0 ? random.nextInt() : 0);
       }
