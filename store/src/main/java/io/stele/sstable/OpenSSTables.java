@@ -99,15 +99,21 @@ public final class OpenSSTables {
       try {
         return new Share(key, shared, runtime.await(shared.table));
       } catch (InterruptedException e) {
-        // Whoever opens the file holds it too, so this is not the last share until it is open.
-        if (isLast(key, shared)) {
-          shared.table.join().close();
-        }
+        Shared left = shared;
+        shared.table.thenAccept(table -> giveBack(new Share(key, left, table)));
         throw Futures.interrupted(e, "waiting for " + path + " to be opened");
       } catch (ExecutionException e) {
         // Of another tablet, perhaps for a reason of its own: this one tries for itself.
         LOG.debug("Another tablet could not open {}", path, e);
       }
+    }
+  }
+
+  private static void giveBack(Share share) {
+    try {
+      share.close();
+    } catch (IOException e) {
+      LOG.warn("Closing {} failed", share.table().path(), e);
     }
   }
 
