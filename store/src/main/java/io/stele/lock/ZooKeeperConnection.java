@@ -8,6 +8,7 @@ import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
@@ -38,6 +39,9 @@ final class ZooKeeperConnection implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperConnection.class);
   private static final Duration RETRY_PAUSE = Duration.ofMillis(50);
 
+  /** How often a session can be taken up again before it ends, if nobody answers. */
+  private static final int ATTEMPTS_MIN = 3;
+
   private final ProcessRuntime runtime;
   private final CuratorZookeeperClient curator;
   private final String quorum;
@@ -65,7 +69,28 @@ final class ZooKeeperConnection implements AutoCloseable {
     this.timeLimit = sessionTimeout;
     this.curator =
         new CuratorZookeeperClient(
-            quorum, timeoutMillis, timeoutMillis, this::process, new RetryOneTime(1));
+            connectString(quorum),
+            timeoutMillis,
+            timeoutMillis,
+            this::process,
+            new RetryOneTime(1));
+  }
+
+  /**
+   * The quorum's servers, each named as often as it takes for {@link #ATTEMPTS_MIN}.
+   *
+   * <p>ZooKeeper's client waits for an answer to its handshake as long as the session's time limit
+   * divided by the number of servers it was told. A lone server that is just starting may accept a
+   * connection and then neither answer nor close it: {@code NIOServerCnxn.close} fails before its
+   * database is there. Without further attempts the session would expire meanwhile.
+   */
+  private static String connectString(String quorum) {
+    int pathAt = quorum.indexOf('/');
+    String servers = pathAt < 0 ? quorum : quorum.substring(0, pathAt);
+    String path = pathAt < 0 ? "" : quorum.substring(pathAt);
+    int named = servers.split(",", -1).length;
+    int times = (ATTEMPTS_MIN + named - 1) / named;
+    return String.join(",", Collections.nCopies(times, servers)) + path;
   }
 
   /**

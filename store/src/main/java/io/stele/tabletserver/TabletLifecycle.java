@@ -37,7 +37,7 @@ class TabletLifecycle {
   private static final Logger LOG = LoggerFactory.getLogger(TabletLifecycle.class);
   private static final long LITTLE_BYTES = 1 << 20;
   private static final int SERVED_COMPACTIONS_MAX = 4;
-  private static final int UNLOADS_AT_ONCE = 5; // On the threads that load, and the caller's.
+  private static final int UNLOADS_AT_ONCE = 3; // On the threads that load, and the caller's.
   private static final Duration MOVES_END_MAX = Duration.ofSeconds(30);
   private static final Duration LOOK_AGAIN = Duration.ofMillis(10);
 

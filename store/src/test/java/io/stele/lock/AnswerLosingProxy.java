@@ -6,12 +6,15 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Stands between a ZooKeeper client and its server, and when told lets one request through, waits
- * for its answer, and breaks the connection instead of passing it on.
+ * Stands between a ZooKeeper client and its server. When told, it lets one request through, waits
+ * for its answer, and breaks the connection instead of passing it on; or it accepts a connection
+ * and never answers.
  */
 final class AnswerLosingProxy implements AutoCloseable {
   private static final int PING = -2;
@@ -20,6 +23,8 @@ final class AnswerLosingProxy implements AutoCloseable {
   private final int target;
   private final AtomicBoolean armed = new AtomicBoolean();
   private final AtomicInteger lost = new AtomicInteger();
+  private final AtomicBoolean ignoring = new AtomicBoolean();
+  private final Queue<Socket> ignored = new ConcurrentLinkedQueue<>(); // Or they would be closed.
 
   AnswerLosingProxy(int target) throws IOException {
     this.target = target;
@@ -32,6 +37,15 @@ final class AnswerLosingProxy implements AutoCloseable {
 
   void loseNextAnswer() {
     armed.set(true);
+  }
+
+  /** Accepts the next connection, and never answers it. */
+  void ignoreNextConnection() {
+    ignoring.set(true);
+  }
+
+  int ignored() {
+    return ignored.size();
   }
 
   int lost() {
@@ -47,6 +61,10 @@ final class AnswerLosingProxy implements AutoCloseable {
     while (true) {
       try {
         Socket client = listener.accept();
+        if (ignoring.compareAndSet(true, false)) {
+          ignored.add(client);
+          continue;
+        }
         Socket server = new Socket(InetAddress.getLoopbackAddress(), target);
         start(() -> requests(client, server));
         start(() -> answers(client, server));

@@ -109,4 +109,21 @@ class CuratorLockServiceTest extends LockServiceContract {
       assertThat(proxy.lost()).isEqualTo(6);
     }
   }
+
+  /** As a server does that is just starting, now and then. */
+  @Test
+  void aServerThatDoesNotAnswerOneConnectionEndsNoSession() throws Exception {
+    try (AnswerLosingProxy proxy = new AnswerLosingProxy(server.getPort());
+        LockService locks =
+            CuratorLockService.connect(
+                SystemRuntime.INSTANCE, "localhost:" + proxy.port(), "test", SESSION)) {
+      Lock lock = locks.tryLock("lock", Bytes.of("a")).orElseThrow();
+      proxy.ignoreNextConnection();
+      proxy.loseNextAnswer();
+      assertThatThrownBy(lock::renew).isInstanceOf(IOException.class);
+      awaitRenewal(lock);
+      assertThat(proxy.ignored()).isEqualTo(1);
+      assertThat(lock.isHeld()).isTrue();
+    }
+  }
 }
