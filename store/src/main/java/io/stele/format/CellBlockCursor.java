@@ -41,6 +41,14 @@ public final class CellBlockCursor implements CellCursor {
     return cursor;
   }
 
+  /** Moves back before the first cell of a sequential block. */
+  public void reset() {
+    position = start;
+    keyLength = 0;
+    timestamp = 0;
+    sequence = 0;
+  }
+
   /** Reads a block written by a {@link CellBlockWriter#searchable} writer. */
   public static CellBlockCursor searchable(byte[] block, int offset, int length)
       throws MalformedException {

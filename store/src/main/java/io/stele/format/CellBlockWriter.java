@@ -33,9 +33,11 @@ public final class CellBlockWriter {
   /** More memory than this is not kept for the next block: a block so large is rare. */
   private static final int KEPT_BYTES_MAX = 4 << 20;
 
+  private static final int[] NO_RESTARTS = new int[0];
+
   private final int restartInterval;
   private final ByteWriter out;
-  private int[] restarts = new int[16];
+  private int[] restarts = NO_RESTARTS;
   private int restartCount;
   private int cellCount;
   private byte[] lastKey = new byte[64];
@@ -150,7 +152,7 @@ public final class CellBlockWriter {
 
   /** Ends the block and returns its bytes, valid until {@link #clear()}. */
   public ByteWriter finish() {
-    if (restartInterval != Integer.MAX_VALUE) {
+    if (isSearchable()) {
       for (int i = 0; i < restartCount; i++) {
         out.writeInt(restarts[i]);
       }
@@ -172,11 +174,17 @@ public final class CellBlockWriter {
     cellCount = 0;
   }
 
+  private boolean isSearchable() {
+    return restartInterval != Integer.MAX_VALUE;
+  }
+
   private void restart() {
-    if (restartCount == restarts.length) {
-      restarts = Arrays.copyOf(restarts, restartCount * 2);
+    if (isSearchable()) {
+      if (restartCount == restarts.length) {
+        restarts = Arrays.copyOf(restarts, Math.max(16, restartCount * 2));
+      }
+      restarts[restartCount++] = out.size();
     }
-    restarts[restartCount++] = out.size();
     lastKeyLength = 0;
     lastTimestamp = 0;
     lastSequence = 0;

@@ -30,7 +30,7 @@ public final class OperationDigest {
   private final CRC32C crc = new CRC32C();
 
   /** What comes next; added to the checksum at once, as each addition has a cost of its own. */
-  private final ByteWriter next = new ByteWriter(256);
+  private final ByteWriter next = new ByteWriter(64);
 
   private long length;
 

@@ -25,7 +25,9 @@ public record Mutation(Bytes row, List<Edit> edits) implements RowOperation {
     Limits.checkRow(row);
     edits = List.copyOf(edits);
     Limits.checkEdits(row, edits.size());
-    edits.forEach(Mutation::check);
+    for (Edit edit : edits) {
+      check(edit);
+    }
   }
 
   @Override

@@ -151,21 +151,22 @@ public final class MutateBatch {
               ? Optional.of(OperationCodec.id(message.getOperations(), mutation.getOperation()))
               : Optional.empty();
       small.take(MUTATION_BYTES);
-      Bytes row = firstRow(body.array(), offset, length);
+      CellBlockCursor cells = CellBlockCursor.sequential(body.array(), offset, length);
+      Bytes row = firstRow(cells);
+      cells.reset();
       entries.add(
           new Entry(
               message.getTablets(tablet),
               id,
               OperationCodec.decode(mutation.getDurability()),
-              OperationCodec.decode(row, body.array(), offset, length, small)));
+              OperationCodec.decode(row, cells, small)));
       offset += length;
     }
     return entries;
   }
 
-  private static Bytes firstRow(byte[] block, int offset, int length) {
+  private static Bytes firstRow(CellBlockCursor cells) {
     try {
-      CellBlockCursor cells = CellBlockCursor.sequential(block, offset, length);
       cells.next();
       return ColumnKey.row(cells.key(), cells.keyLength());
     } catch (IOException e) {

@@ -257,10 +257,10 @@ public final class OperationCodec {
     }
   }
 
-  /** The mutation of {@code row} in a cell block. */
-  static Mutation decode(Bytes row, byte[] block, int offset, int length, MemoryClaim memory) {
+  /** The mutation of {@code row} whose edits {@code cells} holds. */
+  static Mutation decode(Bytes row, CellBlockCursor cells, MemoryClaim memory) {
     try {
-      return MutationBlock.read(row, CellBlockCursor.sequential(block, offset, length), memory);
+      return MutationBlock.read(row, cells, memory);
     } catch (IOException | IllegalArgumentException e) {
       throw new SteleException(
           SteleException.Code.REFUSED,
@@ -270,7 +270,7 @@ public final class OperationCodec {
   }
 
   private static Mutation decode(Bytes row, ByteString block, MemoryClaim memory) {
-    return decode(row, block.toByteArray(), 0, block.size(), memory);
+    return decode(row, CellBlockCursor.sequential(block.toByteArray(), 0, block.size()), memory);
   }
 
   private static ByteString encode(Mutation mutation) {
