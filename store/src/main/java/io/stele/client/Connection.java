@@ -21,6 +21,7 @@ import io.stele.model.TabletId;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.SharedResources;
 import io.stele.runtime.SystemRuntime;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.NetworkTransport;
@@ -47,15 +48,15 @@ import org.apache.hadoop.fs.Path;
 final class Connection implements AutoCloseable {
   private static final String NOBODY_CALLS = "localhost"; // A client is not reached by others.
 
-  private static final SharedLocks SESSIONS =
-      new SharedLocks(
-          SystemRuntime.INSTANCE,
-          cluster ->
-              CuratorLockService.connect(
-                  SystemRuntime.INSTANCE,
-                  cluster.zookeeperQuorum(),
-                  cluster.name(),
-                  cluster.sessionTimeout()));
+  /**
+   * One session for each cluster, however many connections there are. ZooKeeper limits sessions by
+   * host ({@code maxClientCnxns}), and a job has many tasks on each host, each of which may read
+   * and write tables. Clients hold no locks, so they can share a session. To open and to close one
+   * takes ZooKeeper's client a tenth of a second each, and programs often open one connection after
+   * another, so a session outlives the last for a while.
+   */
+  private static final SharedResources<ClusterConfig, LockService> SESSIONS =
+      new SharedResources<>(SystemRuntime.INSTANCE, Duration.ofSeconds(1));
 
   private final Configuration conf;
   private final Waiting waiting;
@@ -106,15 +107,20 @@ final class Connection implements AutoCloseable {
     ClusterConfig cluster = ClusterConfig.of(conf);
     Configuration own = new Configuration(conf);
     ProcessRuntime runtime = SystemRuntime.INSTANCE;
-    SharedLocks.Hold session = SESSIONS.hold(cluster);
+    SharedResources.Share<LockService> session =
+        SESSIONS.share(
+            cluster,
+            () ->
+                CuratorLockService.connect(
+                    runtime, cluster.zookeeperQuorum(), cluster.name(), cluster.sessionTimeout()));
     Transport transport = new NetworkTransport(own, runtime, NOBODY_CALLS);
     return new Connection(
         own,
         new Waiting(runtime, whileWaiting),
-        session.locks(),
+        session.resource(),
         transport,
         Optional.empty(),
-        List.of(transport::close, session.release()));
+        List.of(transport::close, session::close));
   }
 
   ProcessRuntime runtime() {

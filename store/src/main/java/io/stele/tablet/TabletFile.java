@@ -8,6 +8,7 @@ import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
 import io.stele.record.FileRef;
 import io.stele.record.PendingFile;
+import io.stele.runtime.SharedResources;
 import io.stele.sstable.FileCaching;
 import io.stele.sstable.OpenSSTables;
 import io.stele.sstable.ReadOptions;
@@ -19,8 +20,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.fs.Path;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * An open SSTable and the part of it that belongs to the tablet. The tablet's share of it is closed
@@ -39,18 +38,16 @@ final class TabletFile {
    */
   static final long UNPINNED = Long.MAX_VALUE;
 
-  private static final Logger LOG = LoggerFactory.getLogger(TabletFile.class);
-
   private final FileRef ref;
-  private final OpenSSTables.Share share;
+  private final SharedResources.Share<SSTable> share;
   private final SSTable table;
   private final long bytes;
   private final AtomicInteger holders = new AtomicInteger(1);
 
-  private TabletFile(FileRef ref, OpenSSTables.Share share, long bytes) {
+  private TabletFile(FileRef ref, SharedResources.Share<SSTable> share, long bytes) {
     this.ref = ref;
     this.share = share;
-    this.table = share.table();
+    this.table = share.resource();
     this.bytes = bytes;
   }
 
@@ -69,9 +66,9 @@ final class TabletFile {
   /** Opens a file below {@code root}; the caller is its first holder. */
   static TabletFile open(OpenSSTables sstables, Path root, FileRef ref, FileCaching caching)
       throws IOException {
-    OpenSSTables.Share share = sstables.open(new Path(root, ref.path()), ref.length(), caching);
+    SharedResources.Share<SSTable> share = sstables.open(new Path(root, ref.path()), ref.length(), caching);
     try {
-      return new TabletFile(ref, share, share.table().bytesIn(ref.bounds()));
+      return new TabletFile(ref, share, share.resource().bytesIn(ref.bounds()));
     } catch (IOException | RuntimeException e) {
       share.close();
       throw e;
@@ -199,11 +196,7 @@ final class TabletFile {
 
   void release() {
     if (holders.decrementAndGet() == 0) {
-      try {
-        share.close();
-      } catch (IOException e) {
-        LOG.warn("Closing {} failed after all its reads had ended", ref, e);
-      }
+      share.close();
     }
   }
 }
