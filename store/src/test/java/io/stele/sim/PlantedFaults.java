@@ -98,6 +98,12 @@ final class PlantedFaults {
                 RowsOfFiles.class)
             .under("jobs"),
         fault(
+                "a task's later runs come before its earlier ones",
+                "bulk.AttemptOutput",
+                "name",
+                LaterRunsBefore.class)
+            .under("jobs"),
+        fault(
                 "jobs are taken in the order of their names",
                 "metadata.JobNodes",
                 "committed",
@@ -314,6 +320,15 @@ final class PlantedFaults {
     @Advice.OnMethodExit
     static void exit(@Advice.Return(readOnly = false) Set<ServerId> returned) {
       returned = Set.of();
+    }
+  }
+
+  static final class LaterRunsBefore {
+    @Advice.OnMethodExit
+    static void exit(
+        @Advice.FieldValue("writers") int writers,
+        @Advice.Return(readOnly = false) String returned) {
+      returned = returned.replaceFirst("_[0-9]+$", "_" + (2_000_000_000 - writers));
     }
   }
 

@@ -17,10 +17,10 @@ import java.util.TreeSet;
 /**
  * Whether the files of jobs became visible all at once, once, and never where the job did not
  * commit. A job writes to each of its rows a column in each of two families, whose qualifier is its
- * name; nobody else writes these.
+ * name, and so is its value in the end; nobody else writes these.
  *
  * <ul>
- *   <li>A row has both columns of a job, or none.
+ *   <li>A row has both columns of a job, or none, with the values that it wrote last.
  *   <li>Nobody sees a column of a job before its commit began, in another row, or when the job
  *       certainly did not commit.
  *   <li>A read that begins after somebody has seen a column of a job, or its commit was answered,
@@ -172,6 +172,9 @@ public final class JobChecker {
             String name = cell.qualifier().toUtf8();
             if (jobs.containsKey(name)) {
               columns.merge(name, 1, Integer::sum);
+              if (!cell.value().equals(cell.qualifier())) {
+                findings.add(call + " saw a value of " + name + " that it wrote over: " + cell);
+              }
             }
           }
         }

@@ -50,6 +50,7 @@ public final class JobWrites extends TableWorkload {
   private static final Duration LEASE = Duration.ofSeconds(10);
   private static final String COMMITS = "commits ";
   private static final int ROWS_OF_JOB_MAX = 6;
+  private static final String OVERWRITTEN = "overwritten";
   private static final JobOutput.Terms TERMS = new JobOutput.Terms(1_000, Integer.MAX_VALUE);
 
   private final int rows;
@@ -128,6 +129,7 @@ public final class JobWrites extends TableWorkload {
     private final Jobs jobs;
     private final RandomGenerator random;
     private final Set<Bytes> rowsOfJob = new TreeSet<>();
+    private final Optional<AttemptOutput.Sorting> sorting; // By tasks.
     private Optional<RowRange> replaced = Optional.empty();
 
     OneJob(WorkloadContext context, int client, String column) {
@@ -136,6 +138,14 @@ public final class JobWrites extends TableWorkload {
       this.column = column;
       this.jobs = context.client().jobs();
       this.random = context.random();
+      this.sorting = someSorting();
+    }
+
+    /** With little memory each mutation is a run of its own, with more the task has one. */
+    private Optional<AttemptOutput.Sorting> someSorting() {
+      return random.nextBoolean()
+          ? Optional.empty()
+          : Optional.of(new AttemptOutput.Sorting(random.nextBoolean() ? 1 : 1 << 20, () -> {}));
     }
 
     void run() throws InterruptedException {
@@ -208,10 +218,13 @@ public final class JobWrites extends TableWorkload {
     private Published write(String job) throws IOException {
       TableId id = jobs.tableId(table);
       JobOutput output = new JobOutput(jobs, job);
-      List<Bytes> inOrder = List.copyOf(rowsOfJob);
-      int half = random.nextInt(inOrder.size() + 1);
-      writeTask(output, id, "task-0", inOrder.subList(0, half));
-      writeTask(output, id, "task-1", inOrder.subList(half, inOrder.size()));
+      List<Bytes> ofTasks = new ArrayList<>(rowsOfJob);
+      if (sorting.isPresent()) {
+        Collections.shuffle(ofTasks, new Random(random.nextLong()));
+      }
+      int half = random.nextInt(ofTasks.size() + 1);
+      writeTask(output, id, "task-0", ofTasks.subList(0, half));
+      writeTask(output, id, "task-1", ofTasks.subList(half, ofTasks.size()));
       return new Published(
           job, output, replaced.map(range -> Map.of(id, List.of(range))).orElse(Map.of()));
     }
@@ -221,11 +234,12 @@ public final class JobWrites extends TableWorkload {
       List<String> finished = new ArrayList<>();
       int attempts = random.nextInt(3) == 0 ? 2 : 1;
       for (int i = 0; i < attempts; i++) {
-        try (AttemptOutput attempt = output.attempt(task + "-" + i, TERMS)) {
+        try (AttemptOutput attempt = attempt(output, task + "-" + i)) {
           attempt.addTable(table, id, schema);
-          for (Bytes row : ofTask) {
-            attempt.add(table, Mutation.of(row).put("f", column, column).put("g", column, column));
+          if (sorting.isPresent()) { // Then rows may come again: the later value counts.
+            add(attempt, ofTask, OVERWRITTEN);
           }
+          add(attempt, ofTask, column);
           if (i == 0 || random.nextBoolean()) { // Otherwise it is killed.
             attempt.finish();
             finished.add(task + "-" + i);
@@ -238,6 +252,18 @@ public final class JobWrites extends TableWorkload {
         if (random.nextBoolean()) {
           output.discard(attempt); // Those that came too late; what is published stays.
         }
+      }
+    }
+
+    private AttemptOutput attempt(JobOutput output, String name) {
+      return sorting.isPresent()
+          ? output.attempt(name, TERMS, sorting.get())
+          : output.attempt(name, TERMS);
+    }
+
+    private void add(AttemptOutput attempt, List<Bytes> ofTask, String value) throws IOException {
+      for (Bytes row : ofTask) {
+        attempt.add(table, Mutation.of(row).put("f", column, value).put("g", column, value));
       }
     }
 
