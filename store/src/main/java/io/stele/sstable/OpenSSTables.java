@@ -45,8 +45,7 @@ public final class OpenSSTables {
    */
   public SharedResources.Share<SSTable> open(Path path, long length, FileCaching caching)
       throws IOException {
-    return files.share(
-        new Key(path, length), () -> SSTable.open(fs, path, length, cache, caching));
+    return files.share(new Key(path, length), () -> SSTable.open(fs, path, length, cache, caching));
   }
 
   /** How many files are open, or being opened. */

@@ -66,7 +66,8 @@ final class TabletFile {
   /** Opens a file below {@code root}; the caller is its first holder. */
   static TabletFile open(OpenSSTables sstables, Path root, FileRef ref, FileCaching caching)
       throws IOException {
-    SharedResources.Share<SSTable> share = sstables.open(new Path(root, ref.path()), ref.length(), caching);
+    SharedResources.Share<SSTable> share =
+        sstables.open(new Path(root, ref.path()), ref.length(), caching);
     try {
       return new TabletFile(ref, share, share.resource().bytesIn(ref.bounds()));
     } catch (IOException | RuntimeException e) {
