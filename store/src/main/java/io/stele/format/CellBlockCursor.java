@@ -41,12 +41,9 @@ public final class CellBlockCursor implements CellCursor {
     return cursor;
   }
 
-  /** Moves back before the first cell of a sequential block. */
-  public void reset() {
-    position = start;
-    keyLength = 0;
-    timestamp = 0;
-    sequence = 0;
+  /** Moves back before the first cell. */
+  public void rewind() throws MalformedException {
+    rewind(start, 0);
   }
 
   /** Reads a block written by a {@link CellBlockWriter#searchable} writer. */
@@ -83,7 +80,7 @@ public final class CellBlockCursor implements CellCursor {
     start = offset;
     cellsEnd = offset + (int) cells;
     restartCount = count;
-    rewind(offset, 0);
+    rewind();
   }
 
   @Override
@@ -99,7 +96,7 @@ public final class CellBlockCursor implements CellCursor {
       }
     }
     if (restartCount == 0) {
-      rewind(start, 0);
+      rewind();
     } else {
       restart(low);
     }

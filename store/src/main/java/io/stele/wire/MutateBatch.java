@@ -153,7 +153,6 @@ public final class MutateBatch {
       small.take(MUTATION_BYTES);
       CellBlockCursor cells = CellBlockCursor.sequential(body.array(), offset, length);
       Bytes row = firstRow(cells);
-      cells.reset();
       entries.add(
           new Entry(
               message.getTablets(tablet),
@@ -165,10 +164,13 @@ public final class MutateBatch {
     return entries;
   }
 
+  /** The row of the first cell; the cursor is before that again. */
   private static Bytes firstRow(CellBlockCursor cells) {
     try {
       cells.next();
-      return ColumnKey.row(cells.key(), cells.keyLength());
+      Bytes row = ColumnKey.row(cells.key(), cells.keyLength());
+      cells.rewind();
+      return row;
     } catch (IOException e) {
       throw new SteleException(
           SteleException.Code.REFUSED, "a mutation names no row: " + e.getMessage(), e);

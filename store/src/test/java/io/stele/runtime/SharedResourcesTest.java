@@ -22,6 +22,7 @@ class SharedResourcesTest {
       new SharedResources<>(timers, Duration.ofSeconds(1));
   private final SharedResources<String, Resource> closedAtOnce =
       new SharedResources<>(SystemRuntime.INSTANCE, Duration.ZERO);
+  private final CountDownLatch goOn = new CountDownLatch(1);
 
   private static final class Resource implements AutoCloseable {
     private volatile int closed;
@@ -109,16 +110,11 @@ class SharedResourcesTest {
 
   @Test
   void whoeverWaitsForAnotherThatFailsTriesForItself() throws Exception {
-    CountDownLatch opening = new CountDownLatch(1);
-    CountDownLatch goOn = new CountDownLatch(1);
     CompletableFuture<SharedResources.Share<Resource>> failing =
-        inAnotherThread(
+        beginInAnotherThread(
             () -> {
-              opening.countDown();
-              await(goOn);
               throw new IOException("nobody answers");
             });
-    await(opening);
     CompletableFuture<SharedResources.Share<Resource>> other = inAnotherThread(Resource::new);
     goOn.countDown();
     assertThatThrownBy(failing::join).hasRootCauseMessage("nobody answers");
@@ -129,16 +125,7 @@ class SharedResourcesTest {
 
   @Test
   void whoeverIsInterruptedHoldsNothing() throws Exception {
-    CountDownLatch opening = new CountDownLatch(1);
-    CountDownLatch goOn = new CountDownLatch(1);
-    CompletableFuture<SharedResources.Share<Resource>> first =
-        inAnotherThread(
-            () -> {
-              opening.countDown();
-              await(goOn);
-              return new Resource();
-            });
-    await(opening);
+    CompletableFuture<SharedResources.Share<Resource>> first = beginInAnotherThread(Resource::new);
     Thread.currentThread().interrupt();
     assertThatThrownBy(() -> closedAtOnce.share(KEY, Resource::new))
         .isInstanceOf(InterruptedIOException.class);
@@ -147,6 +134,21 @@ class SharedResourcesTest {
     first.join().close();
     assertThat(first.join().resource().closed).isEqualTo(1);
     assertThat(closedAtOnce.count()).isZero();
+  }
+
+  /** Returns when a thread is opening the resource; that goes on when {@link #goOn} is 0. */
+  private CompletableFuture<SharedResources.Share<Resource>> beginInAnotherThread(
+      SharedResources.Opener<Resource> opener) {
+    CountDownLatch opening = new CountDownLatch(1);
+    CompletableFuture<SharedResources.Share<Resource>> share =
+        inAnotherThread(
+            () -> {
+              opening.countDown();
+              await(goOn);
+              return opener.open();
+            });
+    await(opening);
+    return share;
   }
 
   private CompletableFuture<SharedResources.Share<Resource>> inAnotherThread(
