@@ -14,6 +14,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -22,7 +24,8 @@ import java.util.concurrent.atomic.LongAdder;
  *
  * <p>Permits separate the work on it. Merging and major compactions, which rewrite SSTables, may
  * run at the same time, but not while a split or unload ends the tablet: that takes all permits of
- * rewrites, then the permit of minor compactions. Safe for use by any number of threads.
+ * rewrites, then the permit of minor compactions. Only a running task holds permits: work that is
+ * queued for a thread has none. Safe for use by any number of threads.
  */
 final class HostedTablet {
   private static final Duration REST_AFTER_FAILURE = Duration.ofSeconds(5);
@@ -36,6 +39,7 @@ final class HostedTablet {
   private final RecordManifest manifest;
   private final Permits minor;
   private final Permits rewrites;
+  private final Set<String> queued = ConcurrentHashMap.newKeySet(); // Work.
   private final Map<String, Rest> resting = new ConcurrentSkipListMap<>(); // By work.
   private final Map<String, Trouble> troubles = new ConcurrentSkipListMap<>(); // By work.
   private final LongAdder requests = new LongAdder();
@@ -86,6 +90,16 @@ final class HostedTablet {
 
   TabletKind kind() {
     return TabletKind.of(id());
+  }
+
+  /** Remembers that {@code work} is queued or runs; returns false if it was already. */
+  boolean queued(String work) {
+    return queued.add(work);
+  }
+
+  /** {@code work} is neither queued any more, nor does it run. */
+  void ended(String work) {
+    queued.remove(work);
   }
 
   /** Delays {@code work} for a while because it just failed for a transient reason. */

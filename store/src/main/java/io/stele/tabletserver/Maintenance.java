@@ -388,27 +388,45 @@ final class Maintenance implements JobOutcomes {
     void run() throws IOException;
   }
 
+  /**
+   * Queues work on a tablet, unless that work is queued or runs, rests after a failure, or cannot
+   * have its permits now: then the next round will see.
+   *
+   * <p>Queued work holds no permits; the thread that does the work takes them. Otherwise a task
+   * that has the last thread could wait for the permits of work that is queued behind it, for ever.
+   */
   private void start(
       HostedTablet hosted, Permits permits, int count, Executor threads, String what, Work work) {
-    if (hosted.isResting(what) || !permits.tryAcquire(count)) {
-      return; // The next round will see.
+    if (hosted.isResting(what) || permits.free() < count || !hosted.queued(what)) {
+      return;
     }
     try {
       threads.execute(
           () -> {
             try {
-              if (tablets.has(hosted)) {
-                work.run();
-                succeeded(hosted, what);
-              }
-            } catch (IOException | RuntimeException | Error e) {
-              failed(hosted, what, e);
+              tryWork(hosted, permits, count, what, work);
             } finally {
-              permits.release(count);
+              hosted.ended(what);
             }
           });
     } catch (RejectedExecutionException e) {
-      permits.release(count); // The server stops.
+      hosted.ended(what); // The server stops.
+    }
+  }
+
+  private void tryWork(HostedTablet hosted, Permits permits, int count, String what, Work work) {
+    if (!permits.tryAcquire(count)) {
+      return;
+    }
+    try {
+      if (tablets.has(hosted)) {
+        work.run();
+        succeeded(hosted, what);
+      }
+    } catch (IOException | RuntimeException | Error e) {
+      failed(hosted, what, e);
+    } finally {
+      permits.release(count);
     }
   }
 

@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -125,15 +126,7 @@ class MaintenanceTest {
   @Test
   void aTabletAboveItsSplitSizeIsSplitByTheThreadsOfSplits() throws Exception {
     try (TestServer server = server()) {
-      HostedTablet hosted = server.takeNew(SCHEMA.withSplitBytes(1 << 20));
-      Random random = new Random(1);
-      for (int i = 0; i < 20; i++) {
-        byte[] bytes = new byte[100_000];
-        random.nextBytes(bytes);
-        TestServer.put(
-            hosted, "row" + (char) ('a' + i), new String(bytes, StandardCharsets.ISO_8859_1));
-      }
-      hosted.tablet().minorCompact();
+      aboveItsSplitSize(server);
       server.lifecycle.drain(true);
       maintenance(server).round();
       assertThat(server.splits.size()).as("a server that drains splits nothing").isZero();
@@ -142,6 +135,54 @@ class MaintenanceTest {
       assertThat(server.splits.size()).isEqualTo(1);
       server.work();
       assertThat(server.context.tablets().count()).isEqualTo(2);
+    }
+  }
+
+  private static HostedTablet aboveItsSplitSize(TestServer server) throws Exception {
+    HostedTablet hosted = server.takeNew(SCHEMA.withSplitBytes(1 << 20));
+    Random random = new Random(1);
+    for (int i = 0; i < 20; i++) {
+      byte[] bytes = new byte[100_000];
+      random.nextBytes(bytes);
+      TestServer.put(
+          hosted, "row" + (char) ('a' + i), new String(bytes, StandardCharsets.ISO_8859_1));
+    }
+    hosted.tablet().minorCompact();
+    return hosted;
+  }
+
+  @Test
+  void aSplitThatHasTheOnlyThreadDoesNotWaitForOneThatIsQueued() throws Exception {
+    try (TestServer server = server()) {
+      HostedTablet hosted = aboveItsSplitSize(server);
+      Maintenance maintenance = maintenance(server);
+      server.lifecycle.split(hosted.id(), hosted.record().assignment().epoch(), Optional.empty());
+      maintenance.round();
+      maintenance.round();
+      assertThat(server.splits.size()).as("one was requested, one is due").isEqualTo(2);
+      server.work();
+      assertThat(server.context.tablets().count()).isEqualTo(2);
+      assertThat(server.aborts).isEmpty();
+    }
+  }
+
+  @Test
+  void aTabletIsUnloadedThoughWorkOnItIsQueued() throws Exception {
+    conf.set(Keys.MEMTABLE_BYTES.name(), "1m");
+    try (TestServer server = server()) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      for (int i = 0; i < 20; i++) {
+        TestServer.put(hosted, "row" + i, "value");
+        hosted.tablet().minorCompact();
+      }
+      TestServer.put(hosted, "large", "x".repeat(2 << 20));
+      maintenance(server).round();
+      assertThat(server.minor.size()).isEqualTo(1);
+      assertThat(server.rewrites.size()).isPositive();
+      server.lifecycle.unloadAll();
+      assertThat(server.context.tablets().count()).isZero();
+      server.work();
+      assertThat(server.aborts).isEmpty();
     }
   }
 
