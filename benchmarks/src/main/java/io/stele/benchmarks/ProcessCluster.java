@@ -15,6 +15,9 @@ import io.stele.model.ServerId;
 import io.stele.model.TableSchema;
 import io.stele.runtime.SystemRuntime;
 import io.stele.tabletserver.TabletServerMain;
+import io.stele.wire.MasterProtocol;
+import io.stele.wire.NetworkTransport;
+import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -133,6 +136,26 @@ final class ProcessCluster implements AutoCloseable {
   /** Kills a process, as kill -9 does, and returns when it has ended. */
   void kill(String container) throws InterruptedException {
     processes.kill(container);
+  }
+
+  /** Tells the master that a server was seen to end, as the ApplicationMaster does. */
+  void report(ServerId dead) throws Exception {
+    try (NetworkTransport transport =
+        new NetworkTransport(conf, SystemRuntime.INSTANCE, "localhost")) {
+      transport
+          .controlPlane()
+          .call(
+              MasterInfo.address(locks).orElseThrow(),
+              MasterProtocol.class,
+              Duration.ofSeconds(5),
+              protocol ->
+                  protocol.serverExited(
+                      null,
+                      ServerExitedRequestProto.newBuilder()
+                          .setServerId(dead.toString())
+                          .setSeen(true)
+                          .build()));
+    }
   }
 
   /** Creates the table {@code t} of so many tablets, with the family {@code f}. */

@@ -5,16 +5,11 @@ import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.client.TabletInfo;
 import io.stele.config.Keys;
-import io.stele.metadata.MasterInfo;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
 import io.stele.model.RowQuery;
 import io.stele.model.ServerId;
-import io.stele.runtime.SystemRuntime;
-import io.stele.wire.MasterProtocol;
-import io.stele.wire.NetworkTransport;
-import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -124,7 +119,7 @@ public final class RecoveryTimes {
     long killed = System.nanoTime();
     cluster.kill(container);
     if (plan.reports()) {
-      report(victim.getKey());
+      cluster.report(victim.getKey());
     }
     List<CompletableFuture<Long>> read = new ArrayList<>();
     for (TabletInfo tablet : its) {
@@ -173,25 +168,6 @@ public final class RecoveryTimes {
             Mutation.of(row(tablet, i / tablets.size()))
                 .put("f", Bytes.of("q"), Bytes.wrap(value.clone())));
       }
-    }
-  }
-
-  private void report(ServerId dead) throws Exception {
-    try (NetworkTransport transport =
-        new NetworkTransport(cluster.conf(), SystemRuntime.INSTANCE, "localhost")) {
-      transport
-          .controlPlane()
-          .call(
-              MasterInfo.address(cluster.locks()).orElseThrow(),
-              MasterProtocol.class,
-              Duration.ofSeconds(5),
-              protocol ->
-                  protocol.serverExited(
-                      null,
-                      ServerExitedRequestProto.newBuilder()
-                          .setServerId(dead.toString())
-                          .setSeen(true)
-                          .build()));
     }
   }
 }

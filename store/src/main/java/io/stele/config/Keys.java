@@ -52,7 +52,7 @@ public final class Keys {
   public static final Key<Long> SORT_BYTES_MIN =
       Key.size(
           "stele.master.sort.bytes.min",
-          "8m",
+          "1m",
           0,
           Long.MAX_VALUE,
           "The log of a dead tablet server is sorted by tablet before its tablets are loaded, if it has at least this many bytes.");

@@ -18,6 +18,7 @@ import org.apache.hadoop.conf.Configuration;
  * @param systemMemtableBytes for memtables of METADATA and the root tablet
  * @param operationsBytes for the operation memory of users' tablets, which takes at most twice this
  * @param systemOperationsBytes the same of METADATA and the root tablet
+ * @param replayBytes for what is read of dead servers' logs for several tablets at once
  * @param requestBytes for requests under way to users' tablets, with all their copies
  * @param systemRequestBytes for those to METADATA and the root tablet
  * @param frameBytesMax the longest request
@@ -32,6 +33,7 @@ public record MemoryPlan(
     long systemMemtableBytes,
     long operationsBytes,
     long systemOperationsBytes,
+    int replayBytes,
     long requestBytes,
     long systemRequestBytes,
     int frameBytesMax,
@@ -140,6 +142,7 @@ public record MemoryPlan(
     private final long cacheOffHeap;
     private final long systemMemtables;
     private final long systemRequests;
+    private final long replay;
     private final long operations;
     private final int compactions;
     private final long valueSet;
@@ -157,6 +160,7 @@ public record MemoryPlan(
       memtablesSet = Keys.MEMTABLE_TOTAL_BYTES.in(conf);
       systemMemtables = Math.min(32 * MIB, Math.max(8 * MIB, heap / 16));
       systemRequests = Math.min(16 * MIB, Math.max(8 * MIB, heap / 32));
+      replay = Math.min(8 * MIB, Math.max(MIB, heap / 64));
       int rewrites = 2 * Keys.COMPACTION_THREADS.in(conf);
       compactions = rewrites + 2 * MINOR_COMPACTIONS;
       fixedHeap.add(new Share("the program", PROGRAM_BYTES, ""));
@@ -179,6 +183,7 @@ public record MemoryPlan(
               Keys.COMPACTION_THREADS.name()));
       fixedHeap.add(
           new Share("files being written", (LOG_STREAMS + compactions) * STREAM_BYTES, ""));
+      fixedHeap.add(new Share("logs being replayed", replay, ""));
       fixedHeap.add(new Share("requests of METADATA", systemRequests, ""));
       fixedDirect.add(
           new Share(
@@ -222,6 +227,7 @@ public record MemoryPlan(
           systemMemtables,
           operations,
           SYSTEM_OPERATIONS_BYTES,
+          (int) replay,
           requests,
           systemRequests,
           (int) frame,

@@ -3,6 +3,7 @@ package io.stele.log;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
+import io.stele.runtime.Permits;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -14,22 +15,28 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * The fenced logs from which tablets are replayed. The list of segments and the sorted files of a
- * log are read once for all tablets, and kept until {@link #closeUnused}.
+ * The fenced logs from which tablets are replayed. The list of segments, the sorted files and small
+ * segments of a log are read once for all tablets, and kept until {@link #closeUnused}.
  *
  * <p>Safe for use by any number of threads.
  */
 public final class FencedLogs {
   private final ProcessRuntime runtime;
   private final FileSystem fs;
+  private final Permits memory;
 
   @GuardedBy("this")
   private final Map<Path, OpenLog> open = new HashMap<>(); // By directory.
 
-  /** Logs in {@code fs}. */
-  public FencedLogs(ProcessRuntime runtime, FileSystem fs) {
+  /**
+   * Logs in {@code fs}.
+   *
+   * @param memoryBytes how much memory segments may take that are not sorted
+   */
+  public FencedLogs(ProcessRuntime runtime, FileSystem fs, int memoryBytes) {
     this.runtime = runtime;
     this.fs = fs;
+    this.memory = new Permits(runtime, memoryBytes);
   }
 
   /**
@@ -70,7 +77,8 @@ public final class FencedLogs {
   }
 
   private synchronized OpenLog take(Path directory) {
-    OpenLog log = open.computeIfAbsent(directory, any -> new OpenLog(runtime, fs, directory));
+    OpenLog log =
+        open.computeIfAbsent(directory, any -> new OpenLog(runtime, fs, directory, memory));
     log.users().incrementAndGet();
     return log;
   }

@@ -3,6 +3,7 @@ package io.stele.log;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.model.TabletKind;
 import io.stele.runtime.Futures;
+import io.stele.runtime.Permits;
 import io.stele.runtime.ProcessRuntime;
 import java.io.Closeable;
 import java.io.IOException;
@@ -20,8 +21,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A fenced log: its list of segments and its sorted files, each read or opened once for all tablets
- * that are replayed from it. What could not be read is tried again.
+ * A fenced log: its list of segments, its sorted files, and small segments that are not sorted, in
+ * memory: each is read or opened once for all tablets that are replayed from it. A list that could
+ * not be read is tried again.
  *
  * <p>Safe for use by any number of threads; its users are counted by {@link FencedLogs}.
  */
@@ -30,6 +32,7 @@ final class OpenLog implements SortedSegments, Closeable {
 
   private final FileSystem fs;
   private final Path directory;
+  private final Permits memory;
   private final Lock opening; // One thread opens, the others wait for it.
   private final AtomicInteger users = new AtomicInteger();
 
@@ -40,11 +43,20 @@ final class OpenLog implements SortedSegments, Closeable {
   private final Map<Path, SortedSegment> sorted = new HashMap<>(); // By segment.
 
   @GuardedBy("opening")
-  private final Set<Path> lost = new HashSet<>(); // Segments whose sorted files cannot be read.
+  private final Set<Path> lost = new HashSet<>(); // Segments that must be read themselves.
 
-  OpenLog(ProcessRuntime runtime, FileSystem fs, Path directory) {
+  @GuardedBy("opening")
+  private int taken; // Of the memory.
+
+  /**
+   * The log in {@code directory}.
+   *
+   * @param memory for segments that are not sorted, in bytes
+   */
+  OpenLog(ProcessRuntime runtime, FileSystem fs, Path directory, Permits memory) {
     this.fs = fs;
     this.directory = directory;
+    this.memory = memory;
     this.opening = runtime.newLock();
   }
 
@@ -69,7 +81,7 @@ final class OpenLog implements SortedSegments, Closeable {
   }
 
   /**
-   * The sorted file of a segment; empty if the segment itself must be read. Sorting may still be
+   * A segment's records by tablet; empty if the segment itself must be read. Sorting may still be
    * under way while tablets that need not wait for it are replayed, so that is found out each time.
    */
   @Override
@@ -93,15 +105,47 @@ final class OpenLog implements SortedSegments, Closeable {
   @GuardedBy("opening")
   private Optional<SortedSegment> open(Segment segment) throws IOException {
     try {
-      return SortedSegment.open(fs, segment);
-    } catch (IOException e) {
-      if (Futures.isInterruption(e)) {
-        throw e;
+      Optional<SortedFile> file = SortedFile.open(fs, segment);
+      if (file.isPresent()) {
+        return Optional.of(file.get());
       }
-      LOG.warn("The sorted copy of {} cannot be opened", segment.path(), e);
-      lost.add(segment.path());
+    } catch (IOException e) {
+      giveUp(segment, "The sorted copy of {} cannot be opened", e);
       return Optional.empty();
     }
+    return read(segment);
+  }
+
+  /** Reads a segment into memory if there is room. */
+  @GuardedBy("opening")
+  private Optional<SortedSegment> read(Segment segment) throws IOException {
+    long bytes = SegmentInMemory.bytes(segment);
+    if (bytes > Integer.MAX_VALUE || !memory.tryAcquire((int) bytes)) {
+      return Optional.empty();
+    }
+    boolean read = false;
+    try {
+      SortedSegment records = SegmentInMemory.read(fs, segment);
+      taken += (int) bytes;
+      read = true;
+      return Optional.of(records);
+    } catch (IOException e) {
+      giveUp(segment, "{} cannot be read for all tablets at once", e);
+      return Optional.empty();
+    } finally {
+      if (!read) {
+        memory.release((int) bytes);
+      }
+    }
+  }
+
+  @GuardedBy("opening")
+  private void giveUp(Segment segment, String message, IOException failure) throws IOException {
+    if (Futures.isInterruption(failure)) {
+      throw failure;
+    }
+    LOG.warn(message, segment.path(), failure);
+    lost.add(segment.path());
   }
 
   @Override
@@ -124,6 +168,8 @@ final class OpenLog implements SortedSegments, Closeable {
       }
       sorted.clear();
       lost.clear();
+      memory.release(taken);
+      taken = 0;
     } finally {
       opening.unlock();
     }

@@ -1,196 +1,31 @@
 package io.stele.log;
 
-import io.stele.format.MalformedException;
 import io.stele.model.CorruptionException;
 import io.stele.model.TabletId;
-import java.io.BufferedInputStream;
 import java.io.Closeable;
-import java.io.EOFException;
-import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.io.InputStream;
-import java.util.Iterator;
-import java.util.List;
 import java.util.Optional;
-import org.apache.hadoop.fs.FSDataInputStream;
-import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.Path;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * A segment's records by tablet, as {@link SegmentSorter} has written them.
+ * A segment's records by tablet, to be read in place of the segment.
  *
- * <p>Safe for use by any number of threads, which share one open file.
+ * <p>Safe for use by any number of threads.
  */
-final class SortedSegment implements Closeable {
-  private static final Logger LOG = LoggerFactory.getLogger(SortedSegment.class);
-  private static final int BUFFER_BYTES = 1 << 20;
-
-  private final FSDataInputStream in;
-  private final Path file;
-  private final int salt;
-  private final SortedFormat.Index index;
-
-  private SortedSegment(FSDataInputStream in, Path file, int salt, SortedFormat.Index index) {
-    this.in = in;
-    this.file = file;
-    this.salt = salt;
-    this.index = index;
-  }
-
-  /**
-   * Opens the sorted file of {@code segment}; empty if there is no complete one, so that the
-   * segment itself must be read.
-   *
-   * @throws IOException if it cannot be read
-   */
-  static Optional<SortedSegment> open(FileSystem fs, Segment segment) throws IOException {
-    Path file = SortedFormat.path(segment);
-    FSDataInputStream in;
-    long length;
-    try {
-      length = fs.getFileStatus(file).getLen();
-      in = fs.open(file);
-    } catch (FileNotFoundException e) {
-      return Optional.empty();
-    }
-    boolean opened = false;
-    try {
-      Optional<SortedSegment> sorted = open(in, file, length);
-      opened = sorted.isPresent();
-      return sorted;
-    } catch (MalformedException | EOFException e) {
-      LOG.warn("{} is not whole; its segment is read instead: {}", file, e.toString());
-      return Optional.empty();
-    } finally {
-      if (!opened) {
-        in.close();
-      }
-    }
-  }
-
-  private static Optional<SortedSegment> open(FSDataInputStream in, Path file, long length)
-      throws IOException {
-    if (length < SortedFormat.FOOTER_BYTES) {
-      return Optional.empty();
-    }
-    byte[] footer = new byte[SortedFormat.FOOTER_BYTES];
-    in.readFully(length - footer.length, footer);
-    int salt = SortedFormat.salt(footer);
-    byte[] index = new byte[SortedFormat.indexLength(footer)];
-    long at = length - footer.length - index.length;
-    if (at < 0) {
-      throw new MalformedException(0, "the index is longer than the file");
-    }
-    in.readFully(at, index);
-    return Optional.of(new SortedSegment(in, file, salt, SortedFormat.decode(index, footer)));
-  }
-
+interface SortedSegment extends Closeable {
   /** What the segment says about the previous one. */
-  Optional<SegmentLink> link() {
-    return index.link();
-  }
+  Optional<SegmentLink> link();
 
   /** The position at which the segment's own records end. */
-  long ended() {
-    return index.ended();
-  }
-
-  /** Whether it has records of the tablet. */
-  boolean has(TabletId tablet) {
-    return index.tablets().containsKey(tablet);
-  }
+  long ended();
 
   /**
    * The tablet's records, in the order of the segment.
    *
-   * @return a source whose {@code next} throws {@link CorruptionException} if the file is damaged:
-   *     then the segment itself must be read
+   * @return a source whose {@code next} throws {@link CorruptionException} if this is damaged: then
+   *     the segment itself must be read
    */
-  RecordSource records(TabletId tablet) {
-    return new Records(index.tablets().getOrDefault(tablet, List.of()).iterator());
-  }
+  RecordSource records(TabletId tablet);
 
   @Override
-  public void close() throws IOException {
-    in.close();
-  }
-
-  private final class Records implements RecordSource {
-    private final Iterator<SortedFormat.Extent> rest;
-    private Optional<LogReader> current = Optional.empty();
-    private long end;
-
-    Records(Iterator<SortedFormat.Extent> extents) {
-      this.rest = extents;
-    }
-
-    @Override
-    public Optional<LogRecord> next() throws IOException {
-      while (true) {
-        if (current.isPresent()) {
-          Optional<LogRecord> record = current.get().next();
-          if (record.isPresent()) {
-            return record;
-          }
-          checkWhole(current.get());
-          current = Optional.empty();
-        }
-        if (!rest.hasNext()) {
-          return Optional.empty();
-        }
-        open(rest.next());
-      }
-    }
-
-    private void open(SortedFormat.Extent extent) {
-      end = extent.offset() + extent.length();
-      int buffer = (int) Math.min(BUFFER_BYTES, extent.length());
-      InputStream bytes =
-          new BufferedInputStream(new ExtentStream(in, extent.offset(), end), buffer);
-      current = Optional.of(new LogReader(bytes, file.toString(), salt, extent.offset()));
-    }
-
-    private void checkWhole(LogReader reader) throws CorruptionException {
-      if (reader.position() != end) {
-        throw new CorruptionException(
-            file.toString(), reader.position(), "records of a tablet end before " + end);
-      }
-    }
-
-    @Override
-    public void close() {
-      current = Optional.empty(); // The file is shared.
-    }
-  }
-
-  /** A part of a file that others read at the same time. */
-  private static final class ExtentStream extends InputStream {
-    private final FSDataInputStream in;
-    private final long end;
-    private long position;
-
-    ExtentStream(FSDataInputStream in, long from, long end) {
-      this.in = in;
-      this.position = from;
-      this.end = end;
-    }
-
-    @Override
-    public int read() throws IOException {
-      byte[] one = new byte[1];
-      return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
-    }
-
-    @Override
-    public int read(byte[] bytes, int offset, int length) throws IOException {
-      if (position >= end) {
-        return -1;
-      }
-      int read = in.read(position, bytes, offset, (int) Math.min(length, end - position));
-      position += Math.max(read, 0);
-      return read;
-    }
-  }
+  void close() throws IOException;
 }

@@ -3,9 +3,9 @@ package io.stele.log;
 import java.io.IOException;
 import java.util.Optional;
 
-/** The sorted files of a log's segments, which stay open for others. */
+/** The segments of a log by tablet, which stay open for others. */
 interface SortedSegments {
-  /** The sorted file of a segment; empty if the segment itself must be read. */
+  /** A segment's records by tablet; empty if the segment itself must be read. */
   Optional<SortedSegment> of(Segment segment) throws IOException;
 
   /** It cannot be read: nobody else need try. */

@@ -31,7 +31,7 @@ final class TabletSegments implements RecordSource {
   /** The segment being read. */
   private record Open(Segment segment, LogReader reader, Optional<SegmentSummary> summary) {}
 
-  /** The sorted file that is read in place of a segment. */
+  /** What is read in place of a segment. */
   private record Copy(Segment segment, SortedSegment sorted, RecordSource records) {}
 
   private final FileSystem fs;
@@ -50,7 +50,7 @@ final class TabletSegments implements RecordSource {
    * The records of {@code tablet} in {@code segments} above {@code above}.
    *
    * @param segments as they were when the log was fenced, whether they exist or not
-   * @param sorted read in place of segments, if they exist; stays open
+   * @param sorted read in place of segments, where it has them; stays open
    * @param accepted the damage to pass over
    */
   TabletSegments(
@@ -127,8 +127,8 @@ final class TabletSegments implements RecordSource {
   }
 
   /**
-   * Reads the segment itself if its copy is damaged or cannot be read, as it has one replica only;
-   * records read from the copy are returned again.
+   * Reads the segment itself if its copy is damaged or cannot be read: a sorted file has one
+   * replica only. Records read from the copy are returned again.
    */
   private Optional<LogRecord> read(Copy from) throws IOException {
     try {

@@ -44,12 +44,17 @@ final class TabletLoader {
   private final ReplayRoom userRoom;
   private final ReplayRoom systemRoom;
 
-  TabletLoader(ServerContext server, Schemas schemas, TabletStorage storage) {
+  /**
+   * A loader for {@code server}.
+   *
+   * @param replayBytes how much memory it may take for logs that several tablets need
+   */
+  TabletLoader(ServerContext server, Schemas schemas, TabletStorage storage, int replayBytes) {
     this.server = server;
     this.schemas = schemas;
     this.storage = storage;
     this.splits = new SplitRecords(server.records());
-    this.fenced = new FencedLogs(server.runtime(), storage.fs());
+    this.fenced = new FencedLogs(server.runtime(), storage.fs(), replayBytes);
     this.userRoom = room(server, TabletKind.USER);
     this.systemRoom = room(server, TabletKind.SYSTEM);
   }

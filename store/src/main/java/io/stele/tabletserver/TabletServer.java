@@ -167,7 +167,10 @@ public final class TabletServer {
     AgreedClock clock = new AgreedClock(runtime, config.clockSkewMax());
     TabletLoader loader =
         new TabletLoader(
-            context, schemas, TabletStorage.of(runtime, clock, fs, layout, cache, config));
+            context,
+            schemas,
+            TabletStorage.of(runtime, clock, fs, layout, cache, config),
+            config.memory().replayBytes());
     contact = new MasterContact(runtime, locks, transport.controlPlane(), id);
     teardown.add(contact::close);
     lifecycle =

@@ -237,7 +237,7 @@ class EndedWriterTest {
     for (Segment segment : listed()) {
       disk.flipBits(segment.path(), (int) segment.lengthBytes() / 2, 1); // Not read any more.
     }
-    FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, master);
+    FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, master, 0);
     assertThat(all(logs.read(FENCED, TABLET, 0))).isEqualTo(acknowledged);
   }
 
@@ -294,7 +294,7 @@ class EndedWriterTest {
     Segment last = listed().get(listed().size() - 1);
     disk.mount().delete(last.path().getParent(), true);
     assertThat(SegmentSorter.unsorted(master, FENCED)).isNotEmpty().doesNotContain(last);
-    FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, master);
+    FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, master, 0);
     assertThat(catchThrowable(() -> all(logs.read(FENCED, TABLET, 0))))
         .hasMessageContaining(last.path().getName());
   }

@@ -32,6 +32,7 @@ class FencedLogsTest {
   private static final Path DIRECTORY = new Path("crash:/logs/" + SERVER);
   private static final Path FENCED = new Path("crash:/recovery/" + SERVER);
   private static final int TABLETS = 4;
+  private static final int MEMORY_BYTES = 1 << 20;
 
   @Test
   void whateverIsSortedAndDamagedEachTabletGetsItsRecords() throws Exception {
@@ -50,7 +51,8 @@ class FencedLogsTest {
           }
         }
       }
-      FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, fs);
+      int memoryBytes = random.nextInt(60_000); // For none, some or all of the segments.
+      FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, fs, memoryBytes);
       for (int i = 0; i < TABLETS; i++) {
         TabletId tablet = tablet(i);
         long above = random.nextInt(40);
@@ -68,7 +70,7 @@ class FencedLogsTest {
   void sortedSegmentsAreNotReadThemselves() throws Exception {
     CrashableFileSystem fs = CrashableFileSystem.create();
     List<LogRecord> appended = writeAndFence(fs, new Random(1));
-    FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, fs);
+    FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, fs, 0);
     sortAndDamageSegments(fs);
     assertRecords(logs, appended);
   }
@@ -77,7 +79,7 @@ class FencedLogsTest {
   void segmentsSortedAfterOthersReadTheLogAreNotReadThemselves() throws Exception {
     CrashableFileSystem fs = CrashableFileSystem.create();
     List<LogRecord> appended = writeAndFence(fs, new Random(1));
-    FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, fs);
+    FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, fs, 0);
     TabletId without = tablet(TABLETS); // It has no records, so it need not wait for sorting.
     assertThat(replayed(logs.read(FENCED, without, 0), without, 0)).isEmpty();
     sortAndDamageSegments(fs);
@@ -90,7 +92,7 @@ class FencedLogsTest {
     List<LogRecord> appended = writeAndFence(fs, new Random(1));
     sortAll(fs);
     LostCopies lost = new LostCopies(fs, 0);
-    assertRecords(new FencedLogs(SystemRuntime.INSTANCE, lost), appended);
+    assertRecords(new FencedLogs(SystemRuntime.INSTANCE, lost, 0), appended);
     assertThat(lost.failures).isPositive();
   }
 
@@ -100,7 +102,7 @@ class FencedLogsTest {
     List<LogRecord> appended = writeAndFence(fs, new Random(1));
     sortAll(fs);
     LostCopies lost = new LostCopies(fs, 3); // After the index.
-    FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, lost);
+    FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, lost, 0);
     for (int i = 0; i < 3; i++) {
       assertRecords(logs, appended);
     }
@@ -115,20 +117,56 @@ class FencedLogsTest {
     CrashableFileSystem fs = CrashableFileSystem.create();
     List<LogRecord> appended = writeAndFence(fs, new Random(1), 4000, 1000);
     sortAll(fs);
-    long logBytes =
-        FencedLog.segments(fs, FENCED, TabletKind.USER).stream()
-            .mapToLong(Segment::lengthBytes)
-            .sum();
+    long logBytes = logBytes(fs);
     CountedReads counted = new CountedReads(fs);
     int replayed = 0;
     for (int server = 0; server < 2; server++) {
-      FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, counted);
+      FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, counted, 0);
       for (int i = server; i < TABLETS; i += 2) {
         replayed += replayed(logs.read(FENCED, tablet(i), 0), tablet(i), 0).size();
       }
     }
     assertThat(replayed).isEqualTo(appended.size());
     assertThat((double) counted.bytes.get()).isBetween(0.8 * logBytes, 1.2 * logBytes);
+  }
+
+  @Test
+  void aSmallLogThatIsNotSortedIsReadOnceForAllTablets() throws Exception {
+    CrashableFileSystem fs = CrashableFileSystem.create();
+    List<LogRecord> appended = writeAndFence(fs, new Random(1));
+    long logBytes = logBytes(fs);
+    CountedReads counted = new CountedReads(fs);
+    assertRecords(new FencedLogs(SystemRuntime.INSTANCE, counted, MEMORY_BYTES), appended);
+    assertThat((double) counted.bytes.get()).isBetween(0.8 * logBytes, 1.2 * logBytes);
+  }
+
+  @Test
+  void theMemoryOfALogIsGivenBackWhenItIsClosed() throws Exception {
+    CrashableFileSystem fs = CrashableFileSystem.create();
+    List<LogRecord> appended = writeAndFence(fs, new Random(1));
+    CountedReads counted = new CountedReads(fs);
+    int enoughForOne = (int) (2 * logBytes(fs));
+    FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, counted, enoughForOne);
+    assertRecords(logs, appended);
+    long once = counted.bytes.getAndSet(0);
+    logs.closeUnused();
+    assertRecords(logs, appended);
+    assertThat(counted.bytes.get()).isEqualTo(once);
+  }
+
+  @Test
+  void aSegmentForWhichThereIsNoMemoryIsReadItself() throws Exception {
+    CrashableFileSystem fs = CrashableFileSystem.create();
+    List<LogRecord> appended = writeAndFence(fs, new Random(1));
+    CountedReads counted = new CountedReads(fs);
+    assertRecords(new FencedLogs(SystemRuntime.INSTANCE, counted, 1000), appended);
+    assertThat(counted.bytes.get()).isGreaterThan(2 * logBytes(fs));
+  }
+
+  private static long logBytes(FileSystem fs) throws IOException {
+    return FencedLog.segments(fs, FENCED, TabletKind.USER).stream()
+        .mapToLong(Segment::lengthBytes)
+        .sum();
   }
 
   /** A file system that counts the bytes that are read. */
@@ -268,9 +306,11 @@ class FencedLogsTest {
   }
 
   private static void assertRecords(FencedLogs logs, List<LogRecord> appended) throws IOException {
-    TabletId tablet = tablet(0);
-    assertThat(replayed(logs.read(FENCED, tablet, 0), tablet, 0))
-        .isEqualTo(appended.stream().filter(one -> one.tablet().equals(tablet)).toList());
+    for (int i = 0; i < TABLETS; i++) {
+      TabletId tablet = tablet(i);
+      assertThat(replayed(logs.read(FENCED, tablet, 0), tablet, 0))
+          .isEqualTo(appended.stream().filter(one -> one.tablet().equals(tablet)).toList());
+    }
   }
 
   @Test
@@ -287,7 +327,7 @@ class FencedLogsTest {
     }
     new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()).fence(DIRECTORY, FENCED);
     sortAll(fs);
-    FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, fs);
+    FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, fs, 0);
     try (RecordSource users = logs.read(FENCED, tablet(0), 0)) {
       assertThat(users.next()).isPresent(); // So that the first of the sorted ones is open.
       assertThat(replayed(logs.read(FENCED, TabletId.ROOT, 0), TabletId.ROOT, 0)).hasSize(1);

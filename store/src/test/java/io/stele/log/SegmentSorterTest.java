@@ -74,16 +74,15 @@ class SegmentSorterTest {
     }
     assertThat(records).hasSize(RECORDS);
     sorter.sort(segment);
-    try (SortedSegment sorted = SortedSegment.open(fs, segment).orElseThrow()) {
+    try (SortedFile sorted = SortedFile.open(fs, segment).orElseThrow()) {
       assertThat(sorted.link()).isEqualTo(link).isPresent();
       assertThat(sorted.ended()).isEqualTo(ended);
       for (int i = 0; i < TABLETS; i++) {
         TabletId tablet = tablet(i);
         List<LogRecord> own = records.stream().filter(one -> one.tablet().equals(tablet)).toList();
         assertThat(all(sorted.records(tablet))).isEqualTo(own);
-        assertThat(sorted.has(tablet)).isEqualTo(!own.isEmpty());
       }
-      assertThat(sorted.has(tablet(TABLETS - 1))).as("has no records").isFalse();
+      assertThat(all(sorted.records(tablet(TABLETS - 1)))).as("has no records").isEmpty();
     }
   }
 
@@ -117,13 +116,13 @@ class SegmentSorterTest {
 
   @Test
   void whatIsNotSortedOrCutOffIsNotThere() throws IOException {
-    assertThat(SortedSegment.open(fs, segment)).isEmpty();
+    assertThat(SortedFile.open(fs, segment)).isEmpty();
     sorter.sort(segment);
     byte[] whole = bytes();
     Random random = new Random(2);
     for (int i = 0; i < 100; i++) {
       rewrite(java.util.Arrays.copyOf(whole, random.nextInt(whole.length)));
-      assertThat(SortedSegment.open(fs, segment)).isEmpty();
+      assertThat(SortedFile.open(fs, segment)).isEmpty();
     }
   }
 
@@ -149,17 +148,17 @@ class SegmentSorterTest {
     bytes[bytes.length / 2] ^= 1;
     LogRecords.rewrite(fs, segment.path(), bytes);
     assertThatThrownBy(() -> sorter.sort(segment)).isInstanceOf(CorruptionException.class);
-    assertThat(SortedSegment.open(fs, segment)).isEmpty();
+    assertThat(SortedFile.open(fs, segment)).isEmpty();
     assertThat(fs.listStatus(DIRECTORY))
         .noneMatch(file -> file.getPath().getName().contains(".sorted"));
   }
 
   private boolean isWhole() throws IOException {
-    Optional<SortedSegment> sorted = SortedSegment.open(fs, segment);
+    Optional<SortedFile> sorted = SortedFile.open(fs, segment);
     if (sorted.isEmpty()) {
       return false;
     }
-    try (SortedSegment opened = sorted.get()) {
+    try (SortedFile opened = sorted.get()) {
       long records = 0;
       for (int i = 0; i < TABLETS; i++) {
         records += all(opened.records(tablet(i))).size();

@@ -23,15 +23,24 @@ import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the summaries of segments are for: replays that pass by, and damage that stays local. */
+/**
+ * What the summaries of segments are for: replays that pass by, and damage that stays local,
+ * whether segments are read for each tablet or once for all.
+ */
 @Timeout(60)
+@ParameterizedClass
+@ValueSource(ints = {0, 1 << 20})
 class SegmentSummaryTest {
   private static final Path DIRECTORY = new Path("crash:/logs/" + SERVER);
   private static final Path FENCED = new Path("crash:/recovery/" + SERVER);
   private static final TabletId FIRST = tablet(1);
   private static final TabletId SECOND = tablet(2);
 
+  @Parameter int memoryBytes;
   private final CrashableFileSystem fs = CrashableFileSystem.create();
 
   @BeforeEach
@@ -70,7 +79,7 @@ class SegmentSummaryTest {
   }
 
   private List<LogRecord> read(TabletId tablet, long above) throws IOException {
-    return all(new FencedLogs(SystemRuntime.INSTANCE, fs).read(FENCED, tablet, above));
+    return all(new FencedLogs(SystemRuntime.INSTANCE, fs, memoryBytes).read(FENCED, tablet, above));
   }
 
   private static List<LogRecord> records(TabletId tablet, long from, long to) {
@@ -299,7 +308,7 @@ class SegmentSummaryTest {
     DistinctRecords distinct = new DistinctRecords(tablet, above);
     List<LogRecord> records = new ArrayList<>();
     try (RecordSource source =
-        new FencedLogs(SystemRuntime.INSTANCE, fs).read(FENCED, tablet, above)) {
+        new FencedLogs(SystemRuntime.INSTANCE, fs, memoryBytes).read(FENCED, tablet, above)) {
       for (LogRecord record : all(source)) {
         if (distinct.add(record)) {
           records.add(record);

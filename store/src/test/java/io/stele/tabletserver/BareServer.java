@@ -32,6 +32,7 @@ import org.apache.hadoop.fs.FileSystem;
  * and schedule: for tests of tablets that come, go and split.
  */
 public final class BareServer implements AutoCloseable {
+  private static final int REPLAY_BYTES = 1 << 20;
   private static final long MEMTABLE_BYTES_MAX = 1L << 40;
 
   /**
@@ -110,7 +111,8 @@ public final class BareServer implements AutoCloseable {
                 new OpenSSTables(runtime, storage.fs(), storage.cache()),
                 CompactionPace.UNLIMITED,
                 storage.tablets(),
-                MemoryRoom.unlimited()));
+                MemoryRoom.unlimited()),
+            REPLAY_BYTES);
     splitter = new Splitter(context, loader, new NoNews());
   }
 

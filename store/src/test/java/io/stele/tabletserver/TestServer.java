@@ -159,7 +159,8 @@ final class TestServer implements AutoCloseable {
                     fs,
                     layout,
                     new CaffeineBlockCache(config.cacheHeapBytes(), config.cacheOffHeapBytes()),
-                    config)));
+                    config)),
+            config.memory().replayBytes());
     this.splitter = new Splitter(context, loader, news);
     this.lifecycle = new TabletLifecycle(context, loader, splitter, news);
     this.jobs = new JobNodes(runtime, locks);
