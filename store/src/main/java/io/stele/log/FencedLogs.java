@@ -45,17 +45,20 @@ public final class FencedLogs {
    * listed segment that is gone, does not stop a tablet if it cannot concern it, or if it was
    * accepted.
    *
+   * @param sinceNanos when the tablet was asked for, by the runtime's clock: losses accepted before
+   *     are accepted
    * @return a source that the caller must close
    * @throws io.stele.model.CorruptionException if the directory or its list is gone
    * @throws IOException if they cannot be read
    */
-  public RecordSource read(Path directory, TabletId tablet, long above) throws IOException {
+  public RecordSource read(Path directory, TabletId tablet, long above, long sinceNanos)
+      throws IOException {
     OpenLog log = take(directory);
     boolean lent = false;
     try {
       List<Segment> segments = log.segments(TabletKind.of(tablet));
-      AcceptedLosses accepted = AcceptedLosses.read(fs, directory); // Each time: they may grow.
-      RecordSource records = new TabletSegments(fs, segments, log, tablet, above, accepted);
+      RecordSource records =
+          new TabletSegments(fs, segments, log, tablet, above, log.accepted(sinceNanos));
       lent = true;
       return new Borrowed(records, log);
     } finally {

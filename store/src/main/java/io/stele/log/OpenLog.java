@@ -2,6 +2,7 @@ package io.stele.log;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.model.TabletKind;
+import io.stele.runtime.FreshRead;
 import io.stele.runtime.Futures;
 import io.stele.runtime.Permits;
 import io.stele.runtime.ProcessRuntime;
@@ -34,6 +35,7 @@ final class OpenLog implements SortedSegments, Closeable {
   private final Path directory;
   private final Permits memory;
   private final Lock opening; // One thread opens, the others wait for it.
+  private final FreshRead<AcceptedLosses> accepted;
   private final AtomicInteger users = new AtomicInteger();
 
   @GuardedBy("opening")
@@ -58,11 +60,17 @@ final class OpenLog implements SortedSegments, Closeable {
     this.directory = directory;
     this.memory = memory;
     this.opening = runtime.newLock();
+    this.accepted = new FreshRead<>(runtime, () -> AcceptedLosses.read(fs, directory));
   }
 
   /** How many replays read it. */
   AtomicInteger users() {
     return users;
+  }
+
+  /** What operators had accepted at that time by the runtime's clock, or later. */
+  AcceptedLosses accepted(long sinceNanos) throws IOException {
+    return accepted.since(sinceNanos);
   }
 
   /** See {@link FencedLog#segments}. */

@@ -22,6 +22,7 @@ final class LogReplay implements RecordSource {
   private final Layout layout;
   private final TabletRecord record;
   private final ReplayRoom.Share room;
+  private final long sinceNanos;
   private final Iterator<ServerId> logs;
   private final List<SequenceRange> passedOver = new ArrayList<>();
   private Optional<RecordSource> current = Optional.empty();
@@ -31,13 +32,20 @@ final class LogReplay implements RecordSource {
    *
    * @param self this server. Its own log has nothing to replay: it either unloads tablets
    *     completely or ends
+   * @param sinceNanos when the tablet was asked for
    */
   LogReplay(
-      FencedLogs fenced, Layout layout, TabletRecord record, ServerId self, ReplayRoom.Share room) {
+      FencedLogs fenced,
+      Layout layout,
+      TabletRecord record,
+      ServerId self,
+      ReplayRoom.Share room,
+      long sinceNanos) {
     this.fenced = fenced;
     this.layout = layout;
     this.record = record;
     this.room = room;
+    this.sinceNanos = sinceNanos;
     // The record names only fenced servers: a server that unloads a tablet removes its own log.
     this.logs = record.logs().stream().filter(log -> !log.equals(self)).toList().iterator();
   }
@@ -59,7 +67,8 @@ final class LogReplay implements RecordSource {
       }
       current =
           Optional.of(
-              fenced.read(layout.recovery(logs.next()), record.id(), record.redo().sequence()));
+              fenced.read(
+                  layout.recovery(logs.next()), record.id(), record.redo().sequence(), sinceNanos));
     }
   }
 

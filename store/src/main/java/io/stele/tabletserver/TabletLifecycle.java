@@ -77,6 +77,7 @@ class TabletLifecycle {
    * @param epoch of its assignment
    */
   void load(TabletId tablet, Bytes row, long epoch) {
+    long requested = runtime.nanoTime();
     inBackground(
         tablet,
         "load",
@@ -89,7 +90,7 @@ class TabletLifecycle {
             if (closed || (draining && !tablet.table().isSystem())) {
               throw SteleException.retryLater("this server is being drained and loads no tablets");
             }
-            loader.load(tablet, row, epoch);
+            loader.load(tablet, row, epoch, requested);
             tablets.find(tablet).ifPresent(loaded -> news.changed(List.of(loaded.record())));
           } catch (IOException | RuntimeException e) {
             // If it is refused, the record has changed: nothing is wrong with the tablet.

@@ -12,10 +12,12 @@ import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
+import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
 import io.stele.record.ManifestEdit;
+import io.stele.runtime.FreshRead;
 import io.stele.tablet.CompactionPace;
 import io.stele.tablet.ReadRequest;
 import io.stele.tablet.Tablet;
@@ -24,6 +26,9 @@ import io.stele.tablet.TabletLog;
 import io.stele.tablet.TabletSpec;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,6 +45,8 @@ final class TabletLoader {
   private final Schemas schemas;
   private final TabletStorage storage;
   private final FencedLogs fenced;
+  private final FreshRead<Boolean> namesSeen;
+  private final Map<TableId, FreshRead<Optional<StoredTable>>> tables = new ConcurrentHashMap<>();
   private final SplitRecords splits;
   private final ReplayRoom userRoom;
   private final ReplayRoom systemRoom;
@@ -55,6 +62,13 @@ final class TabletLoader {
     this.storage = storage;
     this.splits = new SplitRecords(server.records());
     this.fenced = new FencedLogs(server.runtime(), storage.fs(), replayBytes);
+    this.namesSeen =
+        new FreshRead<>(
+            server.runtime(),
+            () -> {
+              NameSpace.catchUp(storage.fs());
+              return true;
+            });
     this.userRoom = room(server, TabletKind.USER);
     this.systemRoom = room(server, TabletKind.SYSTEM);
   }
@@ -64,18 +78,20 @@ final class TabletLoader {
    *
    * @param row the key of its row in METADATA; empty for the root tablet
    * @param epoch of the assignment
+   * @param sinceNanos when this was requested, by the runtime's clock: nothing that was read before
+   *     is used, so all of it is newer than the assignment
    * @throws SteleException REFUSED if the record does not, or no longer, assign the tablet to this
    *     server for loading
    * @throws IOException if it cannot be opened; the record stays ASSIGNED, and loading may be
    *     retried
    */
-  void load(TabletId id, Bytes row, long epoch) throws IOException {
+  void load(TabletId id, Bytes row, long epoch, long sinceNanos) throws IOException {
     TabletRecord record = assigned(id, row, epoch);
-    NameSpace.catchUp(storage.fs()); // Another server has written the files that it names.
+    namesSeen.since(sinceNanos); // Another server has written the files that it names.
     splits.removeTentatives(record);
-    StoredTable table = table(id);
+    StoredTable table = table(id, sinceNanos);
     RecordManifest manifest = manifest(record);
-    HostedTablet hosted = openReplaying(record, table.schema(), manifest);
+    HostedTablet hosted = openReplaying(record, table.schema(), manifest, sinceNanos);
     server.tablets().coming(hosted);
     try {
       takeOver(hosted);
@@ -129,7 +145,7 @@ final class TabletLoader {
    * @throws IOException if that fails; the other server may have deleted its files meanwhile
    */
   void rehearse(TabletRecord record) throws IOException {
-    TabletSpec spec = spec(record, table(record.id()).schema());
+    TabletSpec spec = spec(record, table(record.id(), server.runtime().nanoTime()).schema());
     HostedTablet hosted =
         open(
             spec,
@@ -206,9 +222,11 @@ final class TabletLoader {
     return record;
   }
 
-  private StoredTable table(TabletId id) throws IOException {
-    return schemas
-        .table(id.table())
+  private StoredTable table(TabletId id, long sinceNanos) throws IOException {
+    return tables
+        .computeIfAbsent(
+            id.table(), table -> new FreshRead<>(server.runtime(), () -> schemas.table(table)))
+        .since(sinceNanos)
         .orElseThrow(
             () ->
                 SteleException.notFound(
@@ -228,11 +246,12 @@ final class TabletLoader {
 
   /** Opens a tablet, replaying what fenced servers logged for it after its redo point. */
   private HostedTablet openReplaying(
-      TabletRecord record, TableSchema schema, RecordManifest manifest) throws IOException {
+      TabletRecord record, TableSchema schema, RecordManifest manifest, long sinceNanos)
+      throws IOException {
     ReplayRoom.Opening<HostedTablet> opening =
         room -> {
           try (LogReplay replay =
-              new LogReplay(fenced, storage.layout(), record, server.id(), room)) {
+              new LogReplay(fenced, storage.layout(), record, server.id(), room, sinceNanos)) {
             return open(spec(record, schema), manifest, replay, room);
           }
         };

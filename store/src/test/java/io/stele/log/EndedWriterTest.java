@@ -238,7 +238,8 @@ class EndedWriterTest {
       disk.flipBits(segment.path(), (int) segment.lengthBytes() / 2, 1); // Not read any more.
     }
     FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, master, 0);
-    assertThat(all(logs.read(FENCED, TABLET, 0))).isEqualTo(acknowledged);
+    assertThat(all(logs.read(FENCED, TABLET, 0, SystemRuntime.INSTANCE.nanoTime())))
+        .isEqualTo(acknowledged);
   }
 
   @Test
@@ -295,7 +296,9 @@ class EndedWriterTest {
     disk.mount().delete(last.path().getParent(), true);
     assertThat(SegmentSorter.unsorted(master, FENCED)).isNotEmpty().doesNotContain(last);
     FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, master, 0);
-    assertThat(catchThrowable(() -> all(logs.read(FENCED, TABLET, 0))))
+    assertThat(
+            catchThrowable(
+                () -> all(logs.read(FENCED, TABLET, 0, SystemRuntime.INSTANCE.nanoTime()))))
         .hasMessageContaining(last.path().getName());
   }
 }

@@ -7,6 +7,7 @@ import static io.stele.log.LogRecords.replayed;
 import static io.stele.log.LogRecords.rewrite;
 import static io.stele.log.LogRecords.tablet;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.Seeds;
 import io.stele.model.TabletId;
@@ -20,6 +21,7 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSInputStream;
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FilterFileSystem;
 import org.apache.hadoop.fs.Path;
@@ -56,7 +58,11 @@ class FencedLogsTest {
       for (int i = 0; i < TABLETS; i++) {
         TabletId tablet = tablet(i);
         long above = random.nextInt(40);
-        assertThat(replayed(logs.read(FENCED, tablet, above), tablet, above))
+        assertThat(
+                replayed(
+                    logs.read(FENCED, tablet, above, SystemRuntime.INSTANCE.nanoTime()),
+                    tablet,
+                    above))
             .as("tablet %s above %s, %s segments sorted, seed %s", tablet, above, sorted, seed)
             .isEqualTo(
                 appended.stream()
@@ -81,7 +87,9 @@ class FencedLogsTest {
     List<LogRecord> appended = writeAndFence(fs, new Random(1));
     FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, fs, 0);
     TabletId without = tablet(TABLETS); // It has no records, so it need not wait for sorting.
-    assertThat(replayed(logs.read(FENCED, without, 0), without, 0)).isEmpty();
+    assertThat(
+            replayed(logs.read(FENCED, without, 0, SystemRuntime.INSTANCE.nanoTime()), without, 0))
+        .isEmpty();
     sortAndDamageSegments(fs);
     assertRecords(logs, appended);
   }
@@ -123,7 +131,12 @@ class FencedLogsTest {
     for (int server = 0; server < 2; server++) {
       FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, counted, 0);
       for (int i = server; i < TABLETS; i += 2) {
-        replayed += replayed(logs.read(FENCED, tablet(i), 0), tablet(i), 0).size();
+        replayed +=
+            replayed(
+                    logs.read(FENCED, tablet(i), 0, SystemRuntime.INSTANCE.nanoTime()),
+                    tablet(i),
+                    0)
+                .size();
       }
     }
     assertThat(replayed).isEqualTo(appended.size());
@@ -161,6 +174,54 @@ class FencedLogsTest {
     CountedReads counted = new CountedReads(fs);
     assertRecords(new FencedLogs(SystemRuntime.INSTANCE, counted, 1000), appended);
     assertThat(counted.bytes.get()).isGreaterThan(2 * logBytes(fs));
+  }
+
+  @Test
+  void acceptedLossesAreListedOnceForTabletsThatWereAskedForTogether() throws Exception {
+    CrashableFileSystem fs = CrashableFileSystem.create();
+    writeAndFence(fs, new Random(1));
+    Listings listings = new Listings(fs);
+    FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, listings, MEMORY_BYTES);
+    long asked = SystemRuntime.INSTANCE.nanoTime();
+    for (int i = 0; i < TABLETS; i++) {
+      replayed(logs.read(FENCED, tablet(i), 0, asked), tablet(i), 0);
+    }
+    assertThat(listings.count).isEqualTo(1);
+  }
+
+  @Test
+  void whatIsAcceptedLaterCountsForTabletsAskedForAfterThat() throws Exception {
+    CrashableFileSystem fs = CrashableFileSystem.create();
+    writeAndFence(fs, new Random(1));
+    FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, fs, MEMORY_BYTES);
+    TabletId tablet = tablet(0);
+    Segment last =
+        FencedLog.segments(fs, FENCED, TabletKind.USER).stream()
+            .filter(segment -> segment.lengthBytes() > 1000)
+            .reduce((one, next) -> next)
+            .orElseThrow();
+    fs.delete(last.path(), false);
+    long before = SystemRuntime.INSTANCE.nanoTime();
+    assertThatThrownBy(() -> replayed(logs.read(FENCED, tablet, 0, before), tablet, 0))
+        .hasMessageContaining(last.path().toString());
+    LogRepair.accept(fs, FENCED, last.path().getName());
+    long after = SystemRuntime.INSTANCE.nanoTime();
+    assertThat(replayed(logs.read(FENCED, tablet, 0, after), tablet, 0)).isNotEmpty();
+  }
+
+  /** A file system that counts the listings of directories. */
+  private static final class Listings extends FilterFileSystem {
+    private int count;
+
+    Listings(FileSystem under) {
+      super(under);
+    }
+
+    @Override
+    public FileStatus[] listStatus(Path directory) throws IOException {
+      count++;
+      return super.listStatus(directory);
+    }
   }
 
   private static long logBytes(FileSystem fs) throws IOException {
@@ -308,7 +369,8 @@ class FencedLogsTest {
   private static void assertRecords(FencedLogs logs, List<LogRecord> appended) throws IOException {
     for (int i = 0; i < TABLETS; i++) {
       TabletId tablet = tablet(i);
-      assertThat(replayed(logs.read(FENCED, tablet, 0), tablet, 0))
+      assertThat(
+              replayed(logs.read(FENCED, tablet, 0, SystemRuntime.INSTANCE.nanoTime()), tablet, 0))
           .isEqualTo(appended.stream().filter(one -> one.tablet().equals(tablet)).toList());
     }
   }
@@ -328,9 +390,14 @@ class FencedLogsTest {
     new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()).fence(DIRECTORY, FENCED);
     sortAll(fs);
     FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, fs, 0);
-    try (RecordSource users = logs.read(FENCED, tablet(0), 0)) {
+    try (RecordSource users = logs.read(FENCED, tablet(0), 0, SystemRuntime.INSTANCE.nanoTime())) {
       assertThat(users.next()).isPresent(); // So that the first of the sorted ones is open.
-      assertThat(replayed(logs.read(FENCED, TabletId.ROOT, 0), TabletId.ROOT, 0)).hasSize(1);
+      assertThat(
+              replayed(
+                  logs.read(FENCED, TabletId.ROOT, 0, SystemRuntime.INSTANCE.nanoTime()),
+                  TabletId.ROOT,
+                  0))
+          .hasSize(1);
     }
   }
 

@@ -79,7 +79,9 @@ class SegmentSummaryTest {
   }
 
   private List<LogRecord> read(TabletId tablet, long above) throws IOException {
-    return all(new FencedLogs(SystemRuntime.INSTANCE, fs, memoryBytes).read(FENCED, tablet, above));
+    return all(
+        new FencedLogs(SystemRuntime.INSTANCE, fs, memoryBytes)
+            .read(FENCED, tablet, above, SystemRuntime.INSTANCE.nanoTime()));
   }
 
   private static List<LogRecord> records(TabletId tablet, long from, long to) {
@@ -308,7 +310,8 @@ class SegmentSummaryTest {
     DistinctRecords distinct = new DistinctRecords(tablet, above);
     List<LogRecord> records = new ArrayList<>();
     try (RecordSource source =
-        new FencedLogs(SystemRuntime.INSTANCE, fs, memoryBytes).read(FENCED, tablet, above)) {
+        new FencedLogs(SystemRuntime.INSTANCE, fs, memoryBytes)
+            .read(FENCED, tablet, above, SystemRuntime.INSTANCE.nanoTime())) {
       for (LogRecord record : all(source)) {
         if (distinct.add(record)) {
           records.add(record);

@@ -128,7 +128,8 @@ public final class BareServer implements AutoCloseable {
 
   /** Loads a tablet that is assigned to it. */
   public Tablet load(TabletRecord assigned) throws IOException {
-    loader.load(assigned.id(), assigned.row(), assigned.assignment().epoch());
+    loader.load(
+        assigned.id(), assigned.row(), assigned.assignment().epoch(), context.runtime().nanoTime());
     return find(assigned.id()).orElseThrow();
   }
 

@@ -179,16 +179,14 @@ class TabletLoaderTest {
       long epoch = assigned.assignment().epoch();
       for (TestServer.Attempt wrong :
           List.<TestServer.Attempt>of(
-              () -> other.loader.load(assigned.id(), assigned.row(), epoch),
-              () -> server.loader.load(assigned.id(), assigned.row(), epoch + 1))) {
+              () -> other.load(assigned, epoch), () -> server.load(assigned, epoch + 1))) {
         assertThatThrownBy(wrong::make)
             .isInstanceOfSatisfying(
                 SteleException.class,
                 e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));
       }
-      server.loader.load(assigned.id(), assigned.row(), epoch);
-      assertThatThrownBy(() -> server.loader.load(assigned.id(), assigned.row(), epoch))
-          .isInstanceOf(SteleException.class);
+      server.load(assigned, epoch);
+      assertThatThrownBy(() -> server.load(assigned, epoch)).isInstanceOf(SteleException.class);
     }
   }
 
@@ -201,10 +199,7 @@ class TabletLoaderTest {
           update -> {
             throw SteleException.outcomeUnknown("no answer", new IOException());
           });
-      assertThatThrownBy(
-              () ->
-                  server.loader.load(assigned.id(), assigned.row(), assigned.assignment().epoch()))
-          .isInstanceOf(SteleException.class);
+      assertThatThrownBy(() -> server.load(assigned)).isInstanceOf(SteleException.class);
       assertThat(server.aborts).hasSize(1);
     }
   }
@@ -221,7 +216,7 @@ class TabletLoaderTest {
             StoredTable altered = server.schemas.alter(server.schemas.require("t"), wider);
             server.context.tablets().alter(altered);
           });
-      server.loader.load(assigned.id(), assigned.row(), assigned.assignment().epoch());
+      server.load(assigned);
       HostedTablet hosted = server.context.tablets().find(assigned.id()).orElseThrow();
       assertThat(hosted.tablet().schema().families()).hasSize(2);
     }

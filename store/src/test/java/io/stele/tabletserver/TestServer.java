@@ -212,8 +212,18 @@ final class TestServer implements AutoCloseable {
   /** Assigns a tablet that nobody has to this server, and loads it. */
   HostedTablet take(TabletRecord record) throws IOException {
     TabletRecord assigned = records().assign(record, context.id());
-    loader.load(assigned.id(), assigned.row(), assigned.assignment().epoch());
+    load(assigned);
     return context.tablets().find(assigned.id()).orElseThrow();
+  }
+
+  /** Loads a tablet that is assigned to this server. */
+  void load(TabletRecord assigned) throws IOException {
+    load(assigned, assigned.assignment().epoch());
+  }
+
+  /** Loads a tablet, as if it were asked for under {@code epoch} just now. */
+  void load(TabletRecord assigned, long epoch) throws IOException {
+    loader.load(assigned.id(), assigned.row(), epoch, context.runtime().nanoTime());
   }
 
   /** Makes a table of one tablet, and loads it. */
