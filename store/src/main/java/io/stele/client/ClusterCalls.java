@@ -103,11 +103,12 @@ final class ClusterCalls {
       try {
         progress = step.take(attempts);
       } catch (SteleException e) {
-        if (waitsFor.isEmpty() && e.code() != SteleException.Code.OUTCOME_UNKNOWN) {
+        boolean saysUnknown = e.code() == SteleException.Code.OUTCOME_UNKNOWN;
+        if (waitsFor.isEmpty() && !saysUnknown) {
           throw e;
         }
-        throw SteleException.outcomeUnknown(
-            e.getMessage() + ". The change was begun and may still complete: " + toFindOut, e);
+        String begun = saysUnknown ? "" : "The change was begun and may still be done: ";
+        throw SteleException.outcomeUnknown(e.getMessage() + ". " + begun + toFindOut, e);
       }
       if (progress.failure().isPresent()) {
         throw progress.failure().get();
@@ -115,6 +116,7 @@ final class ClusterCalls {
       if (progress.done()) {
         return;
       }
+      attempts.begun();
       waitsFor = Optional.of(progress.waitsFor());
       if (attempts.deadline().isOver()) {
         throw new SteleException(

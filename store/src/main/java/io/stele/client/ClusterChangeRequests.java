@@ -41,22 +41,46 @@ final class ClusterChangeRequests {
   /** See {@link Admin#moveTablet}. */
   ClusterChange move(String table, Bytes row, Optional<ServerId> to) throws IOException {
     String what = "moving the tablet of table " + table + " with row \"" + row + "\"";
-    TabletLocation at = connection.locateAgain(calls.stored(table).id(), row, what);
-    MoveTabletRequestProto.Builder request =
-        MoveTabletRequestProto.newBuilder().setTablet(ClusterCalls.ref(at));
-    to.ifPresent(server -> request.setServerId(server.toString()));
-    MoveTabletRequestProto whole = request.build();
+    TableId id = calls.stored(table).id();
     return new ClusterChange(
         calls,
         what,
         "`stele table describe` shows where it is",
-        attempts -> {
-          MoveTabletResponseProto answer =
-              calls.ask(attempts, master -> master.moveTablet(null, whole));
-          return answer.getDone()
-              ? ClusterCalls.Progress.doneAt(ServerId.parse(answer.getServerId()))
-              : ClusterCalls.Progress.waiting(answer.getWaitsFor());
-        });
+        new Move(id, row, to, what, connection.locateAgain(id, row, what)));
+  }
+
+  /** Asks for a move of the tablet that has a row. */
+  private final class Move implements ClusterChange.Step {
+    private final TableId table;
+    private final Bytes row;
+    private final Optional<ServerId> to;
+    private final String what;
+    private volatile TabletLocation from;
+
+    Move(TableId table, Bytes row, Optional<ServerId> to, String what, TabletLocation from) {
+      this.table = table;
+      this.row = row;
+      this.to = to;
+      this.what = what;
+      this.from = from;
+    }
+
+    @Override
+    public ClusterCalls.Progress take(Attempts attempts) throws IOException {
+      TabletLocation now = connection.locateAgain(table, row, what);
+      if (!now.tablet().equals(from.tablet())) {
+        from = now; // It was split or merged: what has the row now is still to be moved.
+      }
+      MoveTabletRequestProto.Builder request =
+          MoveTabletRequestProto.newBuilder().setTablet(ClusterCalls.ref(from));
+      to.ifPresent(server -> request.setServerId(server.toString()));
+      MoveTabletRequestProto whole = request.build();
+      MoveTabletResponseProto answer =
+          calls.ask(attempts, master -> master.moveTablet(null, whole));
+      return answer.getDone()
+          ? ClusterCalls.Progress.doneAt(ServerId.parse(answer.getServerId()))
+          : ClusterCalls.Progress.waiting(answer.getWaitsFor());
+    }
   }
 
   /** See {@link Admin#splitTablet}. */

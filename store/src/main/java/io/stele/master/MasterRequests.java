@@ -327,9 +327,8 @@ final class MasterRequests implements MasterProtocol {
     MasterLoop.View view = loop.view();
     TabletRecord record = view.tablets().get(tablet);
     if (record == null || record.assignment().epoch() < ref.getEpoch()) {
-      loop.changed(List.of(rowOf(ref)));
-      throw SteleException.retryLater(
-          "the master does not know tablet " + tablet + " as it is now: it may have been split");
+      loop.changed(List.of(rowOf(ref))); // It may have been split or merged: who asks looks again.
+      return waitsForMove("the master does not know tablet " + tablet + " as it is now");
     }
     Optional<ServerId> at = record.assignment().server();
     if (view.isServed(record)
@@ -344,10 +343,11 @@ final class MasterRequests implements MasterProtocol {
       loop.moves().ask(record, to);
       loop.look();
     }
-    return MoveTabletResponseProto.newBuilder()
-        .setDone(false)
-        .setWaitsFor("the tablet is " + record.assignment())
-        .build();
+    return waitsForMove("the tablet is " + record.assignment());
+  }
+
+  private static MoveTabletResponseProto waitsForMove(String what) {
+    return MoveTabletResponseProto.newBuilder().setDone(false).setWaitsFor(what).build();
   }
 
   @Override

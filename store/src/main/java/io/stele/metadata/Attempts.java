@@ -55,6 +55,7 @@ public final class Attempts {
   private int failures;
   private long firstFailureNanos;
   private boolean inDoubt;
+  private boolean begun;
 
   /** Whether a request may be sent again. */
   public enum Effect {
@@ -226,6 +227,14 @@ public final class Attempts {
     return Duration.ofNanos(most / 2 + runtime.random().nextLong(most / 2 + 1));
   }
 
+  /**
+   * What is attempted takes several requests, of which one has begun it: if time is over before it
+   * is seen done, it may still be done.
+   */
+  public void begun() {
+    begun = true;
+  }
+
   private Decision end(Throwable cause) {
     String text = purpose.what().get() + ": ";
     if (inDoubt) {
@@ -238,12 +247,8 @@ public final class Attempts {
   }
 
   private SteleException timedOut(Throwable last) {
-    String outcome =
-        inDoubt
-            ? "it may or may not have been applied"
-            : purpose.effect() == Effect.READ ? "nothing was read" : "it was not applied";
     return new SteleException(
-        inDoubt ? Code.OUTCOME_UNKNOWN : Code.RETRY_LATER,
+        begun || inDoubt ? Code.OUTCOME_UNKNOWN : Code.RETRY_LATER,
         purpose.what().get()
             + ": not done within "
             + timeout.toMillis()
@@ -252,10 +257,19 @@ public final class Attempts {
             + " and "
             + failures
             + (failures == 1 ? " attempt; " : " attempts; ")
-            + outcome
+            + outcome()
             + ". Check that the servers run (stele yarn status). The last failure: "
             + message(last),
         last);
+  }
+
+  private String outcome() {
+    if (begun) {
+      return "it was begun and may still be done";
+    } else if (inDoubt) {
+      return "it may or may not have been applied";
+    }
+    return purpose.effect() == Effect.READ ? "nothing was read" : "it was not applied";
   }
 
   private static boolean wasNotReached(Throwable cause) {

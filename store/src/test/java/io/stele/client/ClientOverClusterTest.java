@@ -148,6 +148,27 @@ class ClientOverClusterTest {
   }
 
   @Test
+  void aTabletThatIsSplitBeforeItMovesIsMovedWhereItsRowIs() throws Exception {
+    try (MiniStele cluster = cluster(2)) {
+      Stele stele = cluster.client();
+      stele.admin().setBalanced(false);
+      stele.admin().createTable(TableSchema.of("t", "f"));
+      Table table = stele.table("t");
+      table.mutate(Mutation.of("a").put("f", "q", "1"));
+      table.mutate(Mutation.of("z").put("f", "q", "1"));
+      ServerId before = table.tablets().get(0).server().orElseThrow();
+      ClusterChange move =
+          new ClusterChangeRequests(stele.admin().calls())
+              .move("t", Bytes.of("z"), Optional.empty());
+      stele.admin().splitTablet("t", Bytes.of("m"));
+      assertThat(move.await().server()).isPresent().isNotEqualTo(Optional.of(before));
+      assertThat(table.tablets())
+          .extracting(tablet -> tablet.server().equals(Optional.of(before)))
+          .containsExactly(true, false);
+    }
+  }
+
+  @Test
   void aRowWhosePartsComeFromTwoServersIsOfOneMomentOrFails() throws Exception {
     List<Move> moves = List.of(MiniStele::drainServer, MiniStele::killServer);
     for (Move move : moves) {

@@ -163,10 +163,10 @@ class MovesTest {
           started();
           TableId table = master.table("u");
           TabletRecord unknown = master.only(table);
-          assertThatThrownBy(
-                  () -> master.requests.moveTablet(null, request(unknown, Optional.of(B))))
-              .isInstanceOf(SteleException.class)
-              .hasMessageContaining("does not know");
+          MoveTabletResponseProto answer =
+              master.requests.moveTablet(null, request(unknown, Optional.of(B)));
+          assertThat(answer.getDone()).isFalse();
+          assertThat(answer.getWaitsFor()).contains("does not know");
           master.stepUntilIdle();
           assertThat(move(request(master.only(table), Optional.of(B))).getDone()).isTrue();
         });

@@ -102,6 +102,21 @@ class AttemptsTest {
     assertThat(count[0]).isGreaterThan(2);
   }
 
+  @Test
+  void whatWasBegunMayStillBeDone() throws Exception {
+    SteleException last =
+        end(
+            Effect.CHANGE_WITH_ID,
+            Duration.ofSeconds(2),
+            Duration.ofMillis(1),
+            attempts -> {
+              attempts.begun();
+              return attempts.sent(LATER);
+            });
+    assertThat(last.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN);
+    assertThat(last).hasMessageContaining("begun").hasMessageNotContaining("not applied");
+  }
+
   private static IOException lost() {
     return new IOException("the connection was lost");
   }
