@@ -165,12 +165,9 @@ public final class TabletServer {
     CaffeineBlockCache cache = cache(config);
     Schemas schemas = new Schemas(runtime, locks, config.metadataSplitBytes());
     AgreedClock clock = new AgreedClock(runtime, config.clockSkewMax());
+    TabletStorage storage = TabletStorage.of(runtime, clock, fs, layout, cache, config);
     TabletLoader loader =
-        new TabletLoader(
-            context,
-            schemas,
-            TabletStorage.of(runtime, clock, fs, layout, cache, config),
-            config.memory().replayBytes());
+        new TabletLoader(context, schemas, storage, config.memory().replayBytes());
     contact = new MasterContact(runtime, locks, transport.controlPlane(), id);
     teardown.add(contact::close);
     lifecycle =
