@@ -18,7 +18,8 @@ import org.apache.hadoop.conf.Configuration;
  * @param systemMemtableBytes for memtables of METADATA and the root tablet
  * @param operationsBytes for the operation memory of users' tablets, which takes at most twice this
  * @param systemOperationsBytes the same of METADATA and the root tablet
- * @param replayBytes for what is read of dead servers' logs for several tablets at once
+ * @param replayBytes for what is read of dead servers' logs for several tablets at once; 0 where
+ *     memory is short
  * @param requestBytes for requests under way to users' tablets, with all their copies
  * @param systemRequestBytes for those to METADATA and the root tablet
  * @param frameBytesMax the longest request
@@ -64,6 +65,8 @@ public record MemoryPlan(
 
   private static final long SYSTEM_OPERATIONS_BYTES = 4 * MIB;
   private static final long MEMTABLE_BYTES_LEAST = 8 * MIB;
+  private static final long REPLAY_BYTES_MOST = 8 * MIB;
+  private static final int REPLAY_SHARE = 64; // Of the heap.
 
   /** Minor compactions of one kind of tablet at a time. */
   public static final int MINOR_COMPACTIONS = 2;
@@ -142,7 +145,6 @@ public record MemoryPlan(
     private final long cacheOffHeap;
     private final long systemMemtables;
     private final long systemRequests;
-    private final long replay;
     private final long operations;
     private final int compactions;
     private final long valueSet;
@@ -160,7 +162,6 @@ public record MemoryPlan(
       memtablesSet = Keys.MEMTABLE_TOTAL_BYTES.in(conf);
       systemMemtables = Math.min(32 * MIB, Math.max(8 * MIB, heap / 16));
       systemRequests = Math.min(16 * MIB, Math.max(8 * MIB, heap / 32));
-      replay = Math.min(8 * MIB, Math.max(MIB, heap / 64));
       int rewrites = 2 * Keys.COMPACTION_THREADS.in(conf);
       compactions = rewrites + 2 * MINOR_COMPACTIONS;
       fixedHeap.add(new Share("the program", PROGRAM_BYTES, ""));
@@ -183,7 +184,6 @@ public record MemoryPlan(
               Keys.COMPACTION_THREADS.name()));
       fixedHeap.add(
           new Share("files being written", (LOG_STREAMS + compactions) * STREAM_BYTES, ""));
-      fixedHeap.add(new Share("logs being replayed", replay, ""));
       fixedHeap.add(new Share("requests of METADATA", systemRequests, ""));
       fixedDirect.add(
           new Share(
@@ -208,7 +208,7 @@ public record MemoryPlan(
       long left = given.heapBytes() - fixed - memtables;
       long answers = given.directBytes() - bytes(fixedDirect);
       if (left < ofValues(least)) {
-        throw refused("heap", given.heapBytes(), heap(memtables, requests(least), least));
+        throw refused("heap", given.heapBytes(), heap(memtables, 0, requests(least), least));
       }
       if (answers < answersFor(least)) {
         throw refused(
@@ -216,6 +216,12 @@ public record MemoryPlan(
             given.directBytes(),
             direct(answersFor(least)));
       }
+      // A server without this memory reads more, and needs it for nothing else.
+      long replay =
+          Math.min(
+              Math.min(REPLAY_BYTES_MOST, given.heapBytes() / REPLAY_SHARE),
+              left - ofValues(least));
+      left -= replay;
       long carried = (long) (left / ofValue());
       long derived =
           Math.min(Math.min(carried, answers - MIB), Math.min(memtables, VALUE_BYTES_MOST));
@@ -234,7 +240,7 @@ public record MemoryPlan(
           answers,
           value,
           (long) (value * MERGE_COPIES),
-          heap(memtables, requests, value),
+          heap(memtables, replay, requests, value),
           direct(answers));
     }
 
@@ -259,8 +265,11 @@ public record MemoryPlan(
       return value + MIB;
     }
 
-    private List<Share> heap(long memtables, long requests, long value) {
+    private List<Share> heap(long memtables, long replay, long requests, long value) {
       List<Share> shares = new ArrayList<>(fixedHeap);
+      if (replay > 0) {
+        shares.add(new Share("logs being replayed", replay, ""));
+      }
       shares.add(new Share("memtables", memtables, Keys.MEMTABLE_TOTAL_BYTES.name()));
       shares.add(
           new Share(

@@ -62,6 +62,17 @@ class MemoryPlanTest {
   }
 
   @Test
+  void logsBeingReplayedHaveMemoryOnlyWhereThereIsSomeToSpare() {
+    assertThat(plan(704, 192).replayBytes()).isEqualTo(8 * MIB);
+    conf.set(Keys.CACHE_BYTES.name(), "8m");
+    MemoryPlan smallest = plan(188, 96);
+    assertThat(smallest.replayBytes()).isBetween(0, (int) MIB);
+    assertThat(smallest.valueBytesMax()).isEqualTo(MemoryPlan.VALUE_BYTES_LEAST);
+    assertThat(sum(smallest.heap())).isLessThanOrEqualTo(188 * MIB);
+    assertThatThrownBy(() -> plan(187, 96)).hasMessageContaining("and has 187.0");
+  }
+
+  @Test
   void aLimitOnValuesThatTheMemoryCannotCarryIsRefusedWithTheSum() {
     conf.set(Keys.VALUE_BYTES_MAX.name(), "100m");
     assertThatThrownBy(() -> plan(704, 192))
