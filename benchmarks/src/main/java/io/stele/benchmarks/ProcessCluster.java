@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hdfs.MiniDFSCluster;
@@ -165,6 +166,24 @@ final class ProcessCluster implements AutoCloseable {
       splits.add(Bytes.of(String.format("%06d", i)));
     }
     client.admin().createTable(TableSchema.of("t", "f"), splits);
+  }
+
+  /**
+   * Prints when the first, half and all of some reads were answered.
+   *
+   * @param reads the times at which they were, in milliseconds
+   * @param patience how long to wait for each
+   */
+  static void printTimes(String what, List<CompletableFuture<Long>> reads, Duration patience)
+      throws Exception {
+    List<Long> times = new ArrayList<>();
+    for (CompletableFuture<Long> one : reads) {
+      times.add(one.get(patience.toSeconds(), TimeUnit.SECONDS));
+    }
+    times.sort(Long::compare);
+    System.out.printf(
+        "%s: first %d ms, half %d ms, all %d ms%n",
+        what, times.get(0), times.get(times.size() / 2), times.get(times.size() - 1));
   }
 
   @Override

@@ -18,7 +18,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hdfs.DFSConfigKeys;
 
@@ -134,14 +133,7 @@ public final class RecoveryTimes {
                     return millisSince(killed);
                   }));
     }
-    List<Long> times = new ArrayList<>();
-    for (CompletableFuture<Long> one : read) {
-      times.add(one.get(PATIENCE.toSeconds(), TimeUnit.SECONDS));
-    }
-    times.sort(Long::compare);
-    System.out.printf(
-        "readable again: first %d ms, half %d ms, all %d ms%n",
-        times.get(0), times.get(times.size() / 2), times.get(times.size() - 1));
+    ProcessCluster.printTimes("readable again", read, PATIENCE);
   }
 
   private static long millisSince(long nanos) {

@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 
 /**
@@ -101,13 +100,6 @@ public final class RestartTimes {
                     return (System.nanoTime() - started) / 1_000_000;
                   }));
     }
-    List<Long> times = new ArrayList<>();
-    for (CompletableFuture<Long> one : read) {
-      times.add(one.get(PATIENCE.toSeconds(), TimeUnit.SECONDS));
-    }
-    times.sort(Long::compare);
-    System.out.printf(
-        "restart %d: first %d ms, half %d ms, all %d ms%n",
-        restart, times.get(0), times.get(times.size() / 2), times.get(times.size() - 1));
+    ProcessCluster.printTimes("restart " + restart, read, PATIENCE);
   }
 }

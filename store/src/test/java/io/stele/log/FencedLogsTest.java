@@ -58,11 +58,7 @@ class FencedLogsTest {
       for (int i = 0; i < TABLETS; i++) {
         TabletId tablet = tablet(i);
         long above = random.nextInt(40);
-        assertThat(
-                replayed(
-                    logs.read(FENCED, tablet, above, SystemRuntime.INSTANCE.nanoTime()),
-                    tablet,
-                    above))
+        assertThat(replayedNow(logs, tablet, above))
             .as("tablet %s above %s, %s segments sorted, seed %s", tablet, above, sorted, seed)
             .isEqualTo(
                 appended.stream()
@@ -87,9 +83,7 @@ class FencedLogsTest {
     List<LogRecord> appended = writeAndFence(fs, new Random(1));
     FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, fs, 0);
     TabletId without = tablet(TABLETS); // It has no records, so it need not wait for sorting.
-    assertThat(
-            replayed(logs.read(FENCED, without, 0, SystemRuntime.INSTANCE.nanoTime()), without, 0))
-        .isEmpty();
+    assertThat(replayedNow(logs, without, 0)).isEmpty();
     sortAndDamageSegments(fs);
     assertRecords(logs, appended);
   }
@@ -131,12 +125,7 @@ class FencedLogsTest {
     for (int server = 0; server < 2; server++) {
       FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, counted, 0);
       for (int i = server; i < TABLETS; i += 2) {
-        replayed +=
-            replayed(
-                    logs.read(FENCED, tablet(i), 0, SystemRuntime.INSTANCE.nanoTime()),
-                    tablet(i),
-                    0)
-                .size();
+        replayed += replayedNow(logs, tablet(i), 0).size();
       }
     }
     assertThat(replayed).isEqualTo(appended.size());
@@ -366,11 +355,17 @@ class FencedLogsTest {
     }
   }
 
+  /** The records that a tablet gets that is asked for just now. */
+  private static List<LogRecord> replayedNow(FencedLogs logs, TabletId tablet, long above)
+      throws IOException {
+    return replayed(
+        logs.read(FENCED, tablet, above, SystemRuntime.INSTANCE.nanoTime()), tablet, above);
+  }
+
   private static void assertRecords(FencedLogs logs, List<LogRecord> appended) throws IOException {
     for (int i = 0; i < TABLETS; i++) {
       TabletId tablet = tablet(i);
-      assertThat(
-              replayed(logs.read(FENCED, tablet, 0, SystemRuntime.INSTANCE.nanoTime()), tablet, 0))
+      assertThat(replayedNow(logs, tablet, 0))
           .isEqualTo(appended.stream().filter(one -> one.tablet().equals(tablet)).toList());
     }
   }
@@ -392,12 +387,7 @@ class FencedLogsTest {
     FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, fs, 0);
     try (RecordSource users = logs.read(FENCED, tablet(0), 0, SystemRuntime.INSTANCE.nanoTime())) {
       assertThat(users.next()).isPresent(); // So that the first of the sorted ones is open.
-      assertThat(
-              replayed(
-                  logs.read(FENCED, TabletId.ROOT, 0, SystemRuntime.INSTANCE.nanoTime()),
-                  TabletId.ROOT,
-                  0))
-          .hasSize(1);
+      assertThat(replayedNow(logs, TabletId.ROOT, 0)).hasSize(1);
     }
   }
 
