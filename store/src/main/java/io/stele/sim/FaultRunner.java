@@ -88,8 +88,8 @@ final class FaultRunner {
     } else if (fault instanceof Fault.Freeze freeze) {
       SimulatedProcess process = slot(SimulatedCluster.Kind.SERVER, freeze.slot()).process();
       cluster.network().services().countChangesOnly();
-      process.pause();
-      later(fault.length(), () -> process.resumeLate(fault.length()));
+      process.freeze();
+      later(fault.length(), process::resume);
     } else {
       beginAround(fault);
     }

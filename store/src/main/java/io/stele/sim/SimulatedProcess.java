@@ -41,6 +41,7 @@ public final class SimulatedProcess implements ProcessRuntime {
   private long taskNumber;
   private boolean dead;
   private boolean paused;
+  private Optional<Duration> frozenAt = Optional.empty(); // Since the simulation's beginning.
 
   SimulatedProcess(Simulation simulation, String name, RandomGenerator random) {
     this.simulation = simulation;
@@ -110,9 +111,22 @@ public final class SimulatedProcess implements ProcessRuntime {
     paused = true;
   }
 
-  /** Continues a paused process. */
+  /**
+   * Stops the process until {@link #resume}, and its two clocks with it, as those of a virtual
+   * machine may stop.
+   */
+  public void freeze() {
+    if (frozenAt.isEmpty()) {
+      frozenAt = Optional.of(now());
+    }
+    pause();
+  }
+
+  /** Continues a stopped process, however often it was stopped. */
   public void resume() {
     if (paused) {
+      frozenAt.ifPresent(since -> lostTime = lostTime.plus(now().minus(since)));
+      frozenAt = Optional.empty();
       paused = false;
       simulation.note(this, "goes on");
       release();
@@ -122,17 +136,6 @@ public final class SimulatedProcess implements ProcessRuntime {
   /** Lets run what was held back by a pause, even if the pause goes on. */
   void release() {
     simulation.release(held);
-  }
-
-  /**
-   * Continues a paused process whose two clocks stopped during the pause, as those of a virtual
-   * machine may.
-   *
-   * @param stoodStill for how long
-   */
-  public void resumeLate(Duration stoodStill) {
-    lostTime = lostTime.plus(stoodStill);
-    resume();
   }
 
   /** Whether it is stopped. */
@@ -178,6 +181,10 @@ public final class SimulatedProcess implements ProcessRuntime {
     tasks.remove(task);
   }
 
+  private Duration now() {
+    return Duration.ofNanos(simulation.nowNanos());
+  }
+
   long nextTaskNumber() {
     return taskNumber++;
   }
@@ -186,12 +193,12 @@ public final class SimulatedProcess implements ProcessRuntime {
 
   @Override
   public long nanoTime() {
-    return simulation.nowNanos() - lostTime.toNanos();
+    return frozenAt.orElseGet(this::now).minus(lostTime).toNanos();
   }
 
   @Override
   public InstantSource wallClock() {
-    return () -> EPOCH.plusNanos(simulation.nowNanos()).minus(lostTime).plus(skew);
+    return () -> EPOCH.plusNanos(nanoTime()).plus(skew);
   }
 
   @Override

@@ -130,6 +130,28 @@ class SimulationTest {
   }
 
   @Test
+  void aFrozenProcessLosesTheTimeInWhichItStandsStill() throws Exception {
+    Simulation simulation = new Simulation(7, STEPS_MAX);
+    simulation.run(
+        () -> {
+          SimulatedProcess process = simulation.process("frozen");
+          SimulatedProcess outside = simulation.outside();
+          outside.sleep(Duration.ofMillis(5));
+          process.freeze();
+          outside.sleep(Duration.ofMillis(40));
+          process.freeze(); // Twice at once is no longer than once.
+          outside.sleep(Duration.ofMillis(30));
+          assertThat(process.nanoTime()).isEqualTo(Duration.ofMillis(5).toNanos());
+          process.resume();
+          outside.sleep(Duration.ofMillis(1));
+          process.resume();
+          assertThat(process.nanoTime()).isEqualTo(Duration.ofMillis(6).toNanos());
+          assertThat(Duration.between(process.wallClock().instant(), outside.wallClock().instant()))
+              .isEqualTo(Duration.ofMillis(70));
+        });
+  }
+
+  @Test
   void aCallbackThatWaitsFailsTheSimulation() {
     Simulation simulation = new Simulation(1, STEPS_MAX);
     SimulatedProcess process = simulation.process("p");
