@@ -13,11 +13,13 @@ import io.stele.model.ServerId;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hdfs.DFSConfigKeys;
 
@@ -30,25 +32,31 @@ import org.apache.hadoop.hdfs.DFSConfigKeys;
  * again. All servers but two are killed, one after the other: at the first kills the code of
  * recovery is new to every process, and most of the processors' time goes into compiling it.
  *
+ * <p>With a number of kills, all servers stay, and the one that is killed is each time a new one,
+ * to which all tablets were moved: those that stay get warmer, and have all of the tablets to load.
+ *
  * <pre>
- * java -cp ... io.stele.benchmarks.RecoveryTimes [tablets] [MB of log] [report | silent] [servers] [heartbeat]
+ * java -cp ... io.stele.benchmarks.RecoveryTimes [tablets] [MB of log] [report | silent] [servers] [heartbeat] [kills]
  * </pre>
  */
 public final class RecoveryTimes {
   private static final int LEFT = 2;
+  private static final String HEAP = "-Xmx3g";
   private static final int VALUE_BYTES = 1000;
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   /**
    * What to measure.
    *
-   * @param tablets of each server at first; the fifth of seven that is killed has 7/3 of them
+   * @param tablets of each server at first; the fifth of seven that is killed has 7/3 of them. With
+   *     a number of kills: of the server that is killed
    * @param megabytes of the log of the one that is killed, of all its tablets alike
    * @param reports whether the master is told
    * @param heartbeatSeconds of DataNodes
+   * @param kills of new servers; 0: those that were there at first are killed
    */
   private record Plan(
-      int tablets, long megabytes, boolean reports, int servers, int heartbeatSeconds) {
+      int tablets, long megabytes, boolean reports, int servers, int heartbeatSeconds, int kills) {
     Configuration settings() {
       Configuration settings = new Configuration();
       settings.setInt(DFSConfigKeys.DFS_HEARTBEAT_INTERVAL_KEY, heartbeatSeconds);
@@ -77,10 +85,11 @@ public final class RecoveryTimes {
             given.number(1, 512),
             given.isOrLeftOut(2, "report"),
             given.number(3, 4),
-            given.number(4, 3));
+            given.number(4, 3),
+            given.number(5, 0));
     try (ProcessCluster cluster = new ProcessCluster("recovery", 3, plan.settings())) {
       cluster.startMaster();
-      cluster.startServers(plan.servers(), "-Xmx3g");
+      cluster.startServers(plan.servers(), HEAP);
       try (Stele client = Stele.connect(cluster.conf())) {
         new RecoveryTimes(plan, cluster).measure(client);
       }
@@ -90,35 +99,54 @@ public final class RecoveryTimes {
 
   private void measure(Stele client) throws Exception {
     client.admin().setBalanced(false); // The tablets written to stay together.
-    int tablets = plan.tablets() * plan.servers();
+    int tablets = plan.tablets() * (plan.kills() == 0 ? plan.servers() : 1);
     long begin = System.nanoTime();
     ProcessCluster.createTable(client, tablets);
     System.out.printf("%d tablets created in %d ms%n", tablets, millisSince(begin));
     Table table = client.table("t");
 
-    for (int kill = 1; kill <= plan.servers() - LEFT; kill++) {
-      kill(table);
+    for (int kill = 1; kill <= plan.kills(); kill++) {
+      Set<ServerId> before = cluster.servers().keySet();
+      Set<ServerId> started = new HashSet<>(cluster.startServers(1, HEAP));
+      started.removeAll(before);
+      ServerId next = started.iterator().next();
+      moveAll(client, next);
+      kill(table, next);
+    }
+    for (int kill = 1; plan.kills() == 0 && kill <= plan.servers() - LEFT; kill++) {
+      kill(table, cluster.servers().keySet().iterator().next());
     }
   }
 
-  private void kill(Table table) throws Exception {
-    Map.Entry<ServerId, ServerInfo> victim = cluster.servers().entrySet().iterator().next();
+  private static void moveAll(Stele client, ServerId to) throws Exception {
+    Table table = client.table("t");
+    for (TabletInfo tablet : table.tablets()) {
+      client.admin().beginMoveTablet("t", tablet.rows().start(), Optional.of(to));
+    }
+    while (!table.tablets().stream().allMatch(one -> one.server().equals(Optional.of(to)))) {
+      TimeUnit.MILLISECONDS.sleep(100);
+    }
+  }
+
+  private void kill(Table table, ServerId server) throws Exception {
     List<TabletInfo> its =
         table.tablets().stream()
-            .filter(tablet -> tablet.server().equals(Optional.of(victim.getKey())))
+            .filter(tablet -> tablet.server().equals(Optional.of(server)))
             .toList();
     write(table, its, plan.megabytes());
-    System.out.printf(
-        "%d MB written to %d tablets of %s%n", plan.megabytes(), its.size(), victim.getKey());
+    System.out.printf("%d MB written to %d tablets of %s%n", plan.megabytes(), its.size(), server);
     for (TabletInfo tablet : its) {
       table.readRow(row(tablet, 0));
     }
 
-    String container = victim.getValue().container().orElseThrow();
+    String container =
+        Optional.ofNullable(cluster.servers().get(server))
+            .flatMap(ServerInfo::container)
+            .orElseThrow();
     long killed = System.nanoTime();
     cluster.kill(container);
     if (plan.reports()) {
-      cluster.report(victim.getKey());
+      cluster.report(server);
     }
     List<CompletableFuture<Long>> read = new ArrayList<>();
     for (TabletInfo tablet : its) {
