@@ -46,7 +46,7 @@ final class ClusterChangeRequests {
         calls,
         what,
         "`stele table describe` shows where it is",
-        new Move(id, row, to, what, connection.locateAgain(id, row, what)));
+        new Move(id, row, to, what));
   }
 
   /** Asks for a move of the tablet that has a row. */
@@ -55,24 +55,23 @@ final class ClusterChangeRequests {
     private final Bytes row;
     private final Optional<ServerId> to;
     private final String what;
-    private volatile TabletLocation from;
+    private volatile Optional<TabletLocation> from = Optional.empty();
 
-    Move(TableId table, Bytes row, Optional<ServerId> to, String what, TabletLocation from) {
+    Move(TableId table, Bytes row, Optional<ServerId> to, String what) {
       this.table = table;
       this.row = row;
       this.to = to;
       this.what = what;
-      this.from = from;
     }
 
     @Override
     public ClusterCalls.Progress take(Attempts attempts) throws IOException {
       TabletLocation now = connection.locateAgain(table, row, what);
-      if (!now.tablet().equals(from.tablet())) {
-        from = now; // It was split or merged: what has the row now is still to be moved.
-      }
+      // If it was split or merged, what has the row now is still to be moved.
+      TabletLocation moving = from.filter(one -> one.tablet().equals(now.tablet())).orElse(now);
+      from = Optional.of(moving);
       MoveTabletRequestProto.Builder request =
-          MoveTabletRequestProto.newBuilder().setTablet(ClusterCalls.ref(from));
+          MoveTabletRequestProto.newBuilder().setTablet(ClusterCalls.ref(moving));
       to.ifPresent(server -> request.setServerId(server.toString()));
       MoveTabletRequestProto whole = request.build();
       MoveTabletResponseProto answer =

@@ -343,7 +343,7 @@ final class Maintenance implements JobOutcomes {
     Tablet tablet = hosted.tablet();
     TabletRecord record = hosted.record();
     TableSchema schema = tablet.schema();
-    if (tablet.fileBytes() > tablet.schema().splitBytes() && hosted.maySplit()) {
+    if (tablet.fileBytes() > schema.splitBytes() && hosted.maySplit()) {
       start(
           hosted,
           hosted.rewrites(),
