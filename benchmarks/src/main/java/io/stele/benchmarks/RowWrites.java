@@ -47,6 +47,9 @@ final class RowWrites {
   }
 
   private void write(long number) {
+    if (isStopped()) {
+      return;
+    }
     long began = System.nanoTime();
     table
         .mutateAsync(Mutation.of(row).put("f", "q", Long.toString(number)))
@@ -56,22 +59,23 @@ final class RowWrites {
                 failed(number, failure);
                 return;
               }
-              if (acknowledged(number, System.nanoTime() - began)) {
-                SystemRuntime.INSTANCE.after(PAUSE, () -> write(number + 1));
-              }
+              acknowledged(number, System.nanoTime() - began);
+              SystemRuntime.INSTANCE.after(PAUSE, () -> write(number + 1));
             });
   }
 
-  /** Returns whether to write on. */
-  private synchronized boolean acknowledged(long number, long nanos) {
+  private synchronized void acknowledged(long number, long nanos) {
     acknowledged = number;
     longestNanos = Math.max(longestNanos, nanos);
-    return !stopped;
   }
 
-  /** Begins no further write, except for one that may be about to begin. */
+  /** Begins no further write; the last may still be under way. */
   synchronized void stop() {
     stopped = true;
+  }
+
+  private synchronized boolean isStopped() {
+    return stopped;
   }
 
   private synchronized void failed(long number, Throwable why) {

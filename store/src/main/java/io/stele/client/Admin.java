@@ -279,7 +279,7 @@ public final class Admin {
 
   /**
    * Begins what {@link #moveTablet} does, and returns when the master knows of it. If the tablet is
-   * split before it has moved, it may stay where it is.
+   * split before it has moved and nobody waits for the move, it may stay where it is.
    */
   public ClusterChange beginMoveTablet(String table, Bytes row, Optional<ServerId> to)
       throws IOException {

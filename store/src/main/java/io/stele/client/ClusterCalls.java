@@ -96,7 +96,6 @@ final class ClusterCalls {
   void untilDone(String what, String toFindOut, Duration timeout, ClusterChange.Step step)
       throws IOException {
     Attempts attempts = attempts(Effect.CHANGE_WITH_ID, what, timeout);
-    Optional<String> waitsFor = Optional.empty();
     int looks = 0;
     while (true) {
       Progress progress;
@@ -104,7 +103,7 @@ final class ClusterCalls {
         progress = step.take(attempts);
       } catch (SteleException e) {
         boolean saysUnknown = e.code() == SteleException.Code.OUTCOME_UNKNOWN;
-        if (waitsFor.isEmpty() && !saysUnknown) {
+        if (!attempts.haveBegun() && !saysUnknown) {
           throw e;
         }
         String begun = saysUnknown ? "" : "The change was begun and may still be done: ";
@@ -117,7 +116,6 @@ final class ClusterCalls {
         return;
       }
       attempts.begun();
-      waitsFor = Optional.of(progress.waitsFor());
       if (attempts.deadline().isOver()) {
         throw new SteleException(
             SteleException.Code.OUTCOME_UNKNOWN,
@@ -129,7 +127,7 @@ final class ClusterCalls {
                     ? " (" + Keys.CLIENT_TIMEOUT.name() + ")"
                     : "")
                 + ". The change was begun and goes on: "
-                + waitsFor.get()
+                + progress.waitsFor()
                 + ". "
                 + toFindOut);
       }

@@ -26,6 +26,8 @@ public final class ClusterChange {
   @GuardedBy("this")
   private Optional<ClusterCalls.Progress> end = Optional.empty();
 
+  private volatile boolean begun; // Somebody has said so.
+
   /**
    * How far a change is.
    *
@@ -73,8 +75,8 @@ public final class ClusterChange {
    * Its current progress. Waits only for an answer. A change that was seen done, or seen to fail,
    * remains so: nothing is asked again.
    *
-   * @throws SteleException why it is not and will not be made; RETRY_LATER if nobody answers within
-   *     {@code stele.client.timeout}
+   * @throws SteleException why it is not and will not be made; if nobody answers within {@code
+   *     stele.client.timeout}, RETRY_LATER, or OUTCOME_UNKNOWN if it was begun before
    */
   public Progress progress() throws IOException {
     ClusterCalls.Progress now =
@@ -91,11 +93,16 @@ public final class ClusterChange {
         return end.get();
       }
     }
+    if (begun) {
+      attempts.begun();
+    }
     ClusterCalls.Progress now = step.take(attempts);
     if (now.done() || now.failure().isPresent()) {
       synchronized (this) {
         end = Optional.of(now);
       }
+    } else {
+      begun = true;
     }
     return now;
   }

@@ -42,11 +42,18 @@ final class ClusterChangeRequests {
   ClusterChange move(String table, Bytes row, Optional<ServerId> to) throws IOException {
     String what = "moving the tablet of table " + table + " with row \"" + row + "\"";
     TableId id = calls.stored(table).id();
-    return new ClusterChange(
-        calls,
-        what,
-        "`stele table describe` shows where it is",
-        new Move(id, row, to, what));
+    return move(what, new Move(id, row, to, what, connection.locateAgain(id, row, what)));
+  }
+
+  /** A move of a tablet that was just read from METADATA. */
+  ClusterChange move(TabletLocation from, ServerId to) {
+    String what = "moving tablet " + from.tablet() + " to " + to;
+    TableId table = from.tablet().table();
+    return move(what, new Move(table, from.extent().start(), Optional.of(to), what, from));
+  }
+
+  private ClusterChange move(String what, Move move) {
+    return new ClusterChange(calls, what, "`stele table describe` shows where it is", move);
   }
 
   /** Asks for a move of the tablet that has a row. */
@@ -55,30 +62,42 @@ final class ClusterChangeRequests {
     private final Bytes row;
     private final Optional<ServerId> to;
     private final String what;
-    private volatile Optional<TabletLocation> from = Optional.empty();
+    private volatile TabletLocation from;
 
-    Move(TableId table, Bytes row, Optional<ServerId> to, String what) {
+    Move(TableId table, Bytes row, Optional<ServerId> to, String what, TabletLocation from) {
       this.table = table;
       this.row = row;
       this.to = to;
       this.what = what;
+      this.from = from;
     }
 
     @Override
     public ClusterCalls.Progress take(Attempts attempts) throws IOException {
-      TabletLocation now = connection.locateAgain(table, row, what);
-      // If it was split or merged, what has the row now is still to be moved.
-      TabletLocation moving = from.filter(one -> one.tablet().equals(now.tablet())).orElse(now);
-      from = Optional.of(moving);
-      MoveTabletRequestProto.Builder request =
-          MoveTabletRequestProto.newBuilder().setTablet(ClusterCalls.ref(moving));
-      to.ifPresent(server -> request.setServerId(server.toString()));
-      MoveTabletRequestProto whole = request.build();
-      MoveTabletResponseProto answer =
-          calls.ask(attempts, master -> master.moveTablet(null, whole));
-      return answer.getDone()
-          ? ClusterCalls.Progress.doneAt(ServerId.parse(answer.getServerId()))
-          : ClusterCalls.Progress.waiting(answer.getWaitsFor());
+      while (true) {
+        TabletLocation moving = from;
+        MoveTabletRequestProto.Builder request =
+            MoveTabletRequestProto.newBuilder().setTablet(ClusterCalls.ref(moving));
+        to.ifPresent(server -> request.setServerId(server.toString()));
+        MoveTabletRequestProto whole = request.build();
+        MoveTabletResponseProto answer =
+            calls.ask(attempts, master -> master.moveTablet(null, whole));
+        if (answer.getDone()) {
+          return ClusterCalls.Progress.doneAt(ServerId.parse(answer.getServerId()));
+        } else if (!answer.getUnknown()) {
+          return ClusterCalls.Progress.waiting(answer.getWaitsFor());
+        } else if (attempts.deadline().isOver()) {
+          throw SteleException.retryLater(what + ": " + answer.getWaitsFor());
+        }
+        calls.pause(AGAIN);
+        TabletLocation now = connection.locateAgain(table, row, what);
+        if (!now.tablet().equals(moving.tablet())) { // It was split or merged.
+          if (to.isEmpty() && !now.server().equals(moving.server())) {
+            return ClusterCalls.Progress.doneAt(now.server()); // After it had moved.
+          }
+          from = now; // What has the row now is still to be moved.
+        }
+      }
     }
   }
 
@@ -162,6 +181,7 @@ final class ClusterChangeRequests {
             calls.call(server, one -> one.drain(null, request));
             begun.set(true);
           }
+          attempts.begun();
           return left(server, attempts);
         });
   }
@@ -195,6 +215,7 @@ final class ClusterChangeRequests {
             calls.call(server, one -> one.drain(null, request));
             begun.set(true);
           }
+          attempts.begun();
           return left(server, wanted, StatusReader.read(calls, attempts));
         });
   }

@@ -1,11 +1,9 @@
 package io.stele.client;
 
-import io.stele.metadata.Attempts.Effect;
 import io.stele.metadata.TabletLocation;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
-import io.stele.wire.control.ControlProtos.MoveTabletRequestProto;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -43,21 +41,14 @@ final class TableSpread {
       return 0;
     }
     ClusterCalls calls = admin.calls();
+    ClusterChangeRequests changes = new ClusterChangeRequests(calls);
     List<Place> tablets =
         calls.connection().records().readAll(table).stream()
             .map(record -> new Place(record.id(), record.location()))
             .toList();
     List<Move> moves = moves(tablets, admin.clusterStatus().servers());
     for (Move move : moves) {
-      MoveTabletRequestProto request =
-          MoveTabletRequestProto.newBuilder()
-              .setTablet(ClusterCalls.ref(move.from()))
-              .setServerId(move.to().toString())
-              .build();
-      calls.ask(
-          Effect.CHANGE_WITH_ID,
-          "moving tablet " + move.from().tablet() + " to " + move.to(),
-          master -> master.moveTablet(null, request));
+      changes.move(move.from(), move.to()).begun();
     }
     return moves.size();
   }

@@ -1,6 +1,5 @@
 package io.stele.files;
 
-import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 
 /**
@@ -15,23 +14,23 @@ import org.apache.hadoop.conf.Configuration;
 public final class HdfsWaits {
   private static final String PREFIX = "dfs.client.block.write.locateFollowingBlock.";
   private static final String FIRST = PREFIX + "initial.delay.ms";
-  private static final String RETRIES = PREFIX + "retries";
+  private static final String FIRST_DEFAULT = "400";
   private static final String FIRST_MILLIS = "5"; // Each wait is twice the one before.
+  private static final String RETRIES = PREFIX + "retries";
+  private static final String RETRIES_DEFAULT = "5";
   private static final String RETRIES_MAX = "12"; // They take 20 s in all, HDFS's own 12 s.
-  private static final String DEFAULTS = "hdfs-default.xml";
 
   private HdfsWaits() {}
 
-  /** Lets writers ask soon, unless somebody has set how long they are to wait. */
+  /**
+   * Lets writers ask soon, unless somebody has set how long they are to wait. HDFS's own default
+   * counts as not set wherever it comes from: files of configuration are often written whole.
+   */
   public static void shorten(Configuration conf) {
-    if (isDefault(conf, FIRST) && isDefault(conf, RETRIES)) {
+    if (conf.get(FIRST, FIRST_DEFAULT).equals(FIRST_DEFAULT)
+        && conf.get(RETRIES, RETRIES_DEFAULT).equals(RETRIES_DEFAULT)) {
       conf.set(FIRST, FIRST_MILLIS);
       conf.set(RETRIES, RETRIES_MAX);
     }
-  }
-
-  private static boolean isDefault(Configuration conf, String key) {
-    String[] sources = conf.getPropertySources(key); // Null if it is not set.
-    return sources == null || List.of(sources).equals(List.of(DEFAULTS));
   }
 }

@@ -26,7 +26,10 @@ public final class FencedLogs {
   private final Permits memory;
 
   @GuardedBy("this")
-  private final Map<Path, OpenLog> open = new HashMap<>(); // By directory.
+  private final Map<Key, OpenLog> open = new HashMap<>();
+
+  /** The two kinds are apart: METADATA must not wait for what user tablets read. */
+  private record Key(Path directory, TabletKind kind) {}
 
   /**
    * Logs in {@code fs}.
@@ -41,9 +44,9 @@ public final class FencedLogs {
 
   /**
    * The records of {@code tablet} above {@code above} in the fenced log in {@code directory}.
-   * Segments without such records, according to their summaries, are not read. Damage, such as a
-   * listed segment that is gone, does not stop a tablet if it cannot concern it, or if it was
-   * accepted.
+   * Segments without such records, according to their summaries, are not read, unless they are
+   * small and not sorted: then all of one is read, once. Damage, such as a listed segment that is
+   * gone, does not stop a tablet if it cannot concern it, or if it was accepted.
    *
    * @param sinceNanos when the tablet was asked for, by the runtime's clock: losses accepted before
    *     are accepted
@@ -53,10 +56,10 @@ public final class FencedLogs {
    */
   public RecordSource read(Path directory, TabletId tablet, long above, long sinceNanos)
       throws IOException {
-    OpenLog log = take(directory);
+    OpenLog log = take(new Key(directory, TabletKind.of(tablet)));
     boolean lent = false;
     try {
-      List<Segment> segments = log.segments(TabletKind.of(tablet));
+      List<Segment> segments = log.segments();
       RecordSource records =
           new TabletSegments(fs, segments, log, tablet, above, log.accepted(sinceNanos));
       lent = true;
@@ -69,19 +72,18 @@ public final class FencedLogs {
   }
 
   /** Closes the logs that are not being read. They are reopened if necessary. */
-  public void closeUnused() throws IOException {
+  public void closeUnused() {
     List<OpenLog> unused = new ArrayList<>();
     synchronized (this) {
       open.values().removeIf(log -> log.users().get() == 0 && unused.add(log));
     }
-    for (OpenLog log : unused) {
-      log.close();
-    }
+    unused.forEach(OpenLog::close);
   }
 
-  private synchronized OpenLog take(Path directory) {
+  private synchronized OpenLog take(Key key) {
     OpenLog log =
-        open.computeIfAbsent(directory, any -> new OpenLog(runtime, fs, directory, memory));
+        open.computeIfAbsent(
+            key, any -> new OpenLog(runtime, fs, key.directory(), key.kind(), memory));
     log.users().incrementAndGet();
     return log;
   }

@@ -1,12 +1,12 @@
 package io.stele.log;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.stele.format.NameSpace;
 import io.stele.model.TabletKind;
 import io.stele.runtime.FreshRead;
 import io.stele.runtime.Futures;
 import io.stele.runtime.Permits;
 import io.stele.runtime.ProcessRuntime;
-import java.io.Closeable;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -22,24 +22,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A fenced log: its list of segments, its sorted files, and small segments that are not sorted, in
- * memory: each is read or opened once for all tablets that are replayed from it. A list that could
- * not be read is tried again.
+ * The segments of one kind in a fenced log: their list, its sorted files, and small segments that
+ * are not sorted, in memory: each is read or opened once for all tablets that are replayed from it.
+ * A list that could not be read is tried again.
  *
  * <p>Safe for use by any number of threads; its users are counted by {@link FencedLogs}.
  */
-final class OpenLog implements SortedSegments, Closeable {
+final class OpenLog implements SortedSegments, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(OpenLog.class);
 
   private final FileSystem fs;
   private final Path directory;
+  private final TabletKind kind;
   private final Permits memory;
   private final Lock opening; // One thread opens, the others wait for it.
   private final FreshRead<AcceptedLosses> accepted;
   private final AtomicInteger users = new AtomicInteger();
 
   @GuardedBy("opening")
-  private final Map<TabletKind, List<Segment>> segments = new HashMap<>();
+  private Optional<List<Segment>> segments = Optional.empty();
 
   @GuardedBy("opening")
   private final Map<Path, SortedSegment> sorted = new HashMap<>(); // By segment.
@@ -51,16 +52,23 @@ final class OpenLog implements SortedSegments, Closeable {
   private int taken; // Of the memory.
 
   /**
-   * The log in {@code directory}.
+   * The segments of {@code kind} in {@code directory}.
    *
    * @param memory for segments that are not sorted, in bytes
    */
-  OpenLog(ProcessRuntime runtime, FileSystem fs, Path directory, Permits memory) {
+  OpenLog(ProcessRuntime runtime, FileSystem fs, Path directory, TabletKind kind, Permits memory) {
     this.fs = fs;
     this.directory = directory;
+    this.kind = kind;
     this.memory = memory;
     this.opening = runtime.newLock();
-    this.accepted = new FreshRead<>(runtime, () -> AcceptedLosses.read(fs, directory));
+    this.accepted =
+        new FreshRead<>(
+            runtime,
+            () -> {
+              NameSpace.catchUp(fs);
+              return AcceptedLosses.read(fs, directory);
+            });
   }
 
   /** How many replays read it. */
@@ -74,15 +82,13 @@ final class OpenLog implements SortedSegments, Closeable {
   }
 
   /** See {@link FencedLog#segments}. */
-  List<Segment> segments(TabletKind kind) throws IOException {
+  List<Segment> segments() throws IOException {
     opening.lock();
     try {
-      List<Segment> known = segments.get(kind);
-      if (known == null) {
-        known = FencedLog.segments(fs, directory, kind);
-        segments.put(kind, known);
+      if (segments.isEmpty()) {
+        segments = Optional.of(FencedLog.segments(fs, directory, kind));
       }
-      return known;
+      return segments.get();
     } finally {
       opening.unlock();
     }
@@ -168,11 +174,15 @@ final class OpenLog implements SortedSegments, Closeable {
 
   /** Call it when nobody uses the log any more. */
   @Override
-  public void close() throws IOException {
+  public void close() {
     opening.lock();
     try {
       for (SortedSegment one : sorted.values()) {
-        one.close();
+        try {
+          one.close();
+        } catch (IOException | RuntimeException e) {
+          LOG.warn("A segment of {} that was only read could not be closed", directory, e);
+        }
       }
       sorted.clear();
       lost.clear();

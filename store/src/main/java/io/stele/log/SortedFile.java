@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * <p>Safe for use by any number of threads, which share one open file.
  */
 final class SortedFile implements SortedSegment {
-  private static final Logger LOG = LoggerFactory.getLogger(SortedSegment.class);
+  private static final Logger LOG = LoggerFactory.getLogger(SortedFile.class);
   private static final int BUFFER_BYTES = 1 << 20;
 
   private final FSDataInputStream in;

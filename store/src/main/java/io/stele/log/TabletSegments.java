@@ -142,7 +142,10 @@ final class TabletSegments implements RecordSource {
       if (Futures.isInterruption(e)) {
         throw e;
       }
-      LOG.warn("{} is read itself, as its sorted copy cannot be read", from.segment.path(), e);
+      LOG.warn(
+          "{} is read itself, as what was read or sorted for all tablets cannot be used",
+          from.segment.path(),
+          e);
       sorted.lost(from.segment);
       copy = Optional.empty();
       open(from.segment);

@@ -327,8 +327,12 @@ final class MasterRequests implements MasterProtocol {
     MasterLoop.View view = loop.view();
     TabletRecord record = view.tablets().get(tablet);
     if (record == null || record.assignment().epoch() < ref.getEpoch()) {
-      loop.changed(List.of(rowOf(ref))); // It may have been split or merged: who asks looks again.
-      return waitsForMove("the master does not know tablet " + tablet + " as it is now");
+      loop.changed(List.of(rowOf(ref)));
+      return MoveTabletResponseProto.newBuilder()
+          .setDone(false)
+          .setUnknown(true)
+          .setWaitsFor("the master does not know tablet " + tablet + " as it is now")
+          .build();
     }
     Optional<ServerId> at = record.assignment().server();
     if (view.isServed(record)
@@ -343,11 +347,10 @@ final class MasterRequests implements MasterProtocol {
       loop.moves().ask(record, to);
       loop.look();
     }
-    return waitsForMove("the tablet is " + record.assignment());
-  }
-
-  private static MoveTabletResponseProto waitsForMove(String what) {
-    return MoveTabletResponseProto.newBuilder().setDone(false).setWaitsFor(what).build();
+    return MoveTabletResponseProto.newBuilder()
+        .setDone(false)
+        .setWaitsFor("the tablet is " + record.assignment())
+        .build();
   }
 
   @Override

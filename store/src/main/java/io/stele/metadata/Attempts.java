@@ -235,6 +235,11 @@ public final class Attempts {
     begun = true;
   }
 
+  /** Whether one of the requests has begun it. */
+  public boolean haveBegun() {
+    return begun;
+  }
+
   private Decision end(Throwable cause) {
     String text = purpose.what().get() + ": ";
     if (inDoubt) {

@@ -27,7 +27,9 @@ public final class FreshRead<V> {
    * @param <V> what is read
    */
   public interface Read<V> {
-    /** Its value, as it is now or will be before this returns. */
+    /**
+     * Its value, as it is now or will be before this returns; nothing older, such as a replica's.
+     */
     V read() throws IOException;
   }
 

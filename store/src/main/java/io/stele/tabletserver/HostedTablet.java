@@ -92,13 +92,13 @@ final class HostedTablet {
     return TabletKind.of(id());
   }
 
-  /** Remembers that {@code work} is queued or runs; returns false if it was already. */
-  boolean queued(String work) {
+  /** Remembers that {@code work} is queued for a thread; returns false if it was already. */
+  boolean markQueued(String work) {
     return queued.add(work);
   }
 
-  /** {@code work} is neither queued any more, nor does it run. */
-  void ended(String work) {
+  /** {@code work} has a thread now, or will not get one. */
+  void unmarkQueued(String work) {
     queued.remove(work);
   }
 

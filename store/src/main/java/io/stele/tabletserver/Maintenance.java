@@ -389,28 +389,25 @@ final class Maintenance implements JobOutcomes {
   }
 
   /**
-   * Queues work on a tablet, unless that work is queued or runs, rests after a failure, or cannot
-   * have its permits now: then the next round will see.
+   * Queues work on a tablet, unless that work is queued, rests after a failure, or cannot have its
+   * permits now: then the next round will see.
    *
    * <p>Queued work holds no permits; the thread that does the work takes them. Otherwise a task
    * that has the last thread could wait for the permits of work that is queued behind it, for ever.
    */
   private void start(
       HostedTablet hosted, Permits permits, int count, Executor threads, String what, Work work) {
-    if (hosted.isResting(what) || permits.free() < count || !hosted.queued(what)) {
+    if (hosted.isResting(what) || permits.free() < count || !hosted.markQueued(what)) {
       return;
     }
     try {
       threads.execute(
           () -> {
-            try {
-              tryWork(hosted, permits, count, what, work);
-            } finally {
-              hosted.ended(what);
-            }
+            hosted.unmarkQueued(what);
+            tryWork(hosted, permits, count, what, work);
           });
     } catch (RejectedExecutionException e) {
-      hosted.ended(what); // The server stops.
+      hosted.unmarkQueued(what); // The server stops.
     }
   }
 

@@ -78,8 +78,8 @@ final class TabletLoader {
    *
    * @param row the key of its row in METADATA; empty for the root tablet
    * @param epoch of the assignment
-   * @param sinceNanos when this was requested, by the runtime's clock: nothing that was read before
-   *     is used, so all of it is newer than the assignment
+   * @param sinceNanos when this was requested, by the runtime's clock: nothing that can change and
+   *     was read before is used, so all of it is newer than the assignment
    * @throws SteleException REFUSED if the record does not, or no longer, assign the tablet to this
    *     server for loading
    * @throws IOException if it cannot be opened; the record stays ASSIGNED, and loading may be
@@ -190,11 +190,7 @@ final class TabletLoader {
 
   /** Closes the logs of earlier servers from which no tablet is being replayed. */
   void closeUnusedLogs() {
-    try {
-      fenced.closeUnused();
-    } catch (IOException e) {
-      LOG.warn("Could not close a log that was only read: {}", e.toString());
-    }
+    fenced.closeUnused();
   }
 
   private TabletRecord assigned(TabletId id, Bytes row, long epoch) throws IOException {

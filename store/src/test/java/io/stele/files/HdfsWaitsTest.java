@@ -2,6 +2,9 @@ package io.stele.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hdfs.HdfsConfiguration;
 import org.apache.hadoop.hdfs.client.impl.DfsClientConf;
@@ -33,6 +36,20 @@ class HdfsWaitsTest {
       wait = Math.min(2 * wait, conf.getBlockWriteLocateFollowingMaxDelayMs());
     }
     return sum;
+  }
+
+  @Test
+  void aDefaultThatWasWrittenToAFileIsStillADefault() throws IOException {
+    HdfsConfiguration.init();
+    ByteArrayOutputStream file = new ByteArrayOutputStream();
+    new Configuration().writeXml(file); // All of it.
+    Configuration read = new Configuration(false);
+    read.addResource(new ByteArrayInputStream(file.toByteArray()));
+    assertThat(read.get(FIRST)).isEqualTo("400");
+
+    HdfsWaits.shorten(read);
+
+    assertThat(read.get(FIRST)).isEqualTo("5");
   }
 
   @Test

@@ -112,6 +112,25 @@ class TabletsAwayTest {
   }
 
   @Test
+  void aMoveIsBegunThoughTheMasterHasYetToHearOfTheTablet() throws Exception {
+    for (long seed : Seeds.of(3).toArray()) {
+      World world = new World(seed, 1);
+      world.run(
+          () -> {
+            Admin admin = world.client.admin();
+            admin.setBalanced(false);
+            for (int i = 1; i < 6; i++) {
+              ServerId to = world.server(i % 3).id();
+              admin.splitTablet("t", World.row(i));
+              admin.beginMoveTablet("t", World.row(i), Optional.of(to)); // Nobody waits for it.
+              world.process.sleep(Duration.ofSeconds(1));
+              assertThat(world.serverOf(World.row(i))).isEqualTo(Optional.of(to));
+            }
+          });
+    }
+  }
+
+  @Test
   void tabletsThatAreMergedAreAwayForLessThanHalfASecond() throws Exception {
     for (long seed : Seeds.of(3).toArray()) {
       World world = new World(seed, 6);
@@ -370,6 +389,13 @@ class TabletsAwayTest {
     }
 
     /** The first rows of the tablets. */
+    Optional<ServerId> serverOf(Bytes row) throws IOException {
+      return client.table("t").tablets().stream()
+          .filter(tablet -> tablet.rows().contains(row))
+          .findFirst()
+          .flatMap(TabletInfo::server);
+    }
+
     List<String> starts() throws IOException {
       return client.table("t").tablets().stream()
           .map(tablet -> tablet.rows().start().toUtf8())

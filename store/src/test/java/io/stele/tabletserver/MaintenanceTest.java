@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -183,6 +184,40 @@ class MaintenanceTest {
       assertThat(server.context.tablets().count()).isZero();
       server.work();
       assertThat(server.aborts).isEmpty();
+    }
+  }
+
+  @Test
+  void localityGroupsOfATabletAreMergedSideBySide() throws Exception {
+    try (TestServer server = server()) {
+      HostedTablet hosted =
+          server.takeNew(
+              TableSchema.of(
+                  SCHEMA.name(),
+                  List.of(ColumnFamily.of("f"), ColumnFamily.of("g").in("apart")),
+                  LocalityGroup.of("apart")));
+      for (int i = 0; i < 20; i++) {
+        Mutation both = Mutation.of("row" + i).put("f", "q", "v").put("g", "q", "v");
+        hosted.tablet().apply(OperationRequest.of(both)).join();
+        hosted.tablet().minorCompact();
+      }
+      Maintenance maintenance = maintenance(server);
+      maintenance.round();
+      maintenance.round();
+      assertThat(server.rewrites.size()).as("each work is queued once").isEqualTo(1);
+      List<Integer> queuedMeanwhile = new ArrayList<>();
+      world.disk.inject(
+          FaultInjector.at(
+              Operation.CREATE,
+              path -> true,
+              1,
+              new FaultInjector.Effect.Delay(
+                  () -> { // While the first is being merged.
+                    maintenance.round();
+                    queuedMeanwhile.add(server.rewrites.size());
+                  })));
+      server.work();
+      assertThat(queuedMeanwhile).as("the other group's").containsExactly(1);
     }
   }
 
