@@ -119,11 +119,14 @@ class TabletsAwayTest {
           () -> {
             Admin admin = world.client.admin();
             admin.setBalanced(false);
+            for (SimulatedCluster.Slot server : world.cluster.slots(SimulatedCluster.Kind.SERVER)) {
+              world.cluster.network().setDelay(server.process(), Duration.ofMillis(300));
+            }
             for (int i = 1; i < 6; i++) {
               ServerId to = world.server(i % 3).id();
               admin.splitTablet("t", World.row(i));
               admin.beginMoveTablet("t", World.row(i), Optional.of(to)); // Nobody waits for it.
-              world.process.sleep(Duration.ofSeconds(1));
+              world.process.sleep(Duration.ofSeconds(8));
               assertThat(world.serverOf(World.row(i))).isEqualTo(Optional.of(to));
             }
           });
