@@ -1,6 +1,7 @@
 package io.stele.benchmarks;
 
 import io.stele.client.BatchWriter;
+import io.stele.client.ClusterChange;
 import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.client.TabletInfo;
@@ -19,7 +20,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hdfs.DFSConfigKeys;
 
@@ -120,11 +120,12 @@ public final class RecoveryTimes {
 
   private static void moveAll(Stele client, ServerId to) throws Exception {
     Table table = client.table("t");
+    List<ClusterChange> moves = new ArrayList<>();
     for (TabletInfo tablet : table.tablets()) {
-      client.admin().beginMoveTablet("t", tablet.rows().start(), Optional.of(to));
+      moves.add(client.admin().beginMoveTablet("t", tablet.rows().start(), Optional.of(to)));
     }
-    while (!table.tablets().stream().allMatch(one -> one.server().equals(Optional.of(to)))) {
-      TimeUnit.MILLISECONDS.sleep(100);
+    for (ClusterChange move : moves) {
+      move.await(PATIENCE);
     }
   }
 

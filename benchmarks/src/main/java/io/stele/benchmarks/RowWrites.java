@@ -69,7 +69,7 @@ final class RowWrites {
     longestNanos = Math.max(longestNanos, nanos);
   }
 
-  /** Begins no further write; the last may still be under way. */
+  /** Begins no further write; the last may be under way, or about to begin. */
   synchronized void stop() {
     stopped = true;
   }

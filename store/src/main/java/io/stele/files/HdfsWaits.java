@@ -7,9 +7,8 @@ import org.apache.hadoop.conf.Configuration;
  *
  * <p>A file can be closed, and a block be followed by the next one, once a DataNode has told the
  * NameNode that the block is whole. The DataNode tells the NameNode and the writer at the same
- * moment, so about every second writer asks a millisecond too early. By default it then sleeps for
- * 400 ms: longer than a small minor compaction takes, and longer than a tablet that moves should be
- * away.
+ * moment, so some writers ask a millisecond too early. By default it then sleeps for 400 ms: longer
+ * than a small minor compaction takes, and longer than a tablet that moves should be away.
  */
 public final class HdfsWaits {
   private static final String PREFIX = "dfs.client.block.write.locateFollowingBlock.";

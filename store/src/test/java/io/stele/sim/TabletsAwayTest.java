@@ -391,7 +391,6 @@ class TabletsAwayTest {
       return counts;
     }
 
-    /** The first rows of the tablets. */
     Optional<ServerId> serverOf(Bytes row) throws IOException {
       return client.table("t").tablets().stream()
           .filter(tablet -> tablet.rows().contains(row))
@@ -399,6 +398,7 @@ class TabletsAwayTest {
           .flatMap(TabletInfo::server);
     }
 
+    /** The first rows of the tablets. */
     List<String> starts() throws IOException {
       return client.table("t").tablets().stream()
           .map(tablet -> tablet.rows().start().toUtf8())
