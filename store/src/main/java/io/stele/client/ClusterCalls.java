@@ -103,7 +103,7 @@ final class ClusterCalls {
         progress = step.take(attempts);
       } catch (SteleException e) {
         boolean saysUnknown = e.code() == SteleException.Code.OUTCOME_UNKNOWN;
-        if (!attempts.haveBegun() && !saysUnknown) {
+        if (!attempts.mayHaveBegun() && !saysUnknown) {
           throw e;
         }
         String begun = saysUnknown ? "" : "The change was begun and may still be done: ";

@@ -26,7 +26,7 @@ public final class ClusterChange {
   @GuardedBy("this")
   private Optional<ClusterCalls.Progress> end = Optional.empty();
 
-  private volatile boolean begun; // Somebody has said so.
+  private volatile boolean begun; // Or it may have been.
 
   /**
    * How far a change is.
@@ -96,7 +96,12 @@ public final class ClusterChange {
     if (begun) {
       attempts.begun();
     }
-    ClusterCalls.Progress now = step.take(attempts);
+    ClusterCalls.Progress now;
+    try {
+      now = step.take(attempts);
+    } catch (SteleException e) {
+      throw outcome(attempts, e);
+    }
     if (now.done() || now.failure().isPresent()) {
       synchronized (this) {
         end = Optional.of(now);
@@ -105,6 +110,18 @@ public final class ClusterChange {
       begun = true;
     }
     return now;
+  }
+
+  /** Once it may have begun, a failure to learn how far it is does not say that it was not made. */
+  private SteleException outcome(Attempts attempts, SteleException failure) {
+    boolean saysUnknown = failure.code() == SteleException.Code.OUTCOME_UNKNOWN;
+    if (attempts.mayHaveBegun() || saysUnknown) {
+      begun = true;
+    }
+    return !begun || saysUnknown
+        ? failure
+        : SteleException.outcomeUnknown(
+            failure.getMessage() + ". The change was begun and may still be done", failure);
   }
 
   /**

@@ -11,6 +11,7 @@ import io.stele.wire.control.ControlProtos.BalanceRequestProto;
 import io.stele.wire.control.ControlProtos.BalanceResponseProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.MergeTabletRequestProto;
+import io.stele.wire.control.ControlProtos.MergeTabletResponseProto;
 import io.stele.wire.control.ControlProtos.MoveTabletRequestProto;
 import io.stele.wire.control.ControlProtos.MoveTabletResponseProto;
 import io.stele.wire.control.ControlProtos.SplitTabletRequestProto;
@@ -84,7 +85,7 @@ final class ClusterChangeRequests {
             calls.ask(attempts, master -> master.moveTablet(null, whole));
         if (answer.getDone()) {
           return ClusterCalls.Progress.doneAt(ServerId.parse(answer.getServerId()));
-        } else if (!answer.getUnknown()) {
+        } else if (!answer.getNotBegun()) {
           return ClusterCalls.Progress.waiting(answer.getWaitsFor());
         } else if (attempts.deadline().isOver()) {
           throw SteleException.retryLater(what + ": " + answer.getWaitsFor());
@@ -146,25 +147,40 @@ final class ClusterChangeRequests {
         what,
         SEE_TABLETS,
         attempts -> {
-          TabletLocation at = connection.locateAgain(id, row, what);
-          return at.extent().start().equals(row)
-              ? askForMerge(at, request, attempts)
-              : ClusterCalls.Progress.DONE;
+          while (true) {
+            TabletLocation at = connection.locateAgain(id, row, what);
+            if (!at.extent().start().equals(row)) {
+              return ClusterCalls.Progress.DONE;
+            }
+            Optional<ClusterCalls.Progress> begun = askForMerge(at, request, attempts);
+            if (begun.isPresent()) {
+              return begun.get();
+            }
+            calls.pause(AGAIN);
+          }
         });
   }
 
-  private ClusterCalls.Progress askForMerge(TabletLocation at, String id, Attempts attempts)
-      throws IOException {
+  /** Empty if the master has begun nothing yet. */
+  private Optional<ClusterCalls.Progress> askForMerge(
+      TabletLocation at, String id, Attempts attempts) throws IOException {
     MergeTabletRequestProto request =
         MergeTabletRequestProto.newBuilder().setTablet(ClusterCalls.ref(at)).setRequest(id).build();
     try {
-      return ClusterCalls.Progress.waiting(
-          calls.ask(attempts, master -> master.mergeTablet(null, request)).getWaitsFor());
+      MergeTabletResponseProto answer =
+          calls.ask(attempts, master -> master.mergeTablet(null, request));
+      if (!answer.getNotBegun()) {
+        return Optional.of(ClusterCalls.Progress.waiting(answer.getWaitsFor()));
+      } else if (attempts.deadline().isOver()) {
+        throw SteleException.retryLater(
+            "merging tablet " + at.tablet() + " with the one before: " + answer.getWaitsFor());
+      }
+      return Optional.empty();
     } catch (SteleException e) {
       if (e.code() != SteleException.Code.REFUSED) {
         throw e;
       }
-      return ClusterCalls.Progress.failed(e);
+      return Optional.of(ClusterCalls.Progress.failed(e));
     }
   }
 

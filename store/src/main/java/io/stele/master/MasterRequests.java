@@ -1,5 +1,6 @@
 package io.stele.master;
 
+import io.stele.metadata.Assignment;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
@@ -326,11 +327,11 @@ final class MasterRequests implements MasterProtocol {
             : Optional.empty();
     MasterLoop.View view = loop.view();
     TabletRecord record = view.tablets().get(tablet);
-    if (record == null || record.assignment().epoch() < ref.getEpoch()) {
+    if (record == null || isBehind(record, ref)) {
       loop.changed(List.of(rowOf(ref)));
       return MoveTabletResponseProto.newBuilder()
           .setDone(false)
-          .setUnknown(true)
+          .setNotBegun(true)
           .setWaitsFor("the master does not know tablet " + tablet + " as it is now")
           .build();
     }
@@ -353,6 +354,14 @@ final class MasterRequests implements MasterProtocol {
         .build();
   }
 
+  /** Whether {@code record} is older than what a client has seen, which was a loaded tablet. */
+  private static boolean isBehind(TabletRecord record, TabletRefProto seen) {
+    Assignment assignment = record.assignment();
+    return assignment.epoch() < seen.getEpoch()
+        || (assignment.epoch() == seen.getEpoch()
+            && assignment.state() == Assignment.State.ASSIGNED);
+  }
+
   @Override
   public MergeTabletResponseProto mergeTablet(RpcController c, MergeTabletRequestProto request) {
     TabletRefProto ref = request.getTablet();
@@ -361,7 +370,7 @@ final class MasterRequests implements MasterProtocol {
     TabletRecord upper = tablets.get(tablet);
     if (upper == null) { // It may have been split or merged: who asks looks again.
       loop.changed(List.of(rowOf(ref)));
-      return waitsFor("the master does not know tablet " + tablet + " as it is now");
+      return mergeNotBegun("the master does not know tablet " + tablet + " as it is now");
     }
     if (upper.extent().start().isEmpty()) {
       throw SteleException.refused("tablet " + tablet + " is the first of its table");
@@ -369,7 +378,7 @@ final class MasterRequests implements MasterProtocol {
     Optional<TabletRecord> lower = Merges.before(upper, tablets);
     if (lower.isEmpty()) {
       loop.lookAt(tablet.table());
-      return waitsFor("the master does not know which tablet is before " + tablet + " now");
+      return mergeNotBegun("the master does not know which tablet is before " + tablet + " now");
     }
     Optional<String> refusal = loop.merges().refusal(request.getRequest());
     if (refusal.isPresent()) {
@@ -377,14 +386,16 @@ final class MasterRequests implements MasterProtocol {
     }
     boolean asked = loop.merges().ask(lower.get(), upper, request.getRequest());
     loop.look();
-    return waitsFor(
-        asked
-            ? lower.get() + " and " + upper + " are to be unloaded"
-            : "too many tablets are being merged, or one of " + lower.get() + " and " + upper);
+    return asked
+        ? MergeTabletResponseProto.newBuilder()
+            .setWaitsFor(lower.get() + " and " + upper + " are to be unloaded")
+            .build()
+        : mergeNotBegun(
+            "too many tablets are being merged, or one of " + lower.get() + " and " + upper);
   }
 
-  private static MergeTabletResponseProto waitsFor(String what) {
-    return MergeTabletResponseProto.newBuilder().setWaitsFor(what).build();
+  private static MergeTabletResponseProto mergeNotBegun(String why) {
+    return MergeTabletResponseProto.newBuilder().setWaitsFor(why).setNotBegun(true).build();
   }
 
   @Override

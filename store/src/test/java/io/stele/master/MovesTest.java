@@ -166,7 +166,7 @@ class MovesTest {
           MoveTabletResponseProto answer =
               master.requests.moveTablet(null, request(unknown, Optional.of(B)));
           assertThat(answer.getDone()).isFalse();
-          assertThat(answer.getUnknown()).as("nothing was begun").isTrue();
+          assertThat(answer.getNotBegun()).as("nothing was begun").isTrue();
           assertThat(answer.getWaitsFor()).contains("does not know");
           master.stepUntilIdle();
           assertThat(move(request(master.only(table), Optional.of(B))).getDone()).isTrue();

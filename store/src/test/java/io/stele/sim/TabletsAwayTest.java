@@ -1,6 +1,7 @@
 package io.stele.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.Seeds;
 import io.stele.bulk.JobOutput;
@@ -131,6 +132,33 @@ class TabletsAwayTest {
             }
           });
     }
+  }
+
+  @Test
+  void whetherAChangeThatWasBegunWasMadeIsUnknownWhileNoMasterAnswers() throws Exception {
+    World world = new World(0, 4);
+    world.run(
+        () -> {
+          Admin admin = world.client.admin();
+          admin.setBalanced(false);
+          ServerId to = world.server(0).id();
+          ServerId other = world.server(1).id();
+          Optional<ServerId> target =
+              world.serverOf(World.row(1)).filter(to::equals).isPresent()
+                  ? Optional.of(other)
+                  : Optional.of(to);
+          ClusterChange move = admin.beginMoveTablet("t", World.row(1), target);
+          List<SimulatedCluster.Slot> masters =
+              world.cluster.slots(SimulatedCluster.Kind.MASTER);
+          masters.forEach(master -> master.process().pause());
+          assertThatThrownBy(move::progress)
+              .isInstanceOfSatisfying(
+                  SteleException.class,
+                  e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN))
+              .hasMessageContaining("was begun and may still be done");
+          masters.forEach(master -> master.process().resume());
+          assertThat(move.await().server()).isEqualTo(target);
+        });
   }
 
   @Test
