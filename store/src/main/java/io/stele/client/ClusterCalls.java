@@ -38,7 +38,7 @@ final class ClusterCalls {
   private static final int LOOKS_LONGER = 5;
 
   /** Short, as another master is elected within a second or so, and few calls need one. */
-  private static final Duration MASTER_PAUSE_MAX = Duration.ofMillis(100);
+  private static final Duration ASK_PAUSE_MAX = Duration.ofMillis(100);
 
   private final Connection connection;
 
@@ -148,14 +148,9 @@ final class ClusterCalls {
    * @throws io.stele.model.SteleException NOT_FOUND if there is no such server
    */
   <R> R call(ServerId server, ControlPlane.Call<TabletServerProtocol, R> call) throws IOException {
-    ServerInfo info = servers(connection).get(server);
-    if (info == null) {
-      throw SteleException.notFound(
-          "there is no server " + server + "; `stele server list` shows those that run");
-    }
     return connection
         .controlPlane()
-        .call(info.control(), TabletServerProtocol.class, connection.timeout(), call);
+        .call(controlOf(server), TabletServerProtocol.class, connection.timeout(), call);
   }
 
   /** Whether a tablet that is located again may answer where one failed so. */
@@ -188,44 +183,62 @@ final class ClusterCalls {
 
   /** As above, as {@code attempts} say. */
   <R> R ask(Attempts attempts, ControlPlane.Call<MasterProtocol, R> call) throws IOException {
+    return ask(attempts, () -> activeMaster(attempts.deadline()), MasterProtocol.class, call);
+  }
+
+  /**
+   * Calls a tablet server until it answers, as {@code attempts} say.
+   *
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no such server
+   */
+  <R> R ask(Attempts attempts, ServerId server, ControlPlane.Call<TabletServerProtocol, R> call)
+      throws IOException {
+    return ask(attempts, () -> controlOf(server), TabletServerProtocol.class, call);
+  }
+
+  /** Finds whom to ask. */
+  private interface Lookup {
+    Address find() throws IOException;
+  }
+
+  private <P, R> R ask(
+      Attempts attempts, Lookup lookup, Class<P> protocol, ControlPlane.Call<P, R> call)
+      throws IOException {
     while (true) {
+      boolean sent = false;
       Decision decision;
-      Optional<Address> master = Optional.empty();
-      Throwable whyNone = SteleException.retryLater("no master is active");
       try {
-        master = activeMaster(attempts.deadline());
+        Address address = lookup.find();
+        sent = true;
+        return connection.controlPlane().call(address, protocol, attempts.attemptTimeout(), call);
       } catch (IOException | SteleException e) {
         if (Futures.isInterruption(e)) {
           throw e;
         }
-        whyNone = e;
-      }
-      if (master.isEmpty()) {
-        decision = attempts.notSent(whyNone);
-      } else {
-        try {
-          return connection
-              .controlPlane()
-              .call(master.get(), MasterProtocol.class, attempts.attemptTimeout(), call);
-        } catch (IOException | SteleException e) {
-          if (Futures.isInterruption(e)) {
-            throw e;
-          }
-          decision = attempts.sent(e);
-        }
+        decision = sent ? attempts.sent(e) : attempts.notSent(e);
       }
       if (decision instanceof Decision.End end) {
         throw end.failure();
       }
       Duration pause = ((Decision.Again) decision).pause();
-      pause(Durations.min(MASTER_PAUSE_MAX, pause));
+      pause(Durations.min(ASK_PAUSE_MAX, pause));
     }
   }
 
-  private Optional<Address> activeMaster(Deadline deadline) throws IOException {
+  private Address activeMaster(Deadline deadline) throws IOException {
     return connection
         .lockReads()
-        .read("looking for the master", deadline, () -> MasterInfo.address(connection.locks()));
+        .read("looking for the master", deadline, () -> MasterInfo.address(connection.locks()))
+        .orElseThrow(() -> SteleException.retryLater("no master is active"));
+  }
+
+  private Address controlOf(ServerId server) throws IOException {
+    ServerInfo info = servers(connection).get(server);
+    if (info == null) {
+      throw SteleException.notFound(
+          "there is no server " + server + "; `stele server list` shows those that run");
+    }
+    return info.control();
   }
 
   /** Waits before something is asked again. */

@@ -26,7 +26,8 @@ public final class ClusterChange {
   @GuardedBy("this")
   private Optional<ClusterCalls.Progress> end = Optional.empty();
 
-  private volatile boolean begun; // Or it may have been.
+  private volatile boolean begun;
+  private volatile boolean inDoubt; // An answer was lost: it may have been begun.
 
   /**
    * How far a change is.
@@ -100,7 +101,11 @@ public final class ClusterChange {
     try {
       now = step.take(attempts);
     } catch (SteleException e) {
+      inDoubt = inDoubt || e.code() == SteleException.Code.OUTCOME_UNKNOWN;
       throw outcome(attempts, e);
+    } finally {
+      begun = begun || attempts.haveBegun();
+      inDoubt = inDoubt || attempts.mayHaveBegun();
     }
     if (now.done() || now.failure().isPresent()) {
       synchronized (this) {
@@ -114,14 +119,11 @@ public final class ClusterChange {
 
   /** Once it may have begun, a failure to learn how far it is does not say that it was not made. */
   private SteleException outcome(Attempts attempts, SteleException failure) {
-    boolean saysUnknown = failure.code() == SteleException.Code.OUTCOME_UNKNOWN;
-    if (attempts.mayHaveBegun() || saysUnknown) {
-      begun = true;
-    }
-    return !begun || saysUnknown
+    boolean mayHaveBegun = inDoubt || attempts.mayHaveBegun();
+    return !mayHaveBegun || failure.code() == SteleException.Code.OUTCOME_UNKNOWN
         ? failure
         : SteleException.outcomeUnknown(
-            failure.getMessage() + ". The change was begun and may still be done", failure);
+            failure.getMessage() + ". The change may have begun, and may still be done", failure);
   }
 
   /**

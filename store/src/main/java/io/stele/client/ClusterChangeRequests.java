@@ -19,7 +19,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Makes the requests for changes of tablets and servers.
@@ -187,19 +186,23 @@ final class ClusterChangeRequests {
   /** See {@link Admin#drainServer}. */
   ClusterChange drain(ServerId server) {
     DrainRequestProto request = DrainRequestProto.newBuilder().setStay(true).build();
-    AtomicBoolean begun = new AtomicBoolean();
     return new ClusterChange(
         calls,
         "draining server " + server,
         SEE_SERVERS,
         attempts -> {
-          if (!begun.get()) { // Not again: somebody may have undone it.
-            calls.call(server, one -> one.drain(null, request));
-            begun.set(true);
-          }
-          attempts.begun();
+          beginDrain(server, request, attempts);
           return left(server, attempts);
         });
+  }
+
+  /** Not again once it has begun: the server may have ended since, or somebody have undone it. */
+  private void beginDrain(ServerId server, DrainRequestProto request, Attempts attempts)
+      throws IOException {
+    if (!attempts.haveBegun()) {
+      calls.ask(attempts, server, one -> one.drain(null, request));
+      attempts.begun();
+    }
   }
 
   private ClusterCalls.Progress left(ServerId server, Attempts attempts) throws IOException {
@@ -221,17 +224,12 @@ final class ClusterChangeRequests {
   ClusterChange restart(ServerId server) throws IOException {
     long wanted = taking(StatusReader.read(calls));
     DrainRequestProto request = DrainRequestProto.getDefaultInstance();
-    AtomicBoolean begun = new AtomicBoolean();
     return new ClusterChange(
         calls,
         "restarting server " + server,
         "`stele server list` and `stele status` show how it goes on",
         attempts -> {
-          if (!begun.get()) { // Not again: it ends.
-            calls.call(server, one -> one.drain(null, request));
-            begun.set(true);
-          }
-          attempts.begun();
+          beginDrain(server, request, attempts);
           return left(server, wanted, StatusReader.read(calls, attempts));
         });
   }
@@ -256,17 +254,16 @@ final class ClusterChangeRequests {
 
   /** See {@link Admin#balanceNow}. */
   ClusterChange balance() {
-    AtomicBoolean begun = new AtomicBoolean();
     return new ClusterChange(
         calls,
         "balancing tablets",
         SEE_SERVERS,
         attempts -> {
           BalanceRequestProto request =
-              BalanceRequestProto.newBuilder().setNow(!begun.get()).build();
+              BalanceRequestProto.newBuilder().setNow(!attempts.haveBegun()).build();
           BalanceResponseProto answer =
               calls.ask(attempts, master -> master.balance(null, request));
-          begun.set(true);
+          attempts.begun();
           return ClusterCalls.Progress.of(
               !answer.getNowUnderWay(), answer.getMoving() + " tablets are on their way");
         });

@@ -80,7 +80,7 @@ public record MemoryPlan(
   /** What the HDFS client holds of a file being written: {@link #PACKETS_IN_FLIGHT}. */
   private static final long STREAM_BYTES = 5 * MIB / 4;
 
-  /** For {@code dfs.client.write.max-packets-in-flight}; each has 64 KiB. */
+  /** How many packets of a file the HDFS client may hold; each has 64 KiB. */
   public static final int PACKETS_IN_FLIGHT = 20;
 
   /** A log of each kind of tablet has two writers. */

@@ -1,7 +1,7 @@
 package io.stele.master;
 
 import io.stele.config.ClusterConfig;
-import io.stele.files.HdfsWaits;
+import io.stele.files.HdfsClientDefaults;
 import io.stele.lock.CuratorLockService;
 import io.stele.model.SteleException;
 import io.stele.runtime.Futures;
@@ -51,7 +51,7 @@ public final class MasterMain {
     if (extra != null) {
       conf.addResource(new Path("file://" + extra));
     }
-    HdfsWaits.shorten(conf);
+    HdfsClientDefaults.shortenWaits(conf);
     ClusterConfig cluster = ClusterConfig.of(conf);
     String nodeHost = System.getenv("NM_HOST");
     String host = nodeHost == null ? InetAddress.getLocalHost().getCanonicalHostName() : nodeHost;

@@ -235,6 +235,11 @@ public final class Attempts {
     begun = true;
   }
 
+  /** Whether one of the requests has begun it. */
+  public boolean haveBegun() {
+    return begun;
+  }
+
   /** Whether one of the requests has begun it, or may have. */
   public boolean mayHaveBegun() {
     return begun || inDoubt;

@@ -3,7 +3,7 @@ package io.stele.sim;
 import io.stele.client.Stele;
 import io.stele.config.Keys;
 import io.stele.config.ProcessMemory;
-import io.stele.files.HdfsWaits;
+import io.stele.files.HdfsClientDefaults;
 import io.stele.lock.LockService;
 import io.stele.master.Applications;
 import io.stele.master.Master;
@@ -127,7 +127,7 @@ public final class MiniStele implements AutoCloseable {
     quick.setIfUnset(Keys.SWEEP_GRACE.name(), "0ms");
     quick.setIfUnset(Keys.CACHE_BYTES.name(), "16m");
     quick.setIfUnset(Keys.MEMTABLE_TOTAL_BYTES.name(), "256m");
-    HdfsWaits.shorten(quick);
+    HdfsClientDefaults.shortenWaits(quick);
     return quick;
   }
 

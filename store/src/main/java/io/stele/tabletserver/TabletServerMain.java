@@ -4,7 +4,7 @@ import com.sun.management.HotSpotDiagnosticMXBean;
 import io.stele.config.ClusterConfig;
 import io.stele.config.MemoryPlan;
 import io.stele.config.ProcessMemory;
-import io.stele.files.HdfsWaits;
+import io.stele.files.HdfsClientDefaults;
 import io.stele.lock.CuratorLockService;
 import io.stele.lock.LockService;
 import io.stele.lock.UnreachableException;
@@ -86,10 +86,9 @@ public final class TabletServerMain {
   private static Configuration configuration(Optional<String> file) {
     Configuration conf = new Configuration();
     conf.addResource("stele-site.xml");
-    conf.setIfUnset(
-        "dfs.client.write.max-packets-in-flight", Integer.toString(MemoryPlan.PACKETS_IN_FLIGHT));
     file.ifPresent(path -> conf.addResource(new Path("file://" + path)));
-    HdfsWaits.shorten(conf);
+    HdfsClientDefaults.shortenWaits(conf);
+    HdfsClientDefaults.limitPackets(conf, MemoryPlan.PACKETS_IN_FLIGHT);
     return conf;
   }
 

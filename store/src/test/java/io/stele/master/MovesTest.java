@@ -3,6 +3,7 @@ package io.stele.master;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.metadata.Assignment;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
@@ -11,6 +12,7 @@ import io.stele.wire.control.ControlProtos.MoveTabletRequestProto;
 import io.stele.wire.control.ControlProtos.MoveTabletResponseProto;
 import io.stele.wire.control.ControlProtos.TabletsChangedRequestProto;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -170,6 +172,33 @@ class MovesTest {
           assertThat(answer.getWaitsFor()).contains("does not know");
           master.stepUntilIdle();
           assertThat(move(request(master.only(table), Optional.of(B))).getDone()).isTrue();
+        });
+  }
+
+  @Test
+  void aTabletThatTheMasterHasYetToHearOfAsLoadedIsAskedForAgain() throws Exception {
+    master.run(
+        () -> {
+          started();
+          TableId table = master.table("u");
+          master.plane.slow.add(master.only(table).id());
+          master.stepUntilIdle();
+          TabletRecord assigned = master.only(table);
+          assertThat(assigned.assignment().state()).isEqualTo(Assignment.State.ASSIGNED);
+          ServerId to =
+              List.of(A, B, C).stream()
+                  .filter(server -> !assigned.assignment().isTo(server))
+                  .findFirst()
+                  .orElseThrow();
+          master.records.loaded(assigned); // As clients see at once.
+          MoveTabletResponseProto answer =
+              master.requests.moveTablet(null, request(assigned, Optional.of(to)));
+          assertThat(answer.getNotBegun()).as("nothing was begun").isTrue();
+          assertThat(master.loop.moves().count()).isZero();
+          master.stepUntilIdle();
+          master.plane.slow.clear();
+          assertThat(move(request(assigned, Optional.of(to))).getServerId())
+              .isEqualTo(to.toString());
         });
   }
 }

@@ -148,16 +148,33 @@ class TabletsAwayTest {
                   ? Optional.of(other)
                   : Optional.of(to);
           ClusterChange move = admin.beginMoveTablet("t", World.row(1), target);
-          List<SimulatedCluster.Slot> masters =
-              world.cluster.slots(SimulatedCluster.Kind.MASTER);
+          List<SimulatedCluster.Slot> masters = world.cluster.slots(SimulatedCluster.Kind.MASTER);
           masters.forEach(master -> master.process().pause());
           assertThatThrownBy(move::progress)
               .isInstanceOfSatisfying(
                   SteleException.class,
                   e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN))
-              .hasMessageContaining("was begun and may still be done");
+              .hasMessageContaining("may still be done");
           masters.forEach(master -> master.process().resume());
           assertThat(move.await().server()).isEqualTo(target);
+        });
+  }
+
+  @Test
+  void aDrainOfWhichNoAnswerCameIsUnknown() throws Exception {
+    World world = new World(0, 4);
+    world.run(
+        () -> {
+          SimulatedProcess cutOff = world.cluster.clientProcess();
+          Admin admin = world.cluster.connect(cutOff).admin();
+          SimulatedCluster.Slot slot = world.cluster.slots(SimulatedCluster.Kind.SERVER).get(0);
+          ServerId server = world.server(0).id();
+          world.cluster.network().cut((from, to) -> from == slot.process() && to == cutOff);
+          assertThatThrownBy(() -> admin.beginDrainServer(server))
+              .isInstanceOfSatisfying(
+                  SteleException.class,
+                  e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN));
+          assertThat(world.tablets(server)).as("it was made").isZero();
         });
   }
 

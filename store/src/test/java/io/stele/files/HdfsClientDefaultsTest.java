@@ -10,7 +10,7 @@ import org.apache.hadoop.hdfs.HdfsConfiguration;
 import org.apache.hadoop.hdfs.client.impl.DfsClientConf;
 import org.junit.jupiter.api.Test;
 
-class HdfsWaitsTest {
+class HdfsClientDefaultsTest {
   private static final String FIRST =
       "dfs.client.block.write.locateFollowingBlock.initial.delay.ms";
 
@@ -20,7 +20,7 @@ class HdfsWaitsTest {
     Configuration conf = new Configuration();
     DfsClientConf before = new DfsClientConf(conf);
 
-    HdfsWaits.shorten(conf);
+    HdfsClientDefaults.shortenWaits(conf);
 
     DfsClientConf after = new DfsClientConf(conf);
     assertThat(after.getBlockWriteLocateFollowingInitialDelayMs()).isLessThan(10);
@@ -47,18 +47,23 @@ class HdfsWaitsTest {
     read.addResource(new ByteArrayInputStream(file.toByteArray()));
     assertThat(read.get(FIRST)).isEqualTo("400");
 
-    HdfsWaits.shorten(read);
+    HdfsClientDefaults.shortenWaits(read);
 
-    assertThat(read.get(FIRST)).isEqualTo("5");
+    HdfsClientDefaults.limitPackets(read, 20);
+    assertThat(new DfsClientConf(read).getBlockWriteLocateFollowingInitialDelayMs()).isEqualTo(5);
+    assertThat(new DfsClientConf(read).getWriteMaxPackets()).isEqualTo(20);
   }
 
   @Test
   void whatSomebodyHasSetStays() {
     Configuration conf = new Configuration();
     conf.set(FIRST, "300");
+    conf.set("dfs.client.write.max-packets-in-flight", "100");
 
-    HdfsWaits.shorten(conf);
+    HdfsClientDefaults.shortenWaits(conf);
 
+    HdfsClientDefaults.limitPackets(conf, 20);
     assertThat(conf.get(FIRST)).isEqualTo("300");
+    assertThat(new DfsClientConf(conf).getWriteMaxPackets()).isEqualTo(100);
   }
 }

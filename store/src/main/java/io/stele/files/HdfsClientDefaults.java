@@ -1,0 +1,51 @@
+package io.stele.files;
+
+import org.apache.hadoop.conf.Configuration;
+
+/**
+ * Settings of the HDFS client for which Stele's processes have other defaults than HDFS.
+ *
+ * <p>A setting that has HDFS's default counts as not set, wherever it comes from: files of
+ * configuration are often written whole. So call these once all resources have been added.
+ */
+public final class HdfsClientDefaults {
+  private static final String WAITS = "dfs.client.block.write.locateFollowingBlock.";
+  private static final String FIRST_WAIT = WAITS + "initial.delay.ms";
+  private static final int FIRST_WAIT_DEFAULT = 400;
+  private static final int FIRST_WAIT_MILLIS = 5; // Each wait is twice the one before.
+  private static final String WAIT_COUNT = WAITS + "retries";
+  private static final int WAIT_COUNT_DEFAULT = 5;
+  private static final int WAIT_COUNT_MAX = 12; // They take 20 s in all, HDFS's own 12 s.
+  private static final String PACKETS = "dfs.client.write.max-packets-in-flight";
+  private static final int PACKETS_DEFAULT = 80;
+
+  private HdfsClientDefaults() {}
+
+  /**
+   * Shortens how long the client waits before it asks the NameNode again whether a block has come.
+   *
+   * <p>A file can be closed, and a block be followed by the next one, once a DataNode has told the
+   * NameNode that the block is whole. The DataNode tells the NameNode and the writer at the same
+   * moment, so some writers ask a millisecond too early. By default the client then sleeps for 400
+   * ms: longer than a small minor compaction takes, and longer than a tablet that moves should be
+   * away.
+   */
+  public static void shortenWaits(Configuration conf) {
+    if (isDefault(conf, FIRST_WAIT, FIRST_WAIT_DEFAULT)
+        && isDefault(conf, WAIT_COUNT, WAIT_COUNT_DEFAULT)) {
+      conf.setInt(FIRST_WAIT, FIRST_WAIT_MILLIS);
+      conf.setInt(WAIT_COUNT, WAIT_COUNT_MAX);
+    }
+  }
+
+  /** Limits how many packets, of 64 KiB each, the client holds of a file being written. */
+  public static void limitPackets(Configuration conf, int most) {
+    if (isDefault(conf, PACKETS, PACKETS_DEFAULT)) {
+      conf.setInt(PACKETS, most);
+    }
+  }
+
+  private static boolean isDefault(Configuration conf, String name, int value) {
+    return conf.getInt(name, value) == value;
+  }
+}
