@@ -20,6 +20,10 @@ final class RecoveryText {
         + recovery.server()
         + " was lost at "
         + recovery.lost().truncatedTo(ChronoUnit.SECONDS)
+        + recovery
+            .detection()
+            .map(most -> ", at most " + seconds(most) + " after its end")
+            .orElse("")
         + "; its "
         + TextTable.count(recovery.tablets(), "tablet")
         + " "

@@ -22,6 +22,7 @@ class EventsCommandTest {
     return new ClusterStatus.Recovery(
         server.toString(),
         TIME.plusSeconds(60),
+        Optional.of(Duration.ofMillis(900)),
         2,
         List.of(
             new ClusterStatus.Recovery.Stage("closing its log", Duration.ofMillis(300)),
@@ -42,7 +43,7 @@ class EventsCommandTest {
     assertThat(text.toString())
         .contains(
             "t1/a1   3      node7:41231  loaded",
-            "server node7_41231_1 was lost at 2026-11-23T12:01:00Z; its 2 tablets were served again"
+            "server node7_41231_1 was lost at 2026-11-23T12:01:00Z, at most 0.9 s after its end; its 2 tablets were served again"
                 + " after 1.5 s, the first after 1.1 s (closing its log 0.3 s, sorting its log 1.2 s)")
         .doesNotContain("node8");
   }

@@ -64,6 +64,8 @@ public record ClusterStatus(
    *
    * @param server the dead server
    * @param lost when the master saw that it was lost, by the master's clock
+   * @param detection the most that passed between its death and {@code lost}: the time since the
+   *     master last heard it; empty if the master never did
    * @param tablets how many tablets it had
    * @param stages the finished stages, and how long each took
    * @param first when the first tablet was served again, counted from {@code lost}
@@ -72,6 +74,7 @@ public record ClusterStatus(
   public record Recovery(
       String server,
       Instant lost,
+      Optional<Duration> detection,
       int tablets,
       List<Stage> stages,
       Optional<Duration> first,

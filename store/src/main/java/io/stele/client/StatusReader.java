@@ -64,6 +64,9 @@ final class StatusReader {
     return new ClusterStatus.Recovery(
         recovery.getServer(),
         Instant.ofEpochMilli(recovery.getLostMillis()),
+        recovery.hasDetectionMillis()
+            ? Optional.of(Duration.ofMillis(recovery.getDetectionMillis()))
+            : Optional.empty(),
         recovery.getTablets(),
         recovery.getStagesList().stream()
             .map(

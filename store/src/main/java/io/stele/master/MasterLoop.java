@@ -359,7 +359,13 @@ final class MasterLoop implements Runnable {
 
   private void hearReports(Map<ServerId, ServerInfo> live) {
     reports.ask(live);
-    reports.takeDraining().forEach(servers::heard);
+    reports
+        .takeHeard()
+        .forEach(
+            (server, heard) -> {
+              servers.recoveries().heard(server, heard.askedNanos());
+              heard.draining().ifPresent(draining -> servers.heard(server, draining));
+            });
     for (Map<TabletId, ServerReports.Measured> some : reports.takeMeasured()) {
       some.forEach((tablet, now) -> known.loads().reported(tablet, now.perSecond(), now.homes()));
     }

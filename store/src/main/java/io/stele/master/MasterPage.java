@@ -47,7 +47,14 @@ final class MasterPage {
                 status.getServersList().stream().map(MasterPage::row).toList()),
             new Section(
                 "Recoveries of dead servers",
-                List.of("server", "lost", "tablets", "first served", "stages", "state"),
+                List.of(
+                    "server",
+                    "lost",
+                    "after its end",
+                    "tablets",
+                    "first served",
+                    "stages",
+                    "state"),
                 status.getRecoveriesList().stream().map(MasterPage::row).toList()),
             new Section(
                 "Changes of schema under way",
@@ -81,6 +88,7 @@ final class MasterPage {
     return List.of(
         recovery.getServer(),
         Instant.ofEpochMilli(recovery.getLostMillis()).toString(),
+        recovery.hasDetectionMillis() ? "at most " + recovery.getDetectionMillis() + " ms" : "",
         Integer.toString(recovery.getTablets()),
         recovery.hasFirstMillis() ? recovery.getFirstMillis() + " ms" : "",
         recovery.getStagesList().stream().map(MasterPage::text).collect(Collectors.joining(", ")),

@@ -198,6 +198,7 @@ final class MasterRequests implements MasterProtocol {
             (stage, took) ->
                 message.addStages(
                     StageProto.newBuilder().setWhat(stage.text()).setMillis(took.toMillis())));
+    recovery.detection().ifPresent(most -> message.setDetectionMillis(most.toMillis()));
     recovery.first().ifPresent(first -> message.setFirstMillis(first.toMillis()));
     return message.build();
   }

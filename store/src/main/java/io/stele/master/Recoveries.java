@@ -61,6 +61,8 @@ final class Recoveries {
    *
    * @param server the dead server
    * @param lost when this master saw that it was lost, by the master's clock
+   * @param detection the most that passed between its death and {@code lost}: the time since it was
+   *     last heard; empty if this master has never heard it
    * @param tablets how many tablets it had
    * @param stages those that are over, and how long they took
    * @param first when the first of its tablets was served again, counted from {@code lost}
@@ -68,6 +70,7 @@ final class Recoveries {
   record Recovery(
       ServerId server,
       Instant lost,
+      Optional<Duration> detection,
       int tablets,
       Map<Stage, Duration> stages,
       Optional<Duration> first) {
@@ -91,6 +94,7 @@ final class Recoveries {
   /** A recovery in progress. The fields are guarded by the recoveries. */
   private static final class Running {
     final Instant lost;
+    final Optional<Duration> detection;
     final long lostNanos;
     final Map<Stage, Duration> stages = new EnumMap<>(Stage.class);
     final Set<TabletId> tablets = new HashSet<>();
@@ -98,8 +102,9 @@ final class Recoveries {
     Optional<Duration> first = Optional.empty();
     long stageNanos;
 
-    Running(Instant lost, long nowNanos) {
+    Running(Instant lost, Optional<Long> heardNanos, long nowNanos) {
       this.lost = lost;
+      this.detection = heardNanos.map(heard -> Duration.ofNanos(nowNanos - heard));
       this.lostNanos = nowNanos;
       this.stageNanos = nowNanos;
     }
@@ -111,7 +116,7 @@ final class Recoveries {
     }
 
     Recovery recovery(ServerId server) {
-      return new Recovery(server, lost, tablets.size(), new EnumMap<>(stages), first);
+      return new Recovery(server, lost, detection, tablets.size(), new EnumMap<>(stages), first);
     }
   }
 
@@ -121,6 +126,9 @@ final class Recoveries {
   private final Map<ServerId, Running> running = new TreeMap<>();
 
   @GuardedBy("this")
+  private final Map<ServerId, Long> heardNanos = new TreeMap<>(); // Of servers that are not lost.
+
+  @GuardedBy("this")
   private final Deque<Recovery> over = new ArrayDeque<>(); // Latest first.
 
   /** An empty record of recoveries. */
@@ -128,10 +136,22 @@ final class Recoveries {
     this.runtime = runtime;
   }
 
+  /**
+   * A live server reported.
+   *
+   * @param askedNanos it was alive at that moment of this master's time
+   */
+  synchronized void heard(ServerId server, long askedNanos) {
+    if (!running.containsKey(server)) {
+      heardNanos.put(server, askedNanos);
+    }
+  }
+
   /** The server is lost. */
   synchronized void lost(ServerId server) {
+    Optional<Long> heard = Optional.ofNullable(heardNanos.remove(server));
     running.computeIfAbsent(
-        server, any -> new Running(runtime.wallClock().instant(), runtime.nanoTime()));
+        server, any -> new Running(runtime.wallClock().instant(), heard, runtime.nanoTime()));
   }
 
   /** The server is not lost. */
@@ -231,9 +251,13 @@ final class Recoveries {
     }
     Recovery recovery = one.recovery(server);
     LOG.info(
-        "The {} tablets of {} are served again after {} ms, the first after {} ms: {}",
+        "The {} tablets of {}, which was seen to be lost{}, are served again after {} ms, the first after {} ms: {}",
         recovery.tablets(),
         server,
+        recovery
+            .detection()
+            .map(most -> " at most " + most.toMillis() + " ms after its end")
+            .orElse(""),
         recovery.took().toMillis(),
         recovery.first().map(Duration::toMillis).orElse(0L),
         recovery.describe());

@@ -189,18 +189,29 @@ final class ServerReports {
   }
 
   /**
-   * Whether servers say that they give their tablets away, according to the reports since the last
-   * call.
+   * What a server said.
+   *
+   * @param askedNanos it was alive at that moment
+   * @param draining whether it gives its tablets away; empty if it is of a version that does not
+   *     say so
    */
-  synchronized Map<ServerId, Boolean> takeDraining() {
-    Map<ServerId, Boolean> said = new TreeMap<>();
-    unheard.forEach(
-        server ->
-            Optional.ofNullable(last.get(server))
-                .filter(report -> report.status().hasDraining())
-                .ifPresent(report -> said.put(server, report.status().getDraining())));
+  record Heard(long askedNanos, Optional<Boolean> draining) {}
+
+  /** The servers that reported since the last call. */
+  synchronized Map<ServerId, Heard> takeHeard() {
+    Map<ServerId, Heard> heard = new TreeMap<>();
+    for (ServerId server : unheard) {
+      Report report = last.get(server);
+      if (report != null) {
+        Optional<Boolean> draining =
+            report.status().hasDraining()
+                ? Optional.of(report.status().getDraining())
+                : Optional.empty();
+        heard.put(server, new Heard(report.askedNanos(), draining));
+      }
+    }
     unheard.clear();
-    return said;
+    return heard;
   }
 
   private static void add(

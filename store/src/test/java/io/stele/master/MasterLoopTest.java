@@ -59,6 +59,9 @@ class MasterLoopTest {
           assertThat(master.records.readAll(table))
               .allMatch(record -> record.assignment().isTo(B))
               .allMatch(record -> record.logs().contains(A));
+          assertThat(master.watch.recoveries().latest())
+              .singleElement()
+              .satisfies(one -> assertThat(one.detection()).as("A had reported").isPresent());
         });
   }
 

@@ -32,6 +32,7 @@ class MasterPageTest {
                     RecoveryProto.newBuilder()
                         .setServer("node3_41231_1")
                         .setLostMillis(0)
+                        .setDetectionMillis(900)
                         .setTablets(2)
                         .addStages(StageProto.newBuilder().setWhat("closing its log").setMillis(7))
                         .setOver(false))
@@ -44,6 +45,7 @@ class MasterPageTest {
             List.of(
                 "node3_41231_1",
                 "1970-01-01T00:00:00Z",
+                "at most 900 ms",
                 "2",
                 "",
                 "closing its log 7 ms",

@@ -48,6 +48,8 @@ class RecoveriesTest {
     TabletRecord assigned =
         KnownRecordsTest.with(fresh, before.assignment().released().assignedTo(OTHER));
     TabletRecord loaded = KnownRecordsTest.with(fresh, assigned.assignment().loaded());
+    recoveries.heard(DEAD, runtime.nanoTime());
+    runtime.pass(SECOND.multipliedBy(2));
     recoveries.lost(DEAD);
     look(before, Set.of(DEAD, OTHER)); // It looked before the server was lost.
     runtime.pass(SECOND);
@@ -63,6 +65,7 @@ class RecoveriesTest {
         .satisfies(
             one -> {
               assertThat(one.isOver()).isTrue();
+              assertThat(one.detection()).contains(SECOND.multipliedBy(2));
               assertThat(one.tablets()).isEqualTo(1);
               assertThat(one.first()).contains(SECOND.multipliedBy(3));
               assertThat(one.took()).isEqualTo(SECOND.multipliedBy(3));
