@@ -19,8 +19,9 @@ final class RecoveryText {
     return "server "
         + recovery.server()
         + " was lost at "
-        + recovery.lost().truncatedTo(ChronoUnit.SECONDS)
+        + recovery.loss().seen().truncatedTo(ChronoUnit.SECONDS)
         + recovery
+            .loss()
             .detection()
             .map(most -> ", at most " + seconds(most) + " after its end")
             .orElse("")

@@ -21,8 +21,7 @@ class EventsCommandTest {
   private static ClusterStatus.Recovery recovery(ServerId server) {
     return new ClusterStatus.Recovery(
         server.toString(),
-        TIME.plusSeconds(60),
-        Optional.of(Duration.ofMillis(900)),
+        new ClusterStatus.Recovery.Loss(TIME.plusSeconds(60), Optional.of(Duration.ofMillis(900))),
         2,
         List.of(
             new ClusterStatus.Recovery.Stage("closing its log", Duration.ofMillis(300)),

@@ -63,18 +63,15 @@ public record ClusterStatus(
    * The recovery of a dead server's tablets.
    *
    * @param server the dead server
-   * @param lost when the master saw that it was lost, by the master's clock
-   * @param detection the most that passed between its death and {@code lost}: the time since the
-   *     master last heard it; empty if the master never did
+   * @param loss when the master saw that it was lost
    * @param tablets how many tablets it had
    * @param stages the finished stages, and how long each took
-   * @param first when the first tablet was served again, counted from {@code lost}
+   * @param first when the first tablet was served again, counted from the loss
    * @param over whether all are served again
    */
   public record Recovery(
       String server,
-      Instant lost,
-      Optional<Duration> detection,
+      Loss loss,
       int tablets,
       List<Stage> stages,
       Optional<Duration> first,
@@ -82,6 +79,15 @@ public record ClusterStatus(
     public Recovery {
       stages = List.copyOf(stages);
     }
+
+    /**
+     * When the master saw that a server was lost.
+     *
+     * @param seen when it did, by the master's clock
+     * @param detection the most that passed between the server's death and {@code seen}: the time
+     *     since the master last heard it; empty if the master never did
+     */
+    public record Loss(Instant seen, Optional<Duration> detection) {}
 
     /**
      * A part of a recovery.

@@ -63,10 +63,11 @@ final class StatusReader {
   private static ClusterStatus.Recovery recovery(RecoveryProto recovery) {
     return new ClusterStatus.Recovery(
         recovery.getServer(),
-        Instant.ofEpochMilli(recovery.getLostMillis()),
-        recovery.hasDetectionMillis()
-            ? Optional.of(Duration.ofMillis(recovery.getDetectionMillis()))
-            : Optional.empty(),
+        new ClusterStatus.Recovery.Loss(
+            Instant.ofEpochMilli(recovery.getLostMillis()),
+            recovery.hasDetectionMillis()
+                ? Optional.of(Duration.ofMillis(recovery.getDetectionMillis()))
+                : Optional.empty()),
         recovery.getTablets(),
         recovery.getStagesList().stream()
             .map(
