@@ -71,6 +71,13 @@ public final class HistoryRun {
     this.plan = plan;
     this.simulation = new Simulation(plan.seed(), STEPS_MAX);
     this.workloads = known.stream().filter(one -> plan.workloads().contains(one.name())).toList();
+    if (workloads.size() != plan.workloads().size()) {
+      throw new IllegalArgumentException(
+          "no workload has one of the names "
+              + plan.workloads()
+              + ", only "
+              + known.stream().map(Workload::name).toList());
+    }
     this.work =
         new WorkloadRun(
             workloads, simulation.outside(), simulation.split(), HistoryPlan.CLIENT_TIMEOUT);

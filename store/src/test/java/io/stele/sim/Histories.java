@@ -34,6 +34,8 @@ final class Histories {
                   ClearedRowsTest.WORKLOAD,
                   FamiliesComeAndGoTest.WORKLOAD,
                   PinnedCommitsTest.WORKLOAD,
+                  PinnedScansTest.WORKLOAD,
+                  TablesComeAndGoTest.WORKLOAD,
                   TaskWritesTest.WORKLOAD))
           .toList();
 

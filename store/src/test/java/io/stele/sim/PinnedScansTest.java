@@ -15,7 +15,7 @@ class PinnedScansTest {
   private static final int COUNT = Math.max(1, Histories.COUNT / 10);
   private static final PinnedScans.How HOW =
       PinnedScans.How.valueOf(System.getProperty("stele.pinned", "BOTH"));
-  private static final Workload WORKLOAD =
+  static final Workload WORKLOAD =
       new PinnedScans("pins", 40, 300, HOW, new Pace(Duration.ofMillis(150)));
 
   @Test

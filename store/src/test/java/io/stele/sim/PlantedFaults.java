@@ -1,6 +1,7 @@
 package io.stele.sim;
 
 import io.stele.lock.Lock;
+import io.stele.metadata.Assignment;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
@@ -41,13 +42,20 @@ final class PlantedFaults {
   /** All of them. */
   static List<PlantedFault> all() {
     return Stream.of(
-            ofOwnersAndLogs(), ofTablets(), ofJobsAndClearing(), ofUnsettledTablets(), ofFamilies())
+            ofOwnersAndLogs(),
+            ofTablets(),
+            ofJobsAndClearing(),
+            ofUnsettledTablets(),
+            ofFamilies(),
+            ofAttempts())
         .flatMap(List::stream)
         .toList();
   }
 
   private static List<PlantedFault> ofJobsAndClearing() {
     return List.of(
+        fault("pins are not recorded", "metadata.RecordCodec", "putPin", PlantedFault.Nothing.class)
+            .under("pins"),
         fault(
                 "a tablet does not ask what became of a job",
                 "tabletserver.Passage",
@@ -165,8 +173,23 @@ final class PlantedFaults {
             .under("families"));
   }
 
+  private static List<PlantedFault> ofAttempts() {
+    return List.of(
+        fault(
+            "a change of which the answer was lost is not in doubt",
+            "metadata.Attempts",
+            "doubt",
+            NoDoubt.class));
+  }
+
   private static List<PlantedFault> ofOwnersAndLogs() {
     return List.of(
+        fault("logs that tablets need are deleted", "master.Sweeper", "sweepLogs", NoneNamed.class),
+        fault(
+            "a tablet is assigned again under the epoch that it had",
+            "metadata.Assignment",
+            "assignedTo",
+            SameEpoch.class),
         fault("leases are not checked", "lock.Lease", "valid", PlantedFault.Yes.class),
         fault(
             "a lease is renewed without asking the lock service",
@@ -262,6 +285,28 @@ final class PlantedFaults {
 
   private static PlantedFault fault(String name, String className, String method, Class<?> advice) {
     return new PlantedFault(name, ROOM + className, method, advice, PlantedFault.Where.ANY);
+  }
+
+  static final class NoDoubt {
+    @Advice.OnMethodExit
+    static void exit(@Advice.FieldValue(value = "inDoubt", readOnly = false) boolean inDoubt) {
+      inDoubt = false;
+    }
+  }
+
+  static final class NoneNamed {
+    @Advice.OnMethodEnter
+    static void enter(@Advice.Argument(value = 1, readOnly = false) Set<ServerId> named) {
+      named = Set.of();
+    }
+  }
+
+  static final class SameEpoch {
+    @Advice.OnMethodExit
+    static void exit(@Advice.Return(readOnly = false) Assignment returned) {
+      returned =
+          new Assignment(returned.state(), returned.server(), Math.max(1, returned.epoch() - 1));
+    }
   }
 
   static final class ConditionHolds {

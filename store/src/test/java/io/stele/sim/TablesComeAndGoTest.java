@@ -14,7 +14,7 @@ class TablesComeAndGoTest {
   private static final long FIRST = Long.getLong("stele.seed", 0);
   private static final int COUNT = Math.max(1, Histories.COUNT / 10);
   private static final int NAMES = 3;
-  private static final Workload WORKLOAD =
+  static final Workload WORKLOAD =
       new TablesComeAndGo("tables", NAMES, new Pace(Duration.ofMillis(300)));
 
   @Test
