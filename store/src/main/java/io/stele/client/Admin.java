@@ -360,11 +360,12 @@ public final class Admin {
 
   /**
    * Makes a server give all its tablets away and take none until {@link #undrainServer}, or until
-   * it ends, and waits until it has none.
+   * it ends, and waits until it has none. Should no other server be left that takes tablets, it
+   * keeps and serves those that it has.
    *
    * @param timeout how long to wait at most
-   * @throws io.stele.model.SteleException NOT_FOUND if there is no such server; OUTCOME_UNKNOWN if
-   *     it still has tablets by then: it goes on giving them away
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no such server; REFUSED if no other
+   *     takes tablets; OUTCOME_UNKNOWN if it still has tablets by then: it goes on giving them away
    */
   public void drainServer(ServerId server, Duration timeout) throws IOException {
     clusterChanges.drain(server).await(timeout);

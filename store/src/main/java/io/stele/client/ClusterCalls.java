@@ -97,11 +97,15 @@ final class ClusterCalls {
       throws IOException {
     Attempts attempts = attempts(Effect.CHANGE_WITH_ID, what, timeout);
     int looks = 0;
+    Optional<Progress> before = Optional.empty();
     while (true) {
       Progress progress;
       try {
         progress = step.take(attempts);
       } catch (SteleException e) {
+        if (before.isPresent() && attempts.deadline().isOver()) {
+          throw notDone(what, before.get(), timeout, toFindOut); // There was no time for the look.
+        }
         boolean saysUnknown = e.code() == SteleException.Code.OUTCOME_UNKNOWN;
         if (!attempts.mayHaveBegun() && !saysUnknown) {
           throw e;
@@ -117,24 +121,28 @@ final class ClusterCalls {
       }
       attempts.begun();
       if (attempts.deadline().isOver()) {
-        throw new SteleException(
-            SteleException.Code.OUTCOME_UNKNOWN,
-            what
-                + ": not done within "
-                + timeout.toMillis()
-                + " ms"
-                + (timeout.equals(connection.timeout())
-                    ? " (" + Keys.CLIENT_TIMEOUT.name() + ")"
-                    : "")
-                + ". The change was begun and goes on: "
-                + progress.waitsFor()
-                + ". "
-                + toFindOut);
+        throw notDone(what, progress, timeout, toFindOut);
       }
+      before = Optional.of(progress);
       Duration pause = LOOK_FIRST.multipliedBy(1L << Math.min(looks++, LOOKS_LONGER));
       Duration left = attempts.deadline().remaining();
       pause(Durations.min(pause, left));
     }
+  }
+
+  private SteleException notDone(
+      String what, Progress progress, Duration timeout, String toFindOut) {
+    return new SteleException(
+        SteleException.Code.OUTCOME_UNKNOWN,
+        what
+            + ": not done within "
+            + timeout.toMillis()
+            + " ms"
+            + (timeout.equals(connection.timeout()) ? " (" + Keys.CLIENT_TIMEOUT.name() + ")" : "")
+            + ". The change was begun and goes on: "
+            + progress.waitsFor()
+            + ". "
+            + toFindOut);
   }
 
   /** The tablet servers there are. */

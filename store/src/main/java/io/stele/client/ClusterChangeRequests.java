@@ -1,6 +1,7 @@
 package io.stele.client;
 
 import io.stele.metadata.Attempts;
+import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
@@ -18,6 +19,7 @@ import io.stele.wire.control.ControlProtos.SplitTabletRequestProto;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.HexFormat;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -191,9 +193,25 @@ final class ClusterChangeRequests {
         "draining server " + server,
         SEE_SERVERS,
         attempts -> {
+          if (!attempts.haveBegun()) {
+            requireAnother(server);
+          }
           beginDrain(server, request, attempts);
           return left(server, attempts);
         });
+  }
+
+  /** Refuses to drain the only server that takes tablets: it could give them to nobody. */
+  private void requireAnother(ServerId server) throws IOException {
+    Map<ServerId, ServerInfo> servers = ClusterCalls.servers(connection);
+    boolean takesTablets = servers.containsKey(server) && !servers.get(server).draining();
+    if (takesTablets && servers.values().stream().filter(one -> !one.draining()).count() == 1) {
+      throw SteleException.refused(
+          "draining server "
+              + server
+              + ": no other server takes tablets. Start one more, or let one that drains take"
+              + " tablets again (`stele server drain --undo SERVER`)");
+    }
   }
 
   /** Not again once it has begun: the server may have ended since, or somebody have undone it. */

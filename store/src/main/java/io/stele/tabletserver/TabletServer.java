@@ -401,9 +401,10 @@ public final class TabletServer {
   }
 
   /**
-   * Gives every tablet away and takes none, until {@link #comeBack} or the end of the server. Its
-   * lock says so, so that every master knows. Returns when {@link #comeBack} was called, or the
-   * server is drained or ends. Does nothing if another call of it is already running.
+   * Gives every tablet away and takes none, until {@link #comeBack} or the end of the server; keeps
+   * those that it has while no other server takes tablets. Its lock says so, so that every master
+   * knows. Returns when {@link #comeBack} was called, or the server is drained or ends. Does
+   * nothing if another call of it is already running.
    */
   void standAside() {
     if (!aside.want()) {
@@ -435,7 +436,7 @@ public final class TabletServer {
           say(true);
           said = true;
         }
-        lifecycle.unloadAllOfUsers(); // Again and again: some may just have been assigned.
+        // Again and again: some may just have been assigned.
         if (context.tablets().count() > 0 && isThereWhoTakesTablets()) {
           lifecycle.unloadAll();
         }
@@ -453,7 +454,7 @@ public final class TabletServer {
   }
 
   /** Whether its lock says that it gives its tablets away. */
-  boolean isSaidToDrain() {
+  public boolean isSaidToDrain() {
     return contact.isDraining();
   }
 

@@ -1,6 +1,7 @@
 package io.stele.wire;
 
 import java.util.Locale;
+import java.util.regex.Pattern;
 
 /**
  * How many of the bytes of a tablet's SSTables a host has.
@@ -10,14 +11,21 @@ import java.util.Locale;
  *     bytes have them too, so the shares of all hosts sum up to more than 100
  */
 public record HostShare(String host, int percent) {
+  private static final Pattern LOOPBACK = Pattern.compile("127(\\.\\d{1,3}){3}");
+
   public HostShare {
     if (percent < 0 || percent > 100) {
       throw new IllegalArgumentException("a share is 0 to 100 %, not " + percent);
     }
   }
 
-  /** The name by which a host is compared with others: upper and lower case are the same. */
+  /**
+   * The name by which a host is compared with others: upper and lower case are the same, and so are
+   * the names and addresses by which a machine calls itself. A cluster on one machine uses several
+   * of these.
+   */
   public static String name(String host) {
-    return host.toLowerCase(Locale.ROOT);
+    String name = host.toLowerCase(Locale.ROOT);
+    return name.equals("::1") || LOOPBACK.matcher(name).matches() ? "localhost" : name;
   }
 }

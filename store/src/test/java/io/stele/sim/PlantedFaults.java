@@ -44,7 +44,8 @@ final class PlantedFaults {
     return Stream.of(
             ofOwnersAndLogs(),
             ofTablets(),
-            ofJobsAndClearing(),
+            ofJobs(),
+            ofPinsAndClearing(),
             ofUnsettledTablets(),
             ofFamilies(),
             ofAttempts())
@@ -52,10 +53,8 @@ final class PlantedFaults {
         .toList();
   }
 
-  private static List<PlantedFault> ofJobsAndClearing() {
+  private static List<PlantedFault> ofJobs() {
     return List.of(
-        fault("pins are not recorded", "metadata.RecordCodec", "putPin", PlantedFault.Nothing.class)
-            .under("pins"),
         fault(
                 "a tablet does not ask what became of a job",
                 "tabletserver.Passage",
@@ -81,18 +80,6 @@ final class PlantedFaults {
                 "restore",
                 SettledLost.class)
             .under("tasks"),
-        fault(
-                "rows are cleared again by a request that comes late",
-                "tabletserver.RowClearing",
-                "left",
-                AllAgain.class)
-            .under("clears"),
-        fault(
-                "the number of a clearing is used again",
-                "tablet.Sequencer",
-                "passTo",
-                PlantedFault.Nothing.class)
-            .under("clears"),
         fault(
                 "the numbers of a job's files are used again",
                 "tablet.Sequencer",
@@ -123,6 +110,24 @@ final class PlantedFaults {
                 "pinning",
                 NobodyPins.class)
             .under("pinned-commits"));
+  }
+
+  private static List<PlantedFault> ofPinsAndClearing() {
+    return List.of(
+        fault("pins are not recorded", "metadata.RecordCodec", "putPin", PlantedFault.Nothing.class)
+            .under("pins"),
+        fault(
+                "rows are cleared again by a request that comes late",
+                "tabletserver.RowClearing",
+                "left",
+                AllAgain.class)
+            .under("clears"),
+        fault(
+                "the number of a clearing is used again",
+                "tablet.Sequencer",
+                "passTo",
+                PlantedFault.Nothing.class)
+            .under("clears"));
   }
 
   /** Those that show where what is decided and what is served differ for long. */

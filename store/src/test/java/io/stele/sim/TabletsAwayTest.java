@@ -161,6 +161,37 @@ class TabletsAwayTest {
   }
 
   @Test
+  void theOnlyServerThatTakesTabletsKeepsThem() throws Exception {
+    World world = new World(0, 6);
+    world.run(
+        () -> {
+          Admin admin = world.client.admin();
+          admin.drainServer(world.server(0).id(), Duration.ofSeconds(20));
+          admin.drainServer(world.server(1).id(), Duration.ofSeconds(20));
+          SimulatedCluster.Slot last = world.cluster.slots(SimulatedCluster.Kind.SERVER).get(2);
+          ServerId only = world.server(2).id();
+          assertThatThrownBy(() -> admin.beginDrainServer(only))
+              .isInstanceOfSatisfying(
+                  SteleException.class,
+                  e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
+              .hasMessageContaining("no other server takes tablets");
+
+          world.cluster.operator().standAside(last); // As if two had been told at once.
+          world.process.sleep(Duration.ofSeconds(3));
+          assertThat(world.server(2).isSaidToDrain()).isTrue();
+          assertThat(world.tabletsByServer()).as("served").containsExactly(Map.entry(only, 6));
+          assertThatThrownBy(() -> admin.drainServer(only, Duration.ofSeconds(2)))
+              .hasMessageContaining("not done within 2000 ms. The change was begun and goes on")
+              .hasMessageContaining("it still has");
+
+          admin.undrainServer(world.server(0).id());
+          admin.drainServer(only, Duration.ofSeconds(20));
+          assertThat(world.tablets(only)).isZero();
+        });
+    assertThat(world.longestGap).isLessThan(AWAY_MAX);
+  }
+
+  @Test
   void aDrainOfWhichNoAnswerCameIsUnknown() throws Exception {
     World world = new World(0, 4);
     world.run(
