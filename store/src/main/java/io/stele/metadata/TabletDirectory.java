@@ -389,7 +389,9 @@ final class TabletDirectory {
               .map(
                   place ->
                       place.location.isEmpty()
-                          ? "it is not served now (" + place.state + ")"
+                          ? "no server serves it now (its record says "
+                              + place.state
+                              + "); `stele status` shows what it waits for"
                           : "it is not where it was last known to be (" + place.state + ")")
               .orElse(waiter.why);
     }

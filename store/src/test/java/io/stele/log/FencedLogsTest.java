@@ -144,14 +144,28 @@ class FencedLogsTest {
 
   @Test
   void theMemoryOfALogIsGivenBackWhenItIsClosed() throws Exception {
+    assertMemoryGivenBack(false);
+  }
+
+  @Test
+  void theMemoryOfALogIsGivenBackThoughItsFilesCannotBeClosed() throws Exception {
+    assertMemoryGivenBack(true);
+  }
+
+  private static void assertMemoryGivenBack(boolean failsOnClose) throws Exception {
     CrashableFileSystem fs = CrashableFileSystem.create();
     List<LogRecord> appended = writeAndFence(fs, new Random(1));
+    Segment sorted = SegmentSorter.unsorted(fs, FENCED).get(0); // Its copy is kept open.
+    new SegmentSorter(SystemRuntime.INSTANCE, fs, 10_000).sort(sorted.path());
     CountedReads counted = new CountedReads(fs);
     int enoughForOne = (int) (2 * logBytes(fs));
     FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, counted, enoughForOne);
     assertRecords(logs, appended);
     long once = counted.bytes.getAndSet(0);
+    counted.failsOnClose = failsOnClose;
     logs.closeUnused();
+    counted.failsOnClose = false;
+    assertThat(counted.closes).isPositive();
     assertRecords(logs, appended);
     assertThat(counted.bytes.get()).isEqualTo(once);
   }
@@ -222,6 +236,8 @@ class FencedLogsTest {
   /** A file system that counts the bytes that are read. */
   private static final class CountedReads extends FilterFileSystem {
     private final AtomicLong bytes = new AtomicLong();
+    private boolean failsOnClose;
+    private int closes;
 
     CountedReads(FileSystem under) {
       super(under);
@@ -235,6 +251,15 @@ class FencedLogsTest {
     private final class Counted extends Forwarding {
       Counted(FSDataInputStream in) {
         super(in);
+      }
+
+      @Override
+      public void close() throws IOException {
+        super.close();
+        closes++;
+        if (failsOnClose) {
+          throw new IOException("cannot be closed");
+        }
       }
 
       private int counted(int read) {
