@@ -136,7 +136,7 @@ class DemoIT {
     assertThat(imported.code()).as(imported.output()).isZero();
     Launcher.Ended compared =
         Launcher.run("job", "compare", "webtable", "again", "-c", "language:", "--conf", at);
-    assertThat(compared.output()).contains(" rows are the same", " 0 rows differ");
+    assertThat(compared.output()).contains(" rows are the same", " 0 rows are different");
     assertThat(compared.code()).isZero();
     Path text = Files.writeString(Path.of(at).resolve("rows.txt"), "one\ten\nnine\tde\n");
     Launcher.Ended lines =

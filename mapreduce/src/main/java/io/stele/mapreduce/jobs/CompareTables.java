@@ -13,7 +13,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -62,7 +61,7 @@ public record CompareTables(TableInput input, String with) implements TableJob {
     for (RowComparison.Outcome counter : RowComparison.Outcome.values()) {
       long rows = finished.getCounters().findCounter(counter).getValue();
       different += counter == RowComparison.Outcome.SAME ? 0 : rows;
-      lines.add(String.format(Locale.ROOT, "%,15d rows %s", rows, text(counter)));
+      lines.add(RowComparison.line(rows, text(counter)));
     }
     List<String> named = JobDirectory.lines(finished);
     named.stream().limit(NAMED_MAX).forEach(lines::add);
@@ -74,10 +73,10 @@ public record CompareTables(TableInput input, String with) implements TableJob {
 
   private String text(RowComparison.Outcome counter) {
     return switch (counter) {
-      case SAME -> "are the same";
-      case DIFFERENT -> "differ";
-      case ONLY_IN_FIRST -> "are only in " + input.table();
-      case ONLY_IN_SECOND -> "are only in " + with;
+      case SAME -> "the same";
+      case DIFFERENT -> "different";
+      case ONLY_IN_FIRST -> "only in " + input.table();
+      case ONLY_IN_SECOND -> "only in " + with;
     };
   }
 
@@ -104,8 +103,7 @@ public record CompareTables(TableInput input, String with) implements TableJob {
       RowQuery query = QueryCodec.ofText(text).withRanges(split.ranges());
       try (Stele stele = Stele.connect(conf, context::progress);
           Rows rows = stele.table(conf.get(WITH_KEY)).readRows(query)) {
-        RowComparison.run(
-            () -> next(context), rows::readOn, (outcome, row) -> tell(outcome, row, context));
+        RowComparison.run(() -> next(context), rows::readOn, row -> tell(row, context));
       }
     }
 
@@ -113,12 +111,12 @@ public record CompareTables(TableInput input, String with) implements TableJob {
       return context.nextKeyValue() ? Optional.of(context.getCurrentValue()) : Optional.empty();
     }
 
-    private void tell(RowComparison.Outcome outcome, Bytes row, Context context)
+    private void tell(RowComparison.Compared row, Context context)
         throws IOException, InterruptedException {
-      Objects.requireNonNull(counters.get(outcome)).increment(1);
-      if (outcome != RowComparison.Outcome.SAME && named < NAMED_MAX) {
+      Objects.requireNonNull(counters.get(row.outcome())).increment(1);
+      if (row.outcome() != RowComparison.Outcome.SAME && named < NAMED_MAX) {
         named++;
-        context.write(NullWritable.get(), new Text(outcome.line(row)));
+        context.write(NullWritable.get(), new Text(row.line()));
       }
     }
   }

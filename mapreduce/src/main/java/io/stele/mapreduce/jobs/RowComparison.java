@@ -1,8 +1,10 @@
 package io.stele.mapreduce.jobs;
 
 import io.stele.model.Bytes;
+import io.stele.model.Cell;
 import io.stele.model.Row;
 import java.io.IOException;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -19,9 +21,41 @@ final class RowComparison {
     /** Only in the second sequence. */
     ONLY_IN_SECOND;
 
-    /** Names {@code row} as one that compares so. */
-    String line(Bytes row) {
-      return name().toLowerCase(Locale.ROOT).replace('_', ' ') + ": " + row;
+    private String text() {
+      return name().toLowerCase(Locale.ROOT).replace('_', ' ');
+    }
+  }
+
+  /**
+   * A row that was compared.
+   *
+   * @param row its key
+   * @param first its cells in the first sequence, if it is there
+   * @param second its cells in the second sequence, if it is there
+   */
+  record Compared(Outcome outcome, Bytes row, Optional<Row> first, Optional<Row> second) {
+    /** Names the row and how it compares; for one that differs, the first cell that does. */
+    String line() {
+      String line = outcome.text() + ": " + row;
+      return outcome == Outcome.DIFFERENT
+          ? line + "; " + difference(first.orElseThrow().cells(), second.orElseThrow().cells())
+          : line;
+    }
+
+    private static String difference(List<Cell> first, List<Cell> second) {
+      int i = 0;
+      while (i < first.size() && i < second.size() && first.get(i).equals(second.get(i))) {
+        i++;
+      }
+      String one = i < first.size() ? name(first.get(i)) : "no more cells";
+      String other = i < second.size() ? name(second.get(i)) : "no more cells";
+      return one.equals(other)
+          ? "other values of " + one
+          : "the first has " + one + " where the second has " + other;
+    }
+
+    private static String name(Cell cell) {
+      return cell.family() + ":" + cell.qualifier() + " @" + cell.timestampMicros();
     }
   }
 
@@ -35,11 +69,20 @@ final class RowComparison {
   /** Is told of each row. */
   @FunctionalInterface
   interface Listener {
-    /** {@code row} compares so. */
-    void compared(Outcome outcome, Bytes row) throws IOException, InterruptedException;
+    /** Is called for each row of either sequence, in order. */
+    void compared(Compared row) throws IOException, InterruptedException;
   }
 
   private RowComparison() {}
+
+  /**
+   * A line of a report.
+   *
+   * @param what they are, such as "the same"
+   */
+  static String line(long rows, String what) {
+    return String.format(Locale.ROOT, "%,15d %s %s", rows, rows == 1 ? "row is" : "rows are", what);
+  }
 
   /** Reads both to their ends. */
   static void run(Source firstRows, Source secondRows, Listener listener)
@@ -48,17 +91,21 @@ final class RowComparison {
     Optional<Row> second = secondRows.next();
     while (first.isPresent() || second.isPresent()) {
       int order = order(first, second);
-      if (order < 0) {
-        listener.compared(Outcome.ONLY_IN_FIRST, first.orElseThrow().key());
-      } else if (order > 0) {
-        listener.compared(Outcome.ONLY_IN_SECOND, second.orElseThrow().key());
-      } else {
-        Outcome outcome = first.equals(second) ? Outcome.SAME : Outcome.DIFFERENT;
-        listener.compared(outcome, first.orElseThrow().key());
-      }
+      listener.compared(
+          compared(order <= 0 ? first : Optional.empty(), order >= 0 ? second : Optional.empty()));
       first = order <= 0 ? firstRows.next() : first;
       second = order >= 0 ? secondRows.next() : second;
     }
+  }
+
+  private static Compared compared(Optional<Row> first, Optional<Row> second) {
+    Outcome outcome =
+        first.isEmpty()
+            ? Outcome.ONLY_IN_SECOND
+            : second.isEmpty()
+                ? Outcome.ONLY_IN_FIRST
+                : first.equals(second) ? Outcome.SAME : Outcome.DIFFERENT;
+    return new Compared(outcome, first.or(() -> second).orElseThrow().key(), first, second);
   }
 
   /** Which row comes first; what is not there comes last. */

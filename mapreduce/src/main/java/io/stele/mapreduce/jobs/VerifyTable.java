@@ -93,7 +93,7 @@ public record VerifyTable(String table, RowRange rows) implements TableJob {
     for (RowComparison.Outcome outcome : RowComparison.Outcome.values()) {
       long compared = count(counters, outcome);
       good &= outcome == RowComparison.Outcome.SAME || compared == 0;
-      lines.add(String.format(Locale.ROOT, "%,15d rows %s", compared, text(outcome)));
+      lines.add(RowComparison.line(compared, text(outcome)));
     }
     List<String> named = JobDirectory.lines(finished).stream().distinct().toList();
     named.stream().limit(NAMED_MAX).forEach(lines::add);
@@ -109,10 +109,10 @@ public record VerifyTable(String table, RowRange rows) implements TableJob {
 
   private static String text(RowComparison.Outcome outcome) {
     return switch (outcome) {
-      case SAME -> "are the same in files and from tablet servers";
-      case DIFFERENT -> "are others in files than from tablet servers";
-      case ONLY_IN_FIRST -> "are only in files";
-      case ONLY_IN_SECOND -> "come only from tablet servers";
+      case SAME -> "the same in files and from tablet servers";
+      case DIFFERENT -> "different in files and from tablet servers";
+      case ONLY_IN_FIRST -> "only in files";
+      case ONLY_IN_SECOND -> "only in what tablet servers return";
     };
   }
 
@@ -164,11 +164,11 @@ public record VerifyTable(String table, RowRange rows) implements TableJob {
             () ->
                 context.nextKeyValue() ? Optional.of(context.getCurrentValue()) : Optional.empty(),
             served::readOn,
-            (outcome, row) -> {
-              context.getCounter(outcome).increment(1);
-              last = row;
-              if (outcome != RowComparison.Outcome.SAME) {
-                name(outcome.line(row), context);
+            row -> {
+              context.getCounter(row.outcome()).increment(1);
+              last = row.row();
+              if (row.outcome() != RowComparison.Outcome.SAME) {
+                name(row.line(), context);
               }
             });
       } catch (SteleException e) {

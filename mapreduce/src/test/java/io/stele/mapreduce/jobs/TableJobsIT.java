@@ -89,6 +89,18 @@ class TableJobsIT {
     }
   }
 
+  /** When the first cell of a row was written. */
+  private static long timeOf(String table, String row) throws IOException {
+    return cluster
+        .client()
+        .table(table)
+        .readRow(row)
+        .orElseThrow()
+        .cells()
+        .get(0)
+        .timestampMicros();
+  }
+
   private static List<Row> rows(String table) throws IOException {
     List<Row> rows = new ArrayList<>();
     try (Rows found =
@@ -155,15 +167,20 @@ class TableJobsIT {
     cluster.client().table("copy").mutate(Mutation.of("zzz").put("f", "q", "more"));
     TableJob.Report other = run(compare);
     assertThat(other.verdict()).isEqualTo(TableJob.Verdict.DIFFERENT);
+    long old = timeOf("web", "com.a/003");
+    long newer = timeOf("copy", "com.a/003");
     assertThat(other.lines())
         .map(String::strip)
         .containsExactly(
             "298 rows are the same",
-            "1 rows differ",
-            "1 rows are only in web",
-            "1 rows are only in copy",
+            "1 row is different",
+            "1 row is only in web",
+            "1 row is only in copy",
             "only in first: com.a/000",
-            "different: com.a/003",
+            "different: com.a/003; the first has f:q @"
+                + old
+                + " where the second has f:q @"
+                + newer,
             "only in second: zzz");
   }
 

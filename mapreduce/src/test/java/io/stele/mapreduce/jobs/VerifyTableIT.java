@@ -210,7 +210,7 @@ class VerifyTableIT {
     assertThat(report.verdict()).isEqualTo(TableJob.Verdict.DAMAGED);
     assertThat(words(report).get(1)).isEqualTo("0 files are damaged or missing");
     assertThat(words(report).get(2)).startsWith(ROWS - 50 + " rows are the same");
-    assertThat(words(report).get(5)).isEqualTo("50 rows come only from tablet servers");
+    assertThat(words(report).get(5)).isEqualTo("50 rows are only in what tablet servers return");
     assertThat(words(report)).contains("only in second: " + row(ROWS / 3 - 1));
   }
 
