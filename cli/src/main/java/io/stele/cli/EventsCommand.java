@@ -42,7 +42,8 @@ final class EventsCommand implements Callable<Integer> {
       names = "--last",
       paramLabel = "N",
       description = "Show at most this many events, the newest (default: ${DEFAULT-VALUE}).",
-      defaultValue = "200")
+      defaultValue = "200",
+      converter = OptionValue.Count.class)
   private int last;
 
   @Parameters(
@@ -55,6 +56,10 @@ final class EventsCommand implements Callable<Integer> {
     try (Stele stele = Stele.connect(cluster.configuration())) {
       List<TabletEvent> events = read(stele);
       int first = Math.max(0, events.size() - last);
+      if (events.isEmpty()) {
+        spec.commandLine().getOut().println("There are no events of " + of + ".");
+        return ExitCode.DONE.number();
+      }
       print(events.subList(first, events.size()), recoveries(stele), spec.commandLine().getOut());
     }
     return ExitCode.DONE.number();

@@ -41,7 +41,7 @@ final class PutCommand implements Callable<Integer> {
   private String table;
 
   @Parameters(index = "1", paramLabel = "ROW")
-  private String row;
+  private Bytes row;
 
   @Parameters(
       index = "2..*",
@@ -63,13 +63,13 @@ final class PutCommand implements Callable<Integer> {
           spec.commandLine(),
           "column " + cells.get(cells.size() - 1) + " has no value: write one after it");
     }
-    Mutation mutation = Mutation.of(Bytes.parse(row));
+    Mutation mutation = Mutation.of(row);
     for (int i = 0; i < cells.size(); i += 2) {
-      Column column = Column.parse(cells.get(i));
+      Column column = OptionValue.of(cells.get(i), Column::parse, spec);
       Bytes value =
           cells.get(i + 1).equals(STANDARD_INPUT)
               ? Bytes.wrap(System.in.readAllBytes())
-              : Bytes.parse(cells.get(i + 1));
+              : OptionValue.of(cells.get(i + 1), Bytes::parse, spec);
       mutation =
           timestamp.isPresent()
               ? mutation.put(column.family(), column.qualifier(), timestamp.get(), value)

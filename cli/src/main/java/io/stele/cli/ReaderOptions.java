@@ -25,6 +25,10 @@ final class ReaderOptions {
               + " HDFS lets may read new files.")
   private List<Principal> dropped = List.of();
 
+  boolean isEmpty() {
+    return added.isEmpty() && dropped.isEmpty();
+  }
+
   /** The readers of {@code before} with these changes. */
   List<Principal> change(TableSchema before) {
     List<Principal> readers = new ArrayList<>(before.readers());

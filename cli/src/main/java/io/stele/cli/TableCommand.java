@@ -263,6 +263,17 @@ final class TableCommand {
       @Mixin ChangeOptions change)
       throws Exception {
     List<String> changes = families == null ? List.of() : families;
+    if (changes.isEmpty()
+        && orNone(groups).isEmpty()
+        && orNone(dropped).isEmpty()
+        && splitSize.isEmpty()
+        && hsync.isEmpty()
+        && readers.isEmpty()) {
+      throw new ParameterException(
+          spec.commandLine().getSubcommands().get("alter"),
+          "say what to change: a family, such as contents:versions=5, --group, --drop-family,"
+              + " --split-size, --hsync, --reader or --drop-reader");
+    }
     parsed("alter", changes);
     try (Stele stele = Stele.connect(cluster.configuration())) {
       TableSchema before = stele.admin().describeTable(name);
@@ -385,12 +396,13 @@ final class TableCommand {
       @Option(names = "--yes", description = "Confirm the deletion of all rows.") boolean sure,
       @Mixin ChangeOptions change)
       throws Exception {
-    if (!sure) {
-      throw new ParameterException(
-          spec.commandLine().getSubcommands().get("truncate"),
-          "truncating table " + name + " deletes all its data: add --yes to confirm");
-    }
     try (Stele stele = Stele.connect(cluster.configuration())) {
+      if (!sure) {
+        stele.admin().describeTable(name); // Whoever misspelled it learns that first.
+        throw new ParameterException(
+            spec.commandLine().getSubcommands().get("truncate"),
+            "truncating table " + name + " deletes all its data: add --yes to confirm");
+      }
       change.finish(
           stele.admin().beginDeleteRows(name, RowRange.ALL),
           "Truncated table " + name + ".",
@@ -456,12 +468,13 @@ final class TableCommand {
           boolean sure,
       @Mixin ChangeOptions change)
       throws Exception {
-    if (!sure) {
-      throw new ParameterException(
-          spec.commandLine().getSubcommands().get("drop"),
-          "dropping table " + name + " deletes all its data: add --yes to confirm");
-    }
     try (Stele stele = Stele.connect(cluster.configuration())) {
+      if (!sure) {
+        stele.admin().describeTable(name); // Whoever misspelled it learns that first.
+        throw new ParameterException(
+            spec.commandLine().getSubcommands().get("drop"),
+            "dropping table " + name + " deletes all its data: add --yes to confirm");
+      }
       change.finish(stele.admin().beginDropTable(name), "Dropped table " + name + ".", out());
     }
     return ExitCode.DONE.number();

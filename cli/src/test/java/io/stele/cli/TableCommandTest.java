@@ -137,6 +137,21 @@ class TableCommandTest {
     assertThat(run("table", "truncate", "web", "--yes").out()).isEqualTo("Truncated table web.\n");
     assertThat(rows(table)).isEmpty();
     assertThat(run("table", "truncate", "nothere", "--yes").err()).contains("nothere");
+    assertThat(run("table", "drop", "nothere").exit()).isEqualTo(ExitCode.NOT_FOUND.number());
+    assertThat(run("table", "drop", "web").err()).contains("--yes");
+  }
+
+  @Test
+  void whatIsNotThereIsSaidToBeMissing() throws Exception {
+    run("table", "create", "web", "f", "g");
+    run("put", "web", "a", "f:", "1");
+    assertThat(run("get", "web", "b"))
+        .satisfies(ran -> assertThat(ran.exit()).isEqualTo(ExitCode.NOT_FOUND.number()))
+        .satisfies(ran -> assertThat(ran.err()).contains("table web has no row \"b\""));
+    assertThat(run("get", "web", "a", "-c", "g").err())
+        .contains("row \"a\" of table web has no cell in g");
+    assertThat(run("events", "localhost:1").out())
+        .isEqualTo("There are no events of localhost:1.\n");
   }
 
   @Test

@@ -44,6 +44,47 @@ class WrongUsageTest {
   }
 
   @Test
+  void rowsColumnsAndNumbersAreCheckedBeforeAClusterIsAsked() {
+    for (String command :
+        List.of(
+            "put web \\xzz f: a",
+            "put web row f:\\xzz a",
+            "put web row f: \\xzz",
+            "get web \\xzz",
+            "get web row -c f:\\xzz",
+            "scan web --from \\xzz",
+            "job count web --prefix \\xzz",
+            "tablet split web \\xzz")) {
+      assertThat(refusal(command))
+          .as(command)
+          .contains("two hex digits")
+          .doesNotContain("Exception")
+          .endsWith(" --help\n");
+    }
+    assertThat(refusal("scan web --limit abc")).contains("write a whole number, not \"abc\"");
+    assertThat(refusal("yarn flex tabletserver abc")).contains("write a whole number");
+    assertThat(refusal("yarn flex tabletserver 99999999999")).contains("is too much");
+    assertThat(refusal("yarn flex tabletserver 0")).contains("--yes");
+    assertThat(refusal("events web --last 0")).contains("from 1");
+  }
+
+  @Test
+  void anAlterationSaysWhatToChange() {
+    assertThat(refusal("table alter web"))
+        .startsWith("stele: say what to change: a family")
+        .endsWith("Try: stele table alter --help\n");
+  }
+
+  @Test
+  void aDemoThatCannotSucceedStartsNothing() {
+    Ran pages = Ran.of(List.of("demo", "--pages", "/nosuch.jar", "--dir", "/proc/x"));
+    assertThat(pages.exit()).isEqualTo(ExitCode.NOT_FOUND.number());
+    assertThat(pages.err()).startsWith("stele: --pages /nosuch.jar: there is no file");
+    Ran missing = Ran.of(List.of("status", "--conf", "/nonexistent"));
+    assertThat(missing.err()).contains("--conf /nonexistent: there is no such directory");
+  }
+
+  @Test
   void aFamilyInAGroupThatIsNotDeclaredNamesTheOption() {
     assertThat(refusal("table create web a:group=nope --group other"))
         .contains("add --group nope\n")
