@@ -29,7 +29,7 @@ import picocli.CommandLine.Spec;
       "After the events: how long each stage of a recovery took, for the recoveries that this master saw.",
       "",
       "Examples:",
-      "  stele events web",
+      "  stele events webtable",
       "  stele events t5/3c07f2a9d1e84b60",
       "  stele events root/0000000000000000",
       "  stele events node7:41231"

@@ -29,7 +29,7 @@ import picocli.CommandLine.Spec;
       "  stele get webtable com.example/ -c contents: --raw > page.html",
       "  stele get webtable com.example/ -c anchor --versions 3",
       "",
-      "What next: stele scan webtable --prefix com.example"
+      "Next: stele scan webtable --prefix com.example"
     })
 final class GetCommand implements Callable<Integer> {
   @Mixin private ClusterOptions cluster;

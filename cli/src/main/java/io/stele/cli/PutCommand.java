@@ -24,12 +24,13 @@ import picocli.CommandLine.Spec;
       "",
       "A column is FAMILY:QUALIFIER; the qualifier may be empty. In rows, qualifiers and values, write \\xNN for a byte and",
       "\\\\ for a backslash. The value - stands for the bytes of standard input.",
+      "To delete a row, use `stele table delete-rows`. No command deletes a single cell: programs do, with Mutation.deleteColumn.",
       "",
       "Examples:",
       "  stele put webtable com.example/ contents: '<html>hello</html>' language: en",
       "  stele put webtable com.example/ contents: - < page.html",
       "",
-      "What next: stele get webtable com.example/"
+      "Next: stele get webtable com.example/"
     })
 final class PutCommand implements Callable<Integer> {
   private static final String STANDARD_INPUT = "-";
@@ -46,7 +47,8 @@ final class PutCommand implements Callable<Integer> {
   @Parameters(
       index = "2..*",
       arity = "2..*",
-      paramLabel = "COLUMN VALUE",
+      paramLabel = "COLUMN VALUE [COLUMN VALUE]...",
+      hideParamSyntax = true,
       description = "One or more columns, each followed by its value.")
   private List<String> cells;
 

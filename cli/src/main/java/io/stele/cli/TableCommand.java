@@ -45,7 +45,7 @@ import picocli.CommandLine.Spec;
       "  stele table compact webtable",
       "  stele table drop webtable --yes",
       "",
-      "What next: stele put webtable com.example/ contents: '<html>hello</html>'"
+      "Next: stele put webtable com.example/ contents: '<html>hello</html>'"
     })
 final class TableCommand {
   @Spec private CommandSpec spec;
@@ -80,7 +80,7 @@ final class TableCommand {
         "  gzip        only where other programs must read the files: zstd is better in every way",
         "  zstd        saves more than gzip in half the time: for most tables",
         "  zstd-high   saves a quarter more, and takes three times as long to write, not to read:",
-        "              for much data of a kind, such as web pages, in blocks of 256k and more",
+        "              for large amounts of similar data, such as web pages, in blocks of 256k and more",
         "",
         "Examples:",
         "  stele table create webtable contents:versions=3 anchor language",
@@ -89,7 +89,7 @@ final class TableCommand {
         "    --group large:codec=zstd,cache=low",
         "  stele table create salaries amount --reader group:analysts",
         "",
-        "What next: stele put TABLE ROW COLUMN VALUE"
+        "Next: stele put TABLE ROW COLUMN VALUE"
       })
   int create(
       @Mixin ClusterOptions cluster,
@@ -136,7 +136,7 @@ final class TableCommand {
               paramLabel = "PRINCIPAL",
               description =
                   "Who may read the table's files beside the store: user:NAME or group:NAME; may be"
-                      + " repeated (default: whoever HDFS lets).")
+                      + " repeated (default: whoever HDFS permits to read them).")
           List<Principal> readers,
       @Mixin ChangeOptions change)
       throws Exception {
@@ -418,11 +418,13 @@ final class TableCommand {
       footer = {
         "",
         "This cannot be undone, so --yes is required. The cost depends on the number of tablets in the range, not of rows.",
-        "A range is required: to delete all rows, use `stele table truncate`.",
+        "A range is required: to delete all rows, use `stele table truncate`. To delete one row, end the range before the row and",
+        "a zero byte. No command deletes a single cell: programs do, with Mutation.deleteColumn.",
         "",
-        "Example:",
+        "Examples:",
         "  stele table delete-rows webtable --from com.a --to com.b --yes",
-        "  stele table delete-rows webtable --prefix com.example --yes"
+        "  stele table delete-rows webtable --prefix com.example --yes",
+        "  stele table delete-rows webtable --from com.a/ --to 'com.a/\\x00' --yes"
       })
   int deleteRows(
       @Mixin ClusterOptions cluster,

@@ -27,12 +27,12 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Examples:",
-      "  stele tablet move web com.example node7:41231",
-      "  stele tablet split web com.example",
-      "  stele tablet merge web com.example --no-wait",
+      "  stele tablet move webtable com.example node7:41231",
+      "  stele tablet split webtable com.example",
+      "  stele tablet merge webtable com.example --no-wait",
       "  stele tablet release t5/3c07f2a9d1e84b60",
       "",
-      "What next: stele status shows the tablets in quarantine, and why they are there"
+      "Next: stele status shows the tablets in quarantine, and why they are there"
     })
 final class TabletCommand implements Runnable {
   @Spec private CommandSpec spec;

@@ -38,7 +38,7 @@ import picocli.CommandLine.Spec;
       "  stele yarn flex tabletserver 12",
       "  stele yarn stop",
       "",
-      "What next: stele table create mytable family"
+      "Next: stele table create mytable family"
     })
 final class YarnCommand {
   @Spec private CommandSpec spec;

@@ -85,6 +85,31 @@ class WrongUsageTest {
   }
 
   @Test
+  void whatIsMisspelledIsAnsweredWithTheNearestThereIs() {
+    assertThat(refusal("table lsit"))
+        .isEqualTo(
+            """
+            stele: there is no command `stele table lsit`
+            Did you mean: stele table list
+            Try: stele table --help
+            """);
+    assertThat(refusal("help tabel")).contains("\nDid you mean: stele table\n");
+    assertThat(refusal("yarn strat")).contains("\nDid you mean: stele yarn start\n");
+    assertThat(refusal("interactive"))
+        .isEqualTo("stele: there is no command `stele interactive`\nTry: stele --help\n");
+    assertThat(refusal("version")).contains("`stele --version` shows the version");
+    assertThat(refusal("scan web --limt 5"))
+        .isEqualTo(
+            """
+            stele: there is no option --limt
+            Did you mean: --limit
+            Try: stele scan --help
+            """);
+    assertThat(refusal("scan web --limt=5")).contains("no option --limt\n");
+    assertThat(refusal("get web row x")).startsWith("stele: too many arguments: x\n");
+  }
+
+  @Test
   void aFamilyInAGroupThatIsNotDeclaredNamesTheOption() {
     assertThat(refusal("table create web a:group=nope --group other"))
         .contains("add --group nope\n")

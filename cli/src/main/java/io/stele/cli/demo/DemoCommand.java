@@ -36,7 +36,7 @@ import picocli.CommandLine.Spec;
       "    -D stele.yarn.tabletserver.count=3",
       "  stele demo --stop        end the one that was left up",
       "",
-      "What next: stele scan webtable --prefix org.apache.hadoop -c language:"
+      "Next: stele scan webtable --prefix org.apache.hadoop -c language:"
     })
 public final class DemoCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
