@@ -277,27 +277,8 @@ final class TableCommand {
     parsed("alter", changes);
     try (Stele stele = Stele.connect(cluster.configuration())) {
       TableSchema before = stele.admin().describeTable(name);
-      TableSchema after = before;
-      for (String text : groups == null ? List.<String>of() : groups) {
-        String group = GroupText.name(text);
-        LocalityGroup old = before.group(group).orElseGet(() -> LocalityGroup.of(group));
-        after = after.with(GroupText.change(old, text));
-      }
-      for (String text : changes) {
-        ColumnFamily changed =
-            after
-                .family(FamilyText.name(text))
-                .map(family -> FamilyText.change(family, text))
-                .orElseGet(() -> FamilyText.parse(text));
-        requireGroups("alter", List.of(changed), after.groups());
-        after = after.with(changed);
-      }
-      for (String family : dropped == null ? List.<String>of() : dropped) {
-        after.requireFamily(family);
-        after = after.without(family);
-      }
-      after =
-          after
+      TableSchema after =
+          altered(before, orNone(groups), changes, orNone(dropped))
               .withSplitBytes(splitSize.orElse(before.splitBytes()))
               .withHsync(hsync.orElse(before.hsync()))
               .withReaders(readers.change(before));
@@ -305,6 +286,31 @@ final class TableCommand {
           stele.admin().beginAlterTable(before, after), "Altered table " + name + ".", out());
     }
     return ExitCode.DONE.number();
+  }
+
+  /** The schema with groups and families added or changed, and families dropped. */
+  private TableSchema altered(
+      TableSchema before, List<String> groups, List<String> families, List<String> dropped) {
+    TableSchema after = before;
+    for (String text : groups) {
+      String group = GroupText.name(text);
+      LocalityGroup old = before.group(group).orElseGet(() -> LocalityGroup.of(group));
+      after = after.with(GroupText.change(old, text));
+    }
+    for (String text : families) {
+      ColumnFamily changed =
+          after
+              .family(FamilyText.name(text))
+              .map(family -> FamilyText.change(family, text))
+              .orElseGet(() -> FamilyText.parse(text));
+      requireGroups("alter", List.of(changed), after.groups());
+      after = after.with(changed);
+    }
+    for (String family : dropped) {
+      after.requireFamily(family);
+      after = after.without(family);
+    }
+    return after;
   }
 
   @Command(name = "list", description = "List the tables.", mixinStandardHelpOptions = true)
