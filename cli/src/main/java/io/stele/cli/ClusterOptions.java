@@ -83,6 +83,10 @@ public final class ClusterOptions {
   }
 
   private void addFiles(Configuration conf, Path from) {
+    if (!Files.isDirectory(from)) {
+      throw SteleException.refused(
+          "--conf " + from + ": there is no such directory; name one with stele-site.xml in it");
+    }
     boolean found = false;
     for (String name : SITE_FILES) {
       Path file = from.resolve(name);

@@ -4,6 +4,7 @@ import io.stele.model.Column;
 import io.stele.model.RowQuery;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Option;
 
 /** Which columns to read. */
@@ -11,8 +12,14 @@ final class ColumnOptions {
   @Option(
       names = {"-c", "--column"},
       paramLabel = "COLUMN",
+      converter = OptionValue.ColumnText.class,
       description = "Only this column (FAMILY:QUALIFIER) or family (FAMILY); may be repeated.")
   private List<String> columns = List.of();
+
+  /** The columns as they were written; empty if none was. */
+  Optional<String> text() {
+    return columns.isEmpty() ? Optional.empty() : Optional.of(String.join(", ", columns));
+  }
 
   /** The query, of these columns only. */
   RowQuery restrict(RowQuery query) {

@@ -29,7 +29,7 @@ import picocli.CommandLine.Spec;
       "After the events: how long each stage of a recovery took, for the recoveries that this master saw.",
       "",
       "Examples:",
-      "  stele events web",
+      "  stele events webtable",
       "  stele events t5/3c07f2a9d1e84b60",
       "  stele events root/0000000000000000",
       "  stele events node7:41231"
@@ -42,7 +42,8 @@ final class EventsCommand implements Callable<Integer> {
       names = "--last",
       paramLabel = "N",
       description = "Show at most this many events, the newest (default: ${DEFAULT-VALUE}).",
-      defaultValue = "200")
+      defaultValue = "200",
+      converter = OptionValue.Count.class)
   private int last;
 
   @Parameters(
@@ -55,6 +56,10 @@ final class EventsCommand implements Callable<Integer> {
     try (Stele stele = Stele.connect(cluster.configuration())) {
       List<TabletEvent> events = read(stele);
       int first = Math.max(0, events.size() - last);
+      if (events.isEmpty()) {
+        spec.commandLine().getOut().println("There are no events of " + of + ".");
+        return ExitCode.DONE.number();
+      }
       print(events.subList(first, events.size()), recoveries(stele), spec.commandLine().getOut());
     }
     return ExitCode.DONE.number();

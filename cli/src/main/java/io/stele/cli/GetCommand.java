@@ -22,14 +22,14 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Each line has row, column, time and value, separated by tabs. Bytes that are not text are shown as \\xNN.",
-      "Exits with 3 if the row does not exist.",
+      "Exits with 3 if there is no such row, or if it has no cell in the columns asked for.",
       "",
       "Examples:",
       "  stele get webtable com.example/",
       "  stele get webtable com.example/ -c contents: --raw > page.html",
       "  stele get webtable com.example/ -c anchor --versions 3",
       "",
-      "What next: stele scan webtable --prefix com.example"
+      "Next: stele scan webtable --prefix com.example"
     })
 final class GetCommand implements Callable<Integer> {
   @Mixin private ClusterOptions cluster;
@@ -40,19 +40,22 @@ final class GetCommand implements Callable<Integer> {
   private String table;
 
   @Parameters(index = "1", paramLabel = "ROW")
-  private String row;
+  private Bytes row;
 
   @Option(names = "--raw", description = "Write only the value of the first cell, as raw bytes.")
   private boolean raw;
 
   @Override
   public Integer call() throws Exception {
-    Bytes key = Bytes.parse(row);
     try (Stele stele = Stele.connect(cluster.configuration())) {
-      Optional<Row> found = stele.table(table).readRow(key, read.restrict(RowQuery.ALL));
+      Optional<Row> found = stele.table(table).readRow(row, read.restrict(RowQuery.ALL));
       if (found.isEmpty()) {
         throw SteleException.notFound(
-            "table " + table + " has no cell to show in row \"" + key + "\"");
+            read.columns()
+                .map(
+                    columns ->
+                        "row \"" + row + "\" of table " + table + " has no cell in " + columns)
+                .orElse("table " + table + " has no row \"" + row + "\""));
       }
       if (raw) {
         System.out.write(found.get().cells().get(0).value().toByteArray());

@@ -30,9 +30,7 @@ final class HelpCommand implements Callable<Integer> {
     for (String word : words) {
       CommandLine next = command.getSubcommands().get(word);
       if (next == null) {
-        throw new ParameterException(
-            command,
-            "there is no command `" + command.getCommandSpec().qualifiedName() + " " + word + "`");
+        throw new ParameterException(command, WrongUsage.noCommand(command, word));
       }
       command = next;
     }

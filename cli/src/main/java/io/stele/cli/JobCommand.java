@@ -37,16 +37,16 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Examples:",
-      "  stele job count web",
-      "  stele job stats web --prefix com.",
-      "  stele job copy web web-2026 --dry-run",
-      "  stele job compare web web-2026",
-      "  stele job verify web",
-      "  stele job export-avro web /exports/web",
-      "  stele job import-text people /data/people.csv \\",
-      "    --fields ROW,name:first,name:last --separator ,",
+      "  stele job count webtable",
+      "  stele job stats webtable --prefix com.",
+      "  stele job copy webtable webtable-2026 --dry-run",
+      "  stele job compare webtable webtable-2026",
+      "  stele job verify webtable",
+      "  stele job export-avro webtable /exports/webtable",
+      "  stele job import-text webtable /data/pages.csv \\",
+      "    --fields ROW,language:,contents: --separator ,",
       "",
-      "What next: stele job copy --help shows the options of one of them"
+      "Next: stele job copy --help shows the options of one of them"
     })
 final class JobCommand implements Runnable {
   /** What jobs read. */
@@ -86,7 +86,7 @@ final class JobCommand implements Runnable {
       name = "count",
       description = "Count rows, cells and bytes.",
       mixinStandardHelpOptions = true,
-      footer = {"", "Example:", "  stele job count web -c anchor --prefix com."})
+      footer = {"", "Example:", "  stele job count webtable -c anchor --prefix com."})
   int count(
       @Mixin ClusterOptions cluster,
       @Mixin Input input,
@@ -99,7 +99,7 @@ final class JobCommand implements Runnable {
       name = "stats",
       description = "Show the contents of a table by family, and where most bytes are.",
       mixinStandardHelpOptions = true,
-      footer = {"", "Example:", "  stele job stats web --prefix-bytes 12"})
+      footer = {"", "Example:", "  stele job stats webtable --prefix-bytes 12"})
   int stats(
       @Mixin ClusterOptions cluster,
       @Mixin Input input,
@@ -123,8 +123,8 @@ final class JobCommand implements Runnable {
       footer = {
         "",
         "Example:",
-        "  stele job copy web web-2026 -c anchor",
-        "  stele job copy web web-2026 --prefix com. --replace",
+        "  stele job copy webtable webtable-2026 -c anchor",
+        "  stele job copy webtable webtable-2026 --prefix com. --replace",
         "",
         "Next: stele job compare tells whether the tables are the same."
       })
@@ -148,7 +148,7 @@ final class JobCommand implements Runnable {
         "Differences in rows that are written while the job runs are therefore not significant.",
         "",
         "Example:",
-        "  stele job compare web web-2026 --prefix com."
+        "  stele job compare webtable webtable-2026 --prefix com."
       })
   int compare(
       @Mixin ClusterOptions cluster,
@@ -171,7 +171,7 @@ final class JobCommand implements Runnable {
         "servers. The job's user needs permission to read the files.",
         "",
         "Example:",
-        "  stele job verify web",
+        "  stele job verify webtable",
         "",
         "Next: stele file dump shows what can still be read of a damaged file."
       })
@@ -190,8 +190,9 @@ final class JobCommand implements Runnable {
       footer = {
         "",
         "Examples:",
-        "  stele job export-avro web /exports/web",
-        "  stele job export-avro people /exports/people --schema person.avsc --dry-run",
+        "  stele job export-avro webtable /exports/webtable",
+        "  stele job export-avro webtable /exports/pages --schema page.avsc \\",
+        "    --dry-run",
         "",
         "Next: docs/mapreduce.md says how a schema names columns."
       })
@@ -218,8 +219,8 @@ final class JobCommand implements Runnable {
       footer = {
         "",
         "Examples:",
-        "  stele job import-avro /exports/web web2",
-        "  stele job import-avro /data/people people --schema person.avsc",
+        "  stele job import-avro /exports/webtable webtable-2026",
+        "  stele job import-avro /data/pages webtable --schema page.avsc",
         "",
         "Next: docs/mapreduce.md says how a schema names columns."
       })
@@ -245,8 +246,8 @@ final class JobCommand implements Runnable {
         "Empty fields are skipped. A field cannot contain the separator, not even in quotes.",
         "",
         "Example:",
-        "  stele job import-text people /data/people.tsv \\",
-        "    --fields ROW,name:first,-,name:last"
+        "  stele job import-text webtable /data/pages.tsv \\",
+        "    --fields ROW,language:,-,contents:"
       })
   int importText(
       @Mixin ClusterOptions cluster,
@@ -281,7 +282,7 @@ final class JobCommand implements Runnable {
         names = "--schema",
         paramLabel = "FILE",
         description =
-            "The files have records of this schema of Avro, whose properties \"stele\" say where"
+            "The files have records of this Avro schema, whose properties \"stele\" say where"
                 + " each field is in a row (default: whole rows).")
     private Optional<java.nio.file.Path> schema = Optional.empty();
 

@@ -71,7 +71,10 @@ final class LogCommand implements Runnable {
     }
     out()
         .println(
-            logs.size() + " logs, " + waiting + " damaged segments whose loss is not accepted");
+            TextTable.count(logs.size(), "log")
+                + ", "
+                + TextTable.count(waiting, "damaged segment")
+                + " whose loss is not accepted");
     return waiting == 0 ? ExitCode.DONE.number() : ExitCode.CORRUPTION.number();
   }
 

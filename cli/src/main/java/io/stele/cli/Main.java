@@ -8,7 +8,6 @@ import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
-import picocli.CommandLine.ParameterException;
 
 /** The {@code stele} command. */
 @Command(
@@ -46,7 +45,7 @@ import picocli.CommandLine.ParameterException;
       "  stele yarn start            run it on your Hadoop",
       "  stele COMMAND --help        show what a command does, with examples",
       "",
-      "Exit codes: 0 success, 1 failure, 2 wrong usage, 3 not found, 4 refused, 5 try later, 6 may or may not be applied, 7 damaged file."
+      "Exit codes: 0 success, 1 failure, 2 wrong usage, 3 not found, 4 refused, 5 try later, 6 may or may not be applied, 7 damaged file, 130 interrupted."
     })
 public final class Main {
   private Main() {}
@@ -75,19 +74,10 @@ public final class Main {
     line.setAbbreviatedOptionsAllowed(false);
     line.setCaseInsensitiveEnumValuesAllowed(true);
     line.setUsageHelpAutoWidth(true);
-    line.setParameterExceptionHandler(Main::wrongUsage);
+    line.setParameterExceptionHandler(WrongUsage::report);
     line.setExecutionExceptionHandler(
         (failure, command, parsed) -> Failures.report(failure, command));
     return line;
-  }
-
-  private static int wrongUsage(ParameterException wrong, String[] args) {
-    CommandLine command = wrong.getCommandLine();
-    PrintWriter err = command.getErr();
-    err.println("stele: " + wrong.getMessage());
-    CommandLine.UnmatchedArgumentException.printSuggestions(wrong, err);
-    err.println("Try: " + command.getCommandSpec().qualifiedName(" ") + " --help");
-    return ExitCode.USAGE.number();
   }
 
   /** The version of the store's jar: {@code hadoop jar} unpacks the one that this class is in. */

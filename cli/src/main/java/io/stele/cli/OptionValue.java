@@ -2,6 +2,7 @@ package io.stele.cli;
 
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
+import io.stele.model.Column;
 import io.stele.model.LocalityGroup;
 import io.stele.model.Principal;
 import io.stele.model.SteleException;
@@ -9,6 +10,8 @@ import java.time.Duration;
 import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
 
 /** Values of options: text that cannot be one is wrong usage, known before a cluster is asked. */
@@ -18,9 +21,22 @@ final class OptionValue {
   /** Has {@code line} read options of these types, whose text is always read in the same way. */
   static CommandLine register(CommandLine line) {
     return line.registerConverter(Bytes.class, text -> of(text, Bytes::parse))
+        .registerConverter(int.class, text -> of(text, number(Integer::valueOf)))
+        .registerConverter(Integer.class, text -> of(text, number(Integer::valueOf)))
+        .registerConverter(long.class, text -> of(text, number(Long::valueOf)))
+        .registerConverter(Long.class, text -> of(text, number(Long::valueOf)))
         .registerConverter(Codec.class, text -> of(text, GroupText::codec))
         .registerConverter(Duration.class, text -> of(text, FamilyText::parseTime))
         .registerConverter(Principal.class, text -> of(text, Principal::parse));
+  }
+
+  /** The value of {@code text} in an argument of {@code command}. */
+  static <T> T of(String text, Function<String, T> parser, CommandSpec command) {
+    try {
+      return of(text, parser);
+    } catch (TypeConversionException wrong) {
+      throw new ParameterException(command.commandLine(), wrong.getMessage(), wrong);
+    }
   }
 
   private static <T> T of(String text, Function<String, T> parser) {
@@ -29,6 +45,18 @@ final class OptionValue {
     } catch (SteleException | IllegalArgumentException wrong) {
       throw new TypeConversionException(wrong.getMessage());
     }
+  }
+
+  private static <T> Function<String, T> number(Function<String, T> parser) {
+    return text -> {
+      try {
+        return parser.apply(text);
+      } catch (NumberFormatException wrong) {
+        boolean digits = text.matches("[-+]?\\d+");
+        throw new IllegalArgumentException(
+            digits ? text + " is too much" : "write a whole number, not \"" + text + "\"", wrong);
+      }
+    };
   }
 
   /** A size such as {@code 64m}, in bytes. */
@@ -58,6 +86,15 @@ final class OptionValue {
     @Override
     public String convert(String text) {
       of(text, all -> GroupText.change(LocalityGroup.of(GroupText.name(all)), all));
+      return text;
+    }
+  }
+
+  /** A column or a family; it stays text, for a colon tells them apart. */
+  static final class ColumnText implements ITypeConverter<String> {
+    @Override
+    public String convert(String text) {
+      of(text, Column::parse);
       return text;
     }
   }

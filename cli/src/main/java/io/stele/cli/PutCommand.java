@@ -24,12 +24,13 @@ import picocli.CommandLine.Spec;
       "",
       "A column is FAMILY:QUALIFIER; the qualifier may be empty. In rows, qualifiers and values, write \\xNN for a byte and",
       "\\\\ for a backslash. The value - stands for the bytes of standard input.",
+      "To delete a row, use `stele table delete-rows`. No command deletes a single cell: programs do, with Mutation.deleteColumn.",
       "",
       "Examples:",
       "  stele put webtable com.example/ contents: '<html>hello</html>' language: en",
       "  stele put webtable com.example/ contents: - < page.html",
       "",
-      "What next: stele get webtable com.example/"
+      "Next: stele get webtable com.example/"
     })
 final class PutCommand implements Callable<Integer> {
   private static final String STANDARD_INPUT = "-";
@@ -41,12 +42,13 @@ final class PutCommand implements Callable<Integer> {
   private String table;
 
   @Parameters(index = "1", paramLabel = "ROW")
-  private String row;
+  private Bytes row;
 
   @Parameters(
       index = "2..*",
       arity = "2..*",
-      paramLabel = "COLUMN VALUE",
+      paramLabel = "COLUMN VALUE [COLUMN VALUE]...",
+      hideParamSyntax = true,
       description = "One or more columns, each followed by its value.")
   private List<String> cells;
 
@@ -63,13 +65,13 @@ final class PutCommand implements Callable<Integer> {
           spec.commandLine(),
           "column " + cells.get(cells.size() - 1) + " has no value: write one after it");
     }
-    Mutation mutation = Mutation.of(Bytes.parse(row));
+    Mutation mutation = Mutation.of(row);
     for (int i = 0; i < cells.size(); i += 2) {
-      Column column = Column.parse(cells.get(i));
+      Column column = OptionValue.of(cells.get(i), Column::parse, spec);
       Bytes value =
           cells.get(i + 1).equals(STANDARD_INPUT)
               ? Bytes.wrap(System.in.readAllBytes())
-              : Bytes.parse(cells.get(i + 1));
+              : OptionValue.of(cells.get(i + 1), Bytes::parse, spec);
       mutation =
           timestamp.isPresent()
               ? mutation.put(column.family(), column.qualifier(), timestamp.get(), value)

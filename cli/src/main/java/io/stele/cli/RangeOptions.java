@@ -10,21 +10,21 @@ import picocli.CommandLine.ParameterException;
 /** Which rows to read, or to delete. */
 final class RangeOptions {
   @Option(names = "--prefix", paramLabel = "TEXT", description = "Only rows that begin with this.")
-  private Optional<String> prefix = Optional.empty();
+  private Optional<Bytes> prefix = Optional.empty();
 
   @Option(
       names = "--from",
       paramLabel = "ROW",
       defaultValue = "",
       description = "Start at this row.")
-  private String from = "";
+  private Bytes from = Bytes.EMPTY;
 
   @Option(
       names = "--to",
       paramLabel = "ROW",
       defaultValue = "",
       description = "Stop before this row.")
-  private String to = "";
+  private Bytes to = Bytes.EMPTY;
 
   /**
    * The rows.
@@ -38,14 +38,12 @@ final class RangeOptions {
       if (!from.isEmpty() || !to.isEmpty()) {
         throw new ParameterException(command, "--prefix sets both ends: leave out --from and --to");
       }
-      return RowRange.prefix(Bytes.parse(prefix.get()));
+      return RowRange.prefix(prefix.get());
     }
-    Bytes start = Bytes.parse(from);
-    Bytes end = Bytes.parse(to);
-    if (!end.isEmpty() && start.compareTo(end) > 0) {
+    if (!to.isEmpty() && from.compareTo(to) > 0) {
       throw new ParameterException(command, "--from " + from + " is after --to " + to);
     }
-    return new RowRange(start, end);
+    return new RowRange(from, to);
   }
 
   private static CommandLine run(CommandLine command) {

@@ -33,6 +33,11 @@ final class ReadOptions {
     return columns.restrict(query.versions(versions));
   }
 
+  /** The columns that are asked for, as they were written, unless all are. */
+  Optional<String> columns() {
+    return columns.text();
+  }
+
   /** One line a cell: row, column, time, value, separated by tabs. */
   void print(Row row, PrintWriter out) {
     for (Cell cell : row.cells()) {

@@ -21,9 +21,13 @@ final class ReaderOptions {
       names = "--drop-reader",
       paramLabel = "PRINCIPAL",
       description =
-          "Let a user or group read them no more; may be repeated. When the last is dropped, whoever"
-              + " HDFS lets may read new files.")
+          "Stop letting a user or group read the table's files; may be repeated. When the last is dropped,"
+              + " whoever HDFS permits may read new files.")
   private List<Principal> dropped = List.of();
+
+  boolean isEmpty() {
+    return added.isEmpty() && dropped.isEmpty();
+  }
 
   /** The readers of {@code before} with these changes. */
   List<Principal> change(TableSchema before) {

@@ -81,7 +81,7 @@ final class RepairCommand implements Callable<Integer> {
             new ClusterRepair(SystemRuntime.INSTANCE, stele.admin(), fs, Layout.open(fs, root));
         left += carryOut(repairs, acceptLoss, work::carryOut, out);
       }
-      out.println("What next: stele check shows whether all is well now");
+      out.println("Next: stele check shows whether all is well now");
     } else {
       left += repairs.size();
       out.println("nothing was changed: to repair, add --yes");

@@ -79,7 +79,11 @@ final class ScanCommand implements Callable<Integer> {
       }
     }
     if (count) {
-      out.println(rows + " rows, " + cells + " cells" + (more ? " (and more)" : ""));
+      out.println(
+          TextTable.count(rows, "row")
+              + ", "
+              + TextTable.count(cells, "cell")
+              + (more ? " (and more)" : ""));
     } else if (more && limit.isEmpty()) {
       spec.commandLine()
           .getErr()

@@ -92,13 +92,13 @@ final class ServerCommand implements Runnable {
       ServerId id = find(stele.admin().clusterStatus().servers(), server).id();
       if (undo) {
         stele.admin().undrainServer(id);
-        out.println("Server " + id + " takes tablets again.");
+        out.println("Server " + id.hostAndPort() + " takes tablets again.");
         return ExitCode.DONE.number();
       }
       wait.within(Duration.ofSeconds(seconds))
           .finish(
               stele.admin().beginDrainServer(id),
-              "Server " + id + " has no tablets and takes none until --undo.",
+              "Server " + id.hostAndPort() + " has no tablets and takes none until --undo.",
               out);
     }
     return ExitCode.DONE.number();
@@ -145,7 +145,8 @@ final class ServerCommand implements Runnable {
               : servers.stream().map(server -> find(there, server).id()).toList();
       for (ServerId server : chosen) {
         stele.admin().restartServer(server, Duration.ofSeconds(seconds));
-        out.println("Server " + server + " has ended, and another has taken its place.");
+        out.println(
+            "Server " + server.hostAndPort() + " has ended, and another has taken its place.");
       }
     }
     return ExitCode.DONE.number();

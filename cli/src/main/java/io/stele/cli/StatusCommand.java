@@ -35,6 +35,7 @@ final class StatusCommand implements Callable<Integer> {
       out.println(
           "tablets "
               + status.tablets()
+              + " (METADATA's included)"
               + (status.unassigned() > 0
                   ? ", " + status.unassigned() + " of them not served now"
                   : ""));
@@ -49,29 +50,45 @@ final class StatusCommand implements Callable<Integer> {
             server.webAddress().map(address -> "http://" + address + "/").orElse(""));
       }
       text.lines("").forEach(out::println);
-      for (ClusterStatus.Recovery recovery : status.recoveries()) {
-        out.println(RecoveryText.of(recovery));
-      }
-      for (ClusterStatus.Change change : status.changes()) {
-        out.println(
-            "table "
-                + change.table()
-                + " is being "
-                + change.participle()
-                + " since "
-                + change.begun()
-                + ": "
-                + change.progress());
-      }
-      for (ClusterStatus.Troubled tablet : status.troubled()) {
-        String how =
-            tablet.quarantined()
-                ? " is in quarantine (stele tablet release " + tablet.tablet() + "): "
-                : tablet.served() ? " is served, but " : " is not served yet: ";
-        out.println("tablet " + tablet.tablet() + how + tablet.reason());
-      }
+      printAttention(status, out);
     }
     return ExitCode.DONE.number();
+  }
+
+  /** What is under way or in trouble, a line each. */
+  private static void printAttention(ClusterStatus status, PrintWriter out) {
+    for (ClusterStatus.Server server : status.servers()) {
+      if (server.draining()) {
+        String name = server.id().hostAndPort();
+        out.println(
+            "server "
+                + name
+                + " is being drained (stele server drain --undo "
+                + name
+                + " ends that)");
+      }
+    }
+    for (ClusterStatus.Recovery recovery : status.recoveries()) {
+      out.println(RecoveryText.of(recovery));
+    }
+    for (ClusterStatus.Change change : status.changes()) {
+      out.println(
+          "table "
+              + change.table()
+              + " is being "
+              + change.participle()
+              + " since "
+              + change.begun()
+              + ": "
+              + change.progress());
+    }
+    for (ClusterStatus.Troubled tablet : status.troubled()) {
+      String how =
+          tablet.quarantined()
+              ? " is in quarantine (stele tablet release " + tablet.tablet() + "): "
+              : tablet.served() ? " is served, but " : " is not served yet: ";
+      out.println("tablet " + tablet.tablet() + how + tablet.reason());
+    }
   }
 
   /** The share of a server's bytes that lies on its own host. */

@@ -45,7 +45,7 @@ import picocli.CommandLine.Spec;
       "  stele table compact webtable",
       "  stele table drop webtable --yes",
       "",
-      "What next: stele put webtable com.example/ contents: '<html>hello</html>'"
+      "Next: stele put webtable com.example/ contents: '<html>hello</html>'"
     })
 final class TableCommand {
   @Spec private CommandSpec spec;
@@ -80,7 +80,7 @@ final class TableCommand {
         "  gzip        only where other programs must read the files: zstd is better in every way",
         "  zstd        saves more than gzip in half the time: for most tables",
         "  zstd-high   saves a quarter more, and takes three times as long to write, not to read:",
-        "              for much data of a kind, such as web pages, in blocks of 256k and more",
+        "              for large amounts of similar data, such as web pages, in blocks of 256k and more",
         "",
         "Examples:",
         "  stele table create webtable contents:versions=3 anchor language",
@@ -89,7 +89,7 @@ final class TableCommand {
         "    --group large:codec=zstd,cache=low",
         "  stele table create salaries amount --reader group:analysts",
         "",
-        "What next: stele put TABLE ROW COLUMN VALUE"
+        "Next: stele put TABLE ROW COLUMN VALUE"
       })
   int create(
       @Mixin ClusterOptions cluster,
@@ -136,7 +136,7 @@ final class TableCommand {
               paramLabel = "PRINCIPAL",
               description =
                   "Who may read the table's files beside the store: user:NAME or group:NAME; may be"
-                      + " repeated (default: whoever HDFS lets).")
+                      + " repeated (default: whoever HDFS permits to read them).")
           List<Principal> readers,
       @Mixin ChangeOptions change)
       throws Exception {
@@ -263,30 +263,22 @@ final class TableCommand {
       @Mixin ChangeOptions change)
       throws Exception {
     List<String> changes = families == null ? List.of() : families;
+    if (changes.isEmpty()
+        && orNone(groups).isEmpty()
+        && orNone(dropped).isEmpty()
+        && splitSize.isEmpty()
+        && hsync.isEmpty()
+        && readers.isEmpty()) {
+      throw new ParameterException(
+          spec.commandLine().getSubcommands().get("alter"),
+          "say what to change: a family, such as contents:versions=5, --group, --drop-family,"
+              + " --split-size, --hsync, --reader or --drop-reader");
+    }
     parsed("alter", changes);
     try (Stele stele = Stele.connect(cluster.configuration())) {
       TableSchema before = stele.admin().describeTable(name);
-      TableSchema after = before;
-      for (String text : groups == null ? List.<String>of() : groups) {
-        String group = GroupText.name(text);
-        LocalityGroup old = before.group(group).orElseGet(() -> LocalityGroup.of(group));
-        after = after.with(GroupText.change(old, text));
-      }
-      for (String text : changes) {
-        ColumnFamily changed =
-            after
-                .family(FamilyText.name(text))
-                .map(family -> FamilyText.change(family, text))
-                .orElseGet(() -> FamilyText.parse(text));
-        requireGroups("alter", List.of(changed), after.groups());
-        after = after.with(changed);
-      }
-      for (String family : dropped == null ? List.<String>of() : dropped) {
-        after.requireFamily(family);
-        after = after.without(family);
-      }
-      after =
-          after
+      TableSchema after =
+          altered(before, orNone(groups), changes, orNone(dropped))
               .withSplitBytes(splitSize.orElse(before.splitBytes()))
               .withHsync(hsync.orElse(before.hsync()))
               .withReaders(readers.change(before));
@@ -294,6 +286,31 @@ final class TableCommand {
           stele.admin().beginAlterTable(before, after), "Altered table " + name + ".", out());
     }
     return ExitCode.DONE.number();
+  }
+
+  /** The schema with groups and families added or changed, and families dropped. */
+  private TableSchema altered(
+      TableSchema before, List<String> groups, List<String> families, List<String> dropped) {
+    TableSchema after = before;
+    for (String text : groups) {
+      String group = GroupText.name(text);
+      LocalityGroup old = before.group(group).orElseGet(() -> LocalityGroup.of(group));
+      after = after.with(GroupText.change(old, text));
+    }
+    for (String text : families) {
+      ColumnFamily changed =
+          after
+              .family(FamilyText.name(text))
+              .map(family -> FamilyText.change(family, text))
+              .orElseGet(() -> FamilyText.parse(text));
+      requireGroups("alter", List.of(changed), after.groups());
+      after = after.with(changed);
+    }
+    for (String family : dropped) {
+      after.requireFamily(family);
+      after = after.without(family);
+    }
+    return after;
   }
 
   @Command(name = "list", description = "List the tables.", mixinStandardHelpOptions = true)
@@ -385,12 +402,13 @@ final class TableCommand {
       @Option(names = "--yes", description = "Confirm the deletion of all rows.") boolean sure,
       @Mixin ChangeOptions change)
       throws Exception {
-    if (!sure) {
-      throw new ParameterException(
-          spec.commandLine().getSubcommands().get("truncate"),
-          "truncating table " + name + " deletes all its data: add --yes to confirm");
-    }
     try (Stele stele = Stele.connect(cluster.configuration())) {
+      if (!sure) {
+        stele.admin().describeTable(name); // Whoever misspelled it learns that first.
+        throw new ParameterException(
+            spec.commandLine().getSubcommands().get("truncate"),
+            "truncating table " + name + " deletes all its data: add --yes to confirm");
+      }
       change.finish(
           stele.admin().beginDeleteRows(name, RowRange.ALL),
           "Truncated table " + name + ".",
@@ -406,11 +424,13 @@ final class TableCommand {
       footer = {
         "",
         "This cannot be undone, so --yes is required. The cost depends on the number of tablets in the range, not of rows.",
-        "A range is required: to delete all rows, use `stele table truncate`.",
+        "A range is required: to delete all rows, use `stele table truncate`. To delete one row, end the range before the row and",
+        "a zero byte. No command deletes a single cell: programs do, with Mutation.deleteColumn.",
         "",
-        "Example:",
+        "Examples:",
         "  stele table delete-rows webtable --from com.a --to com.b --yes",
-        "  stele table delete-rows webtable --prefix com.example --yes"
+        "  stele table delete-rows webtable --prefix com.example --yes",
+        "  stele table delete-rows webtable --from com.a/ --to 'com.a/\\x00' --yes"
       })
   int deleteRows(
       @Mixin ClusterOptions cluster,
@@ -456,12 +476,13 @@ final class TableCommand {
           boolean sure,
       @Mixin ChangeOptions change)
       throws Exception {
-    if (!sure) {
-      throw new ParameterException(
-          spec.commandLine().getSubcommands().get("drop"),
-          "dropping table " + name + " deletes all its data: add --yes to confirm");
-    }
     try (Stele stele = Stele.connect(cluster.configuration())) {
+      if (!sure) {
+        stele.admin().describeTable(name); // Whoever misspelled it learns that first.
+        throw new ParameterException(
+            spec.commandLine().getSubcommands().get("drop"),
+            "dropping table " + name + " deletes all its data: add --yes to confirm");
+      }
       change.finish(stele.admin().beginDropTable(name), "Dropped table " + name + ".", out());
     }
     return ExitCode.DONE.number();

@@ -3,8 +3,11 @@ package io.stele.cli;
 import io.stele.client.ClusterChange;
 import io.stele.client.ClusterStatus;
 import io.stele.client.Stele;
+import io.stele.client.Table;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Optional;
@@ -24,12 +27,12 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Examples:",
-      "  stele tablet move web com.example node7:41231",
-      "  stele tablet split web com.example",
-      "  stele tablet merge web com.example --no-wait",
+      "  stele tablet move webtable com.example node7:41231",
+      "  stele tablet split webtable com.example",
+      "  stele tablet merge webtable com.example --no-wait",
       "  stele tablet release t5/3c07f2a9d1e84b60",
       "",
-      "What next: stele status shows the tablets in quarantine, and why they are there"
+      "Next: stele status shows the tablets in quarantine, and why they are there"
     })
 final class TabletCommand implements Runnable {
   @Spec private CommandSpec spec;
@@ -48,7 +51,7 @@ final class TabletCommand implements Runnable {
   int move(
       @Mixin ClusterOptions cluster,
       @Parameters(paramLabel = "TABLE", description = "The table's name.") String table,
-      @Parameters(paramLabel = "ROW", description = "Any row of the tablet.") String row,
+      @Parameters(paramLabel = "ROW", description = "Any row of the tablet.") Bytes row,
       @Parameters(
               paramLabel = "SERVER",
               arity = "0..1",
@@ -64,13 +67,19 @@ final class TabletCommand implements Runnable {
         List<ClusterStatus.Server> servers = stele.admin().clusterStatus().servers();
         to = Optional.of(ServerCommand.find(servers, server.get()).id());
       }
-      ClusterChange move = stele.admin().beginMoveTablet(table, Bytes.parse(row), to);
+      ClusterChange move = stele.admin().beginMoveTablet(table, row, to);
       Optional<ClusterChange.Progress> made = wait.finish(move, out);
       made.flatMap(ClusterChange.Progress::server)
           .ifPresent(
               now ->
                   out.println(
-                      "The tablet of table " + table + " with row " + row + " is at " + now + "."));
+                      "The tablet of table "
+                          + table
+                          + " with row "
+                          + row
+                          + " is at "
+                          + now.hostAndPort()
+                          + "."));
     }
     return ExitCode.DONE.number();
   }
@@ -83,15 +92,15 @@ final class TabletCommand implements Runnable {
   int split(
       @Mixin ClusterOptions cluster,
       @Parameters(paramLabel = "TABLE", description = "The table's name.") String table,
-      @Parameters(paramLabel = "ROW", description = "The first row of the upper tablet.")
-          String row,
+      @Parameters(paramLabel = "ROW", description = "The first row of the upper tablet.") Bytes row,
       @Mixin WaitOptions wait)
       throws Exception {
     PrintWriter out = spec.commandLine().getOut();
     try (Stele stele = Stele.connect(cluster.configuration())) {
+      boolean before = beginsWith(row, stele.table(table));
       wait.finish(
-          stele.admin().beginSplitTablet(table, Bytes.parse(row)),
-          "Row " + row + " is the first of a tablet of table " + table + ".",
+          stele.admin().beginSplitTablet(table, row),
+          before ? "A tablet begins with row " + row + " already." : "Split at row " + row + ".",
           out);
     }
     return ExitCode.DONE.number();
@@ -105,18 +114,31 @@ final class TabletCommand implements Runnable {
   int merge(
       @Mixin ClusterOptions cluster,
       @Parameters(paramLabel = "TABLE", description = "The table's name.") String table,
-      @Parameters(paramLabel = "ROW", description = "The first row of the upper tablet.")
-          String row,
+      @Parameters(paramLabel = "ROW", description = "The first row of the upper tablet.") Bytes row,
       @Mixin WaitOptions wait)
       throws Exception {
     PrintWriter out = spec.commandLine().getOut();
     try (Stele stele = Stele.connect(cluster.configuration())) {
+      if (!beginsWith(row, stele.table(table))) {
+        throw SteleException.notFound(
+            "nothing to merge: no tablet of "
+                + table
+                + " begins with row "
+                + row
+                + "; `stele table describe "
+                + table
+                + "` shows the first rows");
+      }
       wait.finish(
-          stele.admin().beginMergeTablet(table, Bytes.parse(row)),
-          "Row " + row + " is not the first of a tablet of table " + table + ".",
+          stele.admin().beginMergeTablet(table, row),
+          "Merged: no tablet of " + table + " begins with row " + row + " any more.",
           out);
     }
     return ExitCode.DONE.number();
+  }
+
+  private static boolean beginsWith(Bytes row, Table table) throws IOException {
+    return table.tablets().stream().anyMatch(tablet -> tablet.rows().start().equals(row));
   }
 
   @Command(

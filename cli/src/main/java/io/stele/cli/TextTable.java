@@ -61,7 +61,7 @@ public final class TextTable {
   }
 
   /** So many of something: "1 tablet", "2 tablets". */
-  static String count(int number, String what) {
+  static String count(long number, String what) {
     return number + " " + what + (number == 1 ? "" : "s");
   }
 }

@@ -116,7 +116,7 @@ final class TortureCommand implements Callable<Integer> {
       arity = "0..1",
       fallbackValue = "",
       description =
-          "Have things fail meanwhile. With --start, or on the cluster that stele demo --keep left running (in DIR, if it is not where it usually is): processes, ZooKeeper, parts of HDFS, disks. On every cluster: drain and restart servers, move, merge, split and balance tablets.")
+          "Make things fail during the run. With --start, or on the cluster that stele demo --keep left running (in DIR, if it is not where it usually is): processes, ZooKeeper, parts of HDFS, disks. On every cluster: drain and restart servers, move, merge, split and balance tablets.")
   private Optional<String> faults = Optional.empty();
 
   @Option(

@@ -15,6 +15,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -37,7 +38,7 @@ import picocli.CommandLine.Spec;
       "  stele yarn flex tabletserver 12",
       "  stele yarn stop",
       "",
-      "What next: stele table create mytable family"
+      "Next: stele table create mytable family"
     })
 final class YarnCommand {
   @Spec private CommandSpec spec;
@@ -122,17 +123,26 @@ final class YarnCommand {
   @Command(
       name = "flex",
       description =
-          "Change how many masters or tablet servers run, until Stele is stopped. Servers that are too many give their tablets away first.",
-      mixinStandardHelpOptions = true)
+          "Change how many masters or tablet servers run, until Stele is stopped. Surplus servers give their tablets away first.",
+      mixinStandardHelpOptions = true,
+      footer = {"", "A count of 0 ends all of them, so --yes is required then."})
   int flex(
       @Mixin ClusterOptions cluster,
       @Parameters(paramLabel = "KIND", description = "master or tabletserver.") String kind,
-      @Parameters(paramLabel = "COUNT", description = "How many are to run.") int count)
+      @Parameters(paramLabel = "COUNT", description = "How many are to run.") int count,
+      @Option(names = "--yes", description = "Confirm a count of 0.") boolean sure)
       throws Exception {
+    boolean tablets = kind.equals("tabletserver");
+    if (tablets && count == 0 && !sure) {
+      throw new ParameterException(
+          spec.commandLine().getSubcommands().get("flex"),
+          "this ends every tablet server, and no table can be read or written then: add --yes to confirm");
+    }
     try (YarnSubmitter yarn = YarnSubmitter.connect(cluster.configuration())) {
       yarn.flex(kind, count);
     }
-    out().println("From now on " + count + " of " + kind + " run. Next: stele yarn status");
+    String servers = TextTable.count(count, tablets ? "tablet server" : kind);
+    out().println("Stele now runs " + servers + ". Next: stele yarn status");
     return ExitCode.DONE.number();
   }
 

@@ -115,7 +115,7 @@ class LogCommandTest {
   void aSoundLogHasNothingToAccept() {
     Ran check = stele("log", "check");
     assertThat(check.exit()).as(check.err()).isZero();
-    assertThat(check.out()).contains("1 logs, 0 damaged segments");
+    assertThat(check.out()).contains("1 log, 0 damaged segments");
 
     Ran accept = stele("log", "accept-loss", SERVER.toString(), name(used.get(0)), "--yes");
     assertThat(accept.exit()).isEqualTo(ExitCode.REFUSED.number());
@@ -135,7 +135,7 @@ class LogCommandTest {
         .doesNotContain(SECOND.toString())
         .contains("written before ")
         .contains("stele log accept-loss " + SERVER + " " + name(used.get(0)))
-        .contains("1 logs, 1 damaged segments whose loss is not accepted");
+        .contains("1 log, 1 damaged segment whose loss is not accepted");
   }
 
   @Test

@@ -137,6 +137,21 @@ class TableCommandTest {
     assertThat(run("table", "truncate", "web", "--yes").out()).isEqualTo("Truncated table web.\n");
     assertThat(rows(table)).isEmpty();
     assertThat(run("table", "truncate", "nothere", "--yes").err()).contains("nothere");
+    assertThat(run("table", "drop", "nothere").exit()).isEqualTo(ExitCode.NOT_FOUND.number());
+    assertThat(run("table", "drop", "web").err()).contains("--yes");
+  }
+
+  @Test
+  void whatIsNotThereIsSaidToBeMissing() throws Exception {
+    run("table", "create", "web", "f", "g");
+    run("put", "web", "a", "f:", "1");
+    assertThat(run("get", "web", "b"))
+        .satisfies(ran -> assertThat(ran.exit()).isEqualTo(ExitCode.NOT_FOUND.number()))
+        .satisfies(ran -> assertThat(ran.err()).contains("table web has no row \"b\""));
+    assertThat(run("get", "web", "a", "-c", "g").err())
+        .contains("row \"a\" of table web has no cell in g");
+    assertThat(run("events", "localhost:1").out())
+        .isEqualTo("There are no events of localhost:1.\n");
   }
 
   @Test
@@ -187,6 +202,20 @@ class TableCommandTest {
   }
 
   @Test
+  void aSplitAndAMergeSayWhetherThereWasAnythingToDo() throws Exception {
+    run("table", "create", "web", "f");
+    assertThat(run("tablet", "split", "web", "m").out()).isEqualTo("Split at row m.\n");
+    assertThat(run("tablet", "split", "web", "m").out())
+        .isEqualTo("A tablet begins with row m already.\n");
+    assertThat(run("tablet", "merge", "web", "m").out())
+        .isEqualTo("Merged: no tablet of web begins with row m any more.\n");
+    Ran again = run("tablet", "merge", "web", "m");
+    assertThat(again.exit()).isEqualTo(ExitCode.NOT_FOUND.number());
+    assertThat(again.err())
+        .startsWith("stele: nothing to merge: no tablet of web begins with row m; ");
+  }
+
+  @Test
   void changesOfTabletsAndServersNeedNotBeWaitedFor() throws Exception {
     cluster.startServer();
     run("table", "create", "web", "f");
@@ -195,15 +224,17 @@ class TableCommandTest {
     assertThat(run("tablet", "split", "web", "m", "--no-wait").out())
         .startsWith("Begun: splitting table web at row \"m\". Now: ");
     assertThat(run("tablet", "split", "web", "m").out())
-        .isEqualTo("Row m is the first of a tablet of table web.\n");
+        .isIn("Split at row m.\n", "A tablet begins with row m already.\n");
     assertThat(run("tablet", "move", "web", "z", server, "--no-wait").out())
         .startsWith("Begun: moving the tablet of table web with row \"z\". Now: ");
     assertThat(run("tablet", "move", "web", "z", server).out())
-        .isEqualTo("The tablet of table web with row z is at " + cluster.servers().get(1) + ".\n");
+        .isEqualTo("The tablet of table web with row z is at " + server + ".\n");
     assertThat(run("tablet", "merge", "web", "m", "--no-wait").out())
         .startsWith("Begun: merging table web at row \"m\". Now: ");
-    assertThat(run("tablet", "merge", "web", "m").out())
-        .isEqualTo("Row m is not the first of a tablet of table web.\n");
+    Await.until(
+        Duration.ofSeconds(30),
+        "one tablet",
+        () -> cluster.client().table("web").tablets().size() == 1);
     String merged = cluster.client().table("web").tablets().get(0).id().toString();
     assertThat(run("events", merged).out()).contains(merged, "merged from");
     assertThat(run("events", "root/0000000000000000").out()).contains("loaded");
@@ -214,9 +245,7 @@ class TableCommandTest {
     assertThat(run("server", "drain", server, "--no-wait").out())
         .startsWith("Begun: draining server " + cluster.servers().get(1) + ". Now: ");
     assertThat(run("server", "drain", server).out())
-        .isEqualTo(
-            "Server "
-                + cluster.servers().get(1)
-                + " has no tablets and takes none until --undo.\n");
+        .isEqualTo("Server " + server + " has no tablets and takes none until --undo.\n");
+    assertThat(run("status").out()).contains("server " + server + " is being drained");
   }
 }

@@ -44,6 +44,72 @@ class WrongUsageTest {
   }
 
   @Test
+  void rowsColumnsAndNumbersAreCheckedBeforeAClusterIsAsked() {
+    for (String command :
+        List.of(
+            "put web \\xzz f: a",
+            "put web row f:\\xzz a",
+            "put web row f: \\xzz",
+            "get web \\xzz",
+            "get web row -c f:\\xzz",
+            "scan web --from \\xzz",
+            "job count web --prefix \\xzz",
+            "tablet split web \\xzz")) {
+      assertThat(refusal(command))
+          .as(command)
+          .contains("two hex digits")
+          .doesNotContain("Exception")
+          .endsWith(" --help\n");
+    }
+    assertThat(refusal("scan web --limit abc")).contains("write a whole number, not \"abc\"");
+    assertThat(refusal("yarn flex tabletserver abc")).contains("write a whole number");
+    assertThat(refusal("yarn flex tabletserver 99999999999")).contains("is too much");
+    assertThat(refusal("yarn flex tabletserver 0")).contains("--yes");
+    assertThat(refusal("events web --last 0")).contains("from 1");
+  }
+
+  @Test
+  void anAlterationSaysWhatToChange() {
+    assertThat(refusal("table alter web"))
+        .startsWith("stele: say what to change: a family")
+        .endsWith("Try: stele table alter --help\n");
+  }
+
+  @Test
+  void aDemoThatCannotSucceedStartsNothing() {
+    Ran pages = Ran.of(List.of("demo", "--pages", "/nosuch.jar", "--dir", "/proc/x"));
+    assertThat(pages.exit()).isEqualTo(ExitCode.NOT_FOUND.number());
+    assertThat(pages.err()).startsWith("stele: --pages /nosuch.jar: there is no file");
+    Ran missing = Ran.of(List.of("status", "--conf", "/nonexistent"));
+    assertThat(missing.err()).contains("--conf /nonexistent: there is no such directory");
+  }
+
+  @Test
+  void whatIsMisspelledIsAnsweredWithTheNearestThereIs() {
+    assertThat(refusal("table lsit"))
+        .isEqualTo(
+            """
+            stele: there is no command `stele table lsit`
+            Did you mean: stele table list
+            Try: stele table --help
+            """);
+    assertThat(refusal("help tabel")).contains("\nDid you mean: stele table\n");
+    assertThat(refusal("yarn strat")).contains("\nDid you mean: stele yarn start\n");
+    assertThat(refusal("interactive"))
+        .isEqualTo("stele: there is no command `stele interactive`\nTry: stele --help\n");
+    assertThat(refusal("version")).contains("`stele --version` shows the version");
+    assertThat(refusal("scan web --limt 5"))
+        .isEqualTo(
+            """
+            stele: there is no option --limt
+            Did you mean: --limit
+            Try: stele scan --help
+            """);
+    assertThat(refusal("scan web --limt=5")).contains("no option --limt\n");
+    assertThat(refusal("get web row x")).startsWith("stele: too many arguments: x\n");
+  }
+
+  @Test
   void aFamilyInAGroupThatIsNotDeclaredNamesTheOption() {
     assertThat(refusal("table create web a:group=nope --group other"))
         .contains("add --group nope\n")

@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.TreeSet;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -119,6 +120,7 @@ final class Demo {
       WebtableLoad.Result loaded;
       WebtableLink.Result linked;
       WebtableReport.Result report;
+      Optional<String> fewAnchors;
       try (Stele stele = Stele.connect(conf)) {
         createTable(stele);
         copyPages(conf);
@@ -144,6 +146,7 @@ final class Demo {
                 report.cells(),
                 report.bytes() / 1e6,
                 report.tablets().size()));
+        fewAnchors = FewAnchors.row(stele);
       }
       Path local = copyReport(conf, report);
       if (!keep) {
@@ -160,7 +163,8 @@ final class Demo {
               progress.done(),
               memory.peakBytes(),
               memory.peakProcesses(),
-              local);
+              local,
+              fewAnchors);
       progress.close();
       summary.print(out, Duration.ofNanos(RUNTIME.nanoTime() - started), keep, directory);
     }

@@ -5,6 +5,7 @@ import io.stele.cli.embedded.EmbeddedHadoop;
 import io.stele.model.SteleException;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +36,7 @@ import picocli.CommandLine.Spec;
       "    -D stele.yarn.tabletserver.count=3",
       "  stele demo --stop        end the one that was left up",
       "",
-      "What next: stele scan webtable --prefix org.apache.hadoop -c language:"
+      "Next: stele scan webtable --prefix org.apache.hadoop -c language:"
     })
 public final class DemoCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
@@ -106,12 +107,14 @@ public final class DemoCommand implements Callable<Integer> {
               + ", not "
               + dataNodes);
     }
+    requirePages();
     if (EmbeddedHadoop.isRunning(work)) {
       throw SteleException.refused(
           "a demo is running in "
               + work
               + ": stop it with 'stele demo --stop', or use another --dir");
     }
+    makeDirectory(work);
     if (!verbose) {
       // Nothing has logged yet: the first logger finds this.
       System.setProperty("stele.log", "INFO, file");
@@ -132,6 +135,30 @@ public final class DemoCommand implements Callable<Integer> {
     } catch (IOException | RuntimeException e) {
       DemoCluster.waitIfEnding();
       throw e;
+    }
+  }
+
+  /** Hadoop takes a minute to start: what cannot be loaded afterwards is better known before. */
+  private void requirePages() {
+    for (Path jar : pages) {
+      if (!Files.isReadable(jar) || Files.isDirectory(jar)) {
+        throw SteleException.notFound(
+            "--pages "
+                + jar
+                + ": there is no file that can be read there; name a javadoc jar or a zip file of web"
+                + " pages, or leave out --pages to load Hadoop's");
+      }
+    }
+  }
+
+  private static void makeDirectory(Path work) {
+    try {
+      Files.createDirectories(work);
+    } catch (IOException e) {
+      throw new SteleException(
+          SteleException.Code.REFUSED,
+          "cannot make directory " + work + ": choose another --dir",
+          e);
     }
   }
 }

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
@@ -31,6 +32,7 @@ import org.apache.hadoop.fs.FileSystem;
  * @param peakBytes the most memory all processes took together
  * @param peakProcesses the most Java processes at a time
  * @param localReport the report's copy on this machine
+ * @param fewAnchors a row with few anchors, to look at
  */
 record Summary(
     Configuration conf,
@@ -40,7 +42,8 @@ record Summary(
     List<Progress.Step> steps,
     OptionalLong peakBytes,
     int peakProcesses,
-    Path localReport) {
+    Path localReport,
+    Optional<String> fewAnchors) {
   private static final int TOP_PAGES = 5;
   private static final int ROW_CHARS_MAX = 64;
 
@@ -186,10 +189,11 @@ record Summary(
   private void printKept(PrintStream out, Path directory) {
     boolean found = directory.toString().equals(System.getProperty("stele.work.dir", ""));
     String which = found ? "" : " --conf " + directory;
-    String top = report.topPages().isEmpty() ? "ROW" : report.topPages().get(0).row();
+    String row =
+        fewAnchors.orElse(report.topPages().isEmpty() ? "ROW" : report.topPages().get(0).row());
     out.println("The cluster is up. Try, here or in another terminal:");
     out.println("  bin/stele table describe webtable" + which);
-    out.println("  bin/stele get webtable '" + top + "' -c anchor" + which);
+    out.println("  bin/stele get webtable '" + row + "' -c anchor" + which);
     out.println(
         "  bin/stele scan webtable --prefix org.apache.hadoop -c language: --limit 10" + which);
     out.println("  bin/stele status" + which);

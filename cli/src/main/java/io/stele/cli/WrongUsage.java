@@ -1,0 +1,74 @@
+package io.stele.cli;
+
+import io.stele.config.Keys;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** Says what is wrong with a command line, and what may have been meant. */
+final class WrongUsage {
+  private WrongUsage() {}
+
+  /** Reports {@code wrong} and returns the exit code that tells of it. */
+  static int report(ParameterException wrong, String[] args) {
+    CommandLine command = wrong.getCommandLine();
+    PrintWriter err = command.getErr();
+    err.println("stele: " + text(wrong));
+    err.println("Try: " + command.getCommandSpec().qualifiedName(" ") + " --help");
+    return ExitCode.USAGE.number();
+  }
+
+  /** That {@code command} has no subcommand {@code word}, and which it has that is spelled so. */
+  static String noCommand(CommandLine command, String word) {
+    String before = command.getCommandSpec().qualifiedName(" ") + " ";
+    String text = "there is no command `" + before + word + "`";
+    if (command.getParent() == null && word.equals("version")) {
+      return text + "; `stele --version` shows the version";
+    }
+    return nearest(word, command.getSubcommands().keySet())
+        .map(name -> text + "\nDid you mean: " + before + name)
+        .orElse(text);
+  }
+
+  private static String text(ParameterException wrong) {
+    List<String> words =
+        wrong instanceof UnmatchedArgumentException unmatched
+            ? unmatched.getUnmatched()
+            : List.of();
+    if (words.isEmpty()) {
+      return String.valueOf(wrong.getMessage());
+    }
+    CommandLine command = wrong.getCommandLine();
+    Optional<String> option = words.stream().filter(word -> word.startsWith("-")).findFirst();
+    if (option.isPresent()) {
+      return noOption(command, option.get().replaceFirst("=.*", ""));
+    }
+    return command.getSubcommands().isEmpty()
+        ? "too many arguments: " + String.join(" ", words)
+        : noCommand(command, words.get(0));
+  }
+
+  private static String noOption(CommandLine command, String option) {
+    String text = "there is no option " + option;
+    List<String> names =
+        command.getCommandSpec().options().stream()
+            .filter(one -> !one.hidden())
+            .flatMap(one -> Stream.of(one.names()))
+            .toList();
+    return nearest(option, names).map(name -> text + "\nDid you mean: " + name).orElse(text);
+  }
+
+  /** The name that is at most two letters off, if there is one. */
+  private static Optional<String> nearest(String word, Collection<String> names) {
+    String tooFar = word + "   ";
+    List<String> all = new ArrayList<>(List.of(tooFar));
+    all.addAll(names);
+    return Optional.of(Keys.nearest(word, all)).filter(name -> !name.equals(tooFar));
+  }
+}
