@@ -6,7 +6,6 @@ import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
-import io.stele.model.SteleException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.List;
@@ -119,19 +118,17 @@ final class TabletCommand implements Runnable {
       throws Exception {
     PrintWriter out = spec.commandLine().getOut();
     try (Stele stele = Stele.connect(cluster.configuration())) {
-      if (!beginsWith(row, stele.table(table))) {
-        throw SteleException.notFound(
-            "nothing to merge: no tablet of "
-                + table
-                + " begins with row "
-                + row
-                + "; `stele table describe "
-                + table
-                + "` shows the first rows");
-      }
+      boolean before = beginsWith(row, stele.table(table));
       wait.finish(
           stele.admin().beginMergeTablet(table, row),
-          "Merged: no tablet of " + table + " begins with row " + row + " any more.",
+          (before ? "Merged: no" : "Nothing to merge: no")
+              + " tablet of "
+              + table
+              + " begins with row "
+              + row
+              + (before
+                  ? " any more."
+                  : "; `stele table describe " + table + "` shows the first rows."),
           out);
     }
     return ExitCode.DONE.number();

@@ -218,7 +218,7 @@ class JobCommandIT {
     String files = "/exports/web";
     assertThat(succeeded("job", "export-avro", "web", files, "--prefix", "org.", "--dry-run"))
         .startsWith("Dry run: 50 rows, 50 cells, ")
-        .endsWith(", would be written to files of Avro in /exports/web.\n");
+        .endsWith(" would be written to Avro files in /exports/web.\n");
     assertThat(hdfs.fs().exists(new org.apache.hadoop.fs.Path(files))).isFalse();
 
     assertThat(succeeded("job", "export-avro", "web", files, "--prefix", "org."))

@@ -93,8 +93,8 @@ public record ExportAvro(
     return Report.good(
         List.of(
             dryRun
-                ? "Dry run: " + rows + ", would be written to files of Avro in " + directory + "."
-                : rows + ", to files of Avro in " + directory + "."));
+                ? "Dry run: " + rows + " would be written to Avro files in " + directory + "."
+                : rows + " written to Avro files in " + directory + "."));
   }
 
   /** Passes each row on as a record. */

@@ -190,7 +190,7 @@ class TableJobsIT {
     ExportAvro dry = new ExportAvro(TableInput.all("web"), files, Optional.empty(), true);
     assertThat(run(dry).lines().get(0))
         .startsWith("Dry run: 300 rows, 900 cells, ")
-        .endsWith(", would be written to files of Avro in " + files + ".");
+        .endsWith(" would be written to Avro files in " + files + ".");
     assertThat(directory.resolve("avro")).doesNotExist();
     assertThat(run(new ExportAvro(TableInput.all("web"), files)).lines().get(0))
         .startsWith("300 rows, 900 cells");
