@@ -360,8 +360,7 @@ public final class Admin {
 
   /**
    * Makes a server give all its tablets away and take none until {@link #undrainServer}, or until
-   * it ends, and waits until it has none. Should no other server be left that takes tablets, it
-   * keeps and serves those that it has.
+   * it ends, and waits until it has none. It begins to only while another server takes tablets.
    *
    * @param timeout how long to wait at most
    * @throws io.stele.model.SteleException NOT_FOUND if there is no such server; REFUSED if no other

@@ -37,6 +37,9 @@ final class ClusterCalls {
   private static final Duration LOOK_FIRST = Duration.ofMillis(10);
   private static final int LOOKS_LONGER = 5;
 
+  /** A look with less time than this would say only that nobody answered in time. */
+  private static final Duration LOOK_LEAST = Duration.ofMillis(100);
+
   /** Short, as another master is elected within a second or so, and few calls need one. */
   private static final Duration ASK_PAUSE_MAX = Duration.ofMillis(100);
 
@@ -97,15 +100,11 @@ final class ClusterCalls {
       throws IOException {
     Attempts attempts = attempts(Effect.CHANGE_WITH_ID, what, timeout);
     int looks = 0;
-    Optional<Progress> before = Optional.empty();
     while (true) {
       Progress progress;
       try {
         progress = step.take(attempts);
       } catch (SteleException e) {
-        if (before.isPresent() && attempts.deadline().isOver()) {
-          throw notDone(what, before.get(), timeout, toFindOut); // There was no time for the look.
-        }
         boolean saysUnknown = e.code() == SteleException.Code.OUTCOME_UNKNOWN;
         if (!attempts.mayHaveBegun() && !saysUnknown) {
           throw e;
@@ -120,13 +119,12 @@ final class ClusterCalls {
         return;
       }
       attempts.begun();
-      if (attempts.deadline().isOver()) {
-        throw notDone(what, progress, timeout, toFindOut);
-      }
-      before = Optional.of(progress);
       Duration pause = LOOK_FIRST.multipliedBy(1L << Math.min(looks++, LOOKS_LONGER));
       Duration left = attempts.deadline().remaining();
       pause(Durations.min(pause, left));
+      if (attempts.deadline().remaining().compareTo(LOOK_LEAST) < 0) {
+        throw notDone(what, progress, timeout, toFindOut);
+      }
     }
   }
 
@@ -212,25 +210,57 @@ final class ClusterCalls {
   private <P, R> R ask(
       Attempts attempts, Lookup lookup, Class<P> protocol, ControlPlane.Call<P, R> call)
       throws IOException {
-    while (true) {
-      boolean sent = false;
-      Decision decision;
-      try {
-        Address address = lookup.find();
-        sent = true;
-        return connection.controlPlane().call(address, protocol, attempts.attemptTimeout(), call);
-      } catch (IOException | SteleException e) {
-        if (Futures.isInterruption(e)) {
-          throw e;
-        }
-        decision = sent ? attempts.sent(e) : attempts.notSent(e);
-      }
-      if (decision instanceof Decision.End end) {
-        throw end.failure();
-      }
-      Duration pause = ((Decision.Again) decision).pause();
-      pause(Durations.min(ASK_PAUSE_MAX, pause));
+    Optional<R> answer = attempt(attempts, lookup, protocol, call);
+    while (answer.isEmpty()) {
+      answer = attempt(attempts, lookup, protocol, call);
     }
+    return answer.get();
+  }
+
+  /**
+   * Calls a tablet server once.
+   *
+   * @return false if another attempt may be made, perhaps of another server
+   */
+  <R> boolean askOnce(
+      Attempts attempts, ServerId server, ControlPlane.Call<TabletServerProtocol, R> call)
+      throws IOException {
+    Lookup lookup =
+        () -> {
+          try {
+            return controlOf(server);
+          } catch (SteleException e) { // It ended: another will have the tablet.
+            throw e.code() == SteleException.Code.NOT_FOUND
+                ? SteleException.retryLater(e.getMessage())
+                : e;
+          }
+        };
+    return attempt(attempts, lookup, TabletServerProtocol.class, call).isPresent();
+  }
+
+  /** Makes one attempt; empty, after a pause, if another may be made. */
+  private <P, R> Optional<R> attempt(
+      Attempts attempts, Lookup lookup, Class<P> protocol, ControlPlane.Call<P, R> call)
+      throws IOException {
+    boolean sent = false;
+    Decision decision;
+    try {
+      Address address = lookup.find();
+      sent = true;
+      return Optional.of(
+          connection.controlPlane().call(address, protocol, attempts.attemptTimeout(), call));
+    } catch (IOException | SteleException e) {
+      decision = sent ? attempts.sent(e) : attempts.notSent(e);
+      if (Futures.isInterruption(e)) {
+        throw e;
+      }
+    }
+    if (decision instanceof Decision.End end) {
+      throw end.failure();
+    }
+    Duration pause = ((Decision.Again) decision).pause();
+    pause(Durations.min(ASK_PAUSE_MAX, pause));
+    return Optional.empty();
   }
 
   private Address activeMaster(Deadline deadline) throws IOException {
@@ -254,7 +284,7 @@ final class ClusterCalls {
     try {
       connection.runtime().sleep(pause);
     } catch (InterruptedException e) {
-      throw Futures.interrupted(e, "waiting for a master");
+      throw Futures.interrupted(e, "waiting to ask again");
     }
   }
 }

@@ -26,8 +26,9 @@ public final class ClusterChange {
   @GuardedBy("this")
   private Optional<ClusterCalls.Progress> end = Optional.empty();
 
-  private volatile boolean begun;
-  private volatile boolean inDoubt; // An answer was lost: it may have been begun.
+  private volatile boolean begun; // Once set it stays.
+  private volatile boolean
+      inDoubt; // An answer was lost: it may have been begun. Once set it stays.
 
   /**
    * How far a change is.
@@ -73,8 +74,8 @@ public final class ClusterChange {
   }
 
   /**
-   * Its current progress. Waits only for an answer. A change that was seen done, or seen to fail,
-   * remains so: nothing is asked again.
+   * Its current progress. Waits only for an answer, and until the master can begin it. A change
+   * that was seen done, or seen to fail, remains so: nothing is asked again.
    *
    * @throws SteleException why it is not and will not be made; if nobody answers within {@code
    *     stele.client.timeout}, RETRY_LATER, or OUTCOME_UNKNOWN if it was begun before
@@ -96,16 +97,23 @@ public final class ClusterChange {
     }
     if (begun) {
       attempts.begun();
+    } else if (inDoubt) {
+      attempts.doubted();
     }
     ClusterCalls.Progress now;
     try {
       now = step.take(attempts);
     } catch (SteleException e) {
-      inDoubt = inDoubt || e.code() == SteleException.Code.OUTCOME_UNKNOWN;
+      if (e.code() == SteleException.Code.OUTCOME_UNKNOWN) {
+        inDoubt = true;
+      }
       throw outcome(attempts, e);
     } finally {
-      begun = begun || attempts.haveBegun();
-      inDoubt = inDoubt || attempts.mayHaveBegun();
+      if (attempts.haveBegun()) {
+        begun = true;
+      } else if (attempts.mayHaveBegun()) {
+        inDoubt = true;
+      }
     }
     if (now.done() || now.failure().isPresent()) {
       synchronized (this) {
@@ -119,7 +127,7 @@ public final class ClusterChange {
 
   /** Once it may have begun, a failure to learn how far it is does not say that it was not made. */
   private SteleException outcome(Attempts attempts, SteleException failure) {
-    boolean mayHaveBegun = inDoubt || attempts.mayHaveBegun();
+    boolean mayHaveBegun = begun || inDoubt || attempts.mayHaveBegun();
     return !mayHaveBegun || failure.code() == SteleException.Code.OUTCOME_UNKNOWN
         ? failure
         : SteleException.outcomeUnknown(

@@ -123,15 +123,9 @@ final class ClusterChangeRequests {
               .setTablet(ClusterCalls.ref(at))
               .setRow(ByteStrings.of(row))
               .build();
-      try {
-        calls.call(at.server(), server -> server.splitTablet(null, request));
+      if (calls.askOnce(attempts, at.server(), server -> server.splitTablet(null, request))) {
         return ClusterCalls.Progress.waiting("server " + at.server() + " has yet to split it");
-      } catch (IOException | SteleException e) {
-        if (!ClusterCalls.mayPass(e) || attempts.deadline().isOver()) {
-          throw e;
-        }
       }
-      calls.pause(AGAIN);
     }
   }
 
@@ -217,10 +211,18 @@ final class ClusterChangeRequests {
   /** Not again once it has begun: the server may have ended since, or somebody have undone it. */
   private void beginDrain(ServerId server, DrainRequestProto request, Attempts attempts)
       throws IOException {
-    if (!attempts.haveBegun()) {
-      calls.ask(attempts, server, one -> one.drain(null, request));
-      attempts.begun();
+    if (attempts.haveBegun()) {
+      return;
     }
+    try {
+      calls.ask(attempts, server, one -> one.drain(null, request));
+    } catch (SteleException e) {
+      boolean gone = !ClusterCalls.servers(connection).containsKey(server);
+      if (!attempts.mayHaveBegun() || !gone) {
+        throw e; // Otherwise only the answer was lost, and the server has drained and ended.
+      }
+    }
+    attempts.begun();
   }
 
   private ClusterCalls.Progress left(ServerId server, Attempts attempts) throws IOException {
@@ -235,7 +237,8 @@ final class ClusterChangeRequests {
       return ClusterCalls.Progress.waiting("the master does not know yet that it drains");
     }
     int tablets = now.get().tablets();
-    return ClusterCalls.Progress.of(tablets == 0, "it still has " + tablets + " tablets");
+    return ClusterCalls.Progress.of(
+        tablets == 0, "it still has " + tablets + (tablets == 1 ? " tablet" : " tablets"));
   }
 
   /** See {@link Admin#restartServer}. */

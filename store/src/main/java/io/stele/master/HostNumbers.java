@@ -8,7 +8,7 @@ import java.util.Map;
 
 /**
  * Numbers for the names of hosts, so that what is known of many tablets takes little memory. Names
- * are compared without regard to case. A number is never used again.
+ * are compared as {@link HostShare#name} says. A number is never used again.
  *
  * <p>Safe for use by any number of threads.
  */

@@ -229,10 +229,16 @@ public final class Attempts {
 
   /**
    * What is attempted takes several requests, of which one has begun it: if time is over before it
-   * is seen done, it may still be done.
+   * is seen done, it may still be done. This resolves all doubt about the requests before.
    */
   public void begun() {
     begun = true;
+    inDoubt = false;
+  }
+
+  /** An attempt before these has left it in doubt whether it has begun. */
+  public void doubted() {
+    inDoubt = true;
   }
 
   /** Whether one of the requests has begun it. */

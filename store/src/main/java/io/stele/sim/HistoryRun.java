@@ -73,9 +73,9 @@ public final class HistoryRun {
     this.workloads = known.stream().filter(one -> plan.workloads().contains(one.name())).toList();
     if (workloads.size() != plan.workloads().size()) {
       throw new IllegalArgumentException(
-          "no workload has one of the names "
+          "an unknown workload among "
               + plan.workloads()
-              + ", only "
+              + ": there are "
               + known.stream().map(Workload::name).toList());
     }
     this.work =

@@ -348,6 +348,10 @@ final class AdminService implements TabletServerService.BlockingInterface {
   }
 
   private static void drain(TabletServer started) {
+    if (started.isEnding()) {
+      LOG.info("Asked again to drain and end: does so already");
+      return;
+    }
     try {
       started.drain();
     } catch (IOException | RuntimeException e) {

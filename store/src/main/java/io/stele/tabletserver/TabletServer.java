@@ -365,6 +365,11 @@ public final class TabletServer {
     return page.page();
   }
 
+  /** Whether {@link #drain} is under way. */
+  boolean isEnding() {
+    return draining.get();
+  }
+
   /**
    * Unloads every tablet and ends the server.
    *
@@ -401,8 +406,8 @@ public final class TabletServer {
   }
 
   /**
-   * Gives every tablet away and takes none, until {@link #comeBack} or the end of the server; keeps
-   * those that it has while no other server takes tablets. Its lock says so, so that every master
+   * Gives every tablet away and takes none, until {@link #comeBack} or the end of the server; it
+   * begins to only while another server takes tablets. Its lock says so, so that every master
    * knows. Returns when {@link #comeBack} was called, or the server is drained or ends. Does
    * nothing if another call of it is already running.
    */

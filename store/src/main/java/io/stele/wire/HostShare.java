@@ -11,7 +11,8 @@ import java.util.regex.Pattern;
  *     bytes have them too, so the shares of all hosts sum up to more than 100
  */
 public record HostShare(String host, int percent) {
-  private static final Pattern LOOPBACK = Pattern.compile("127(\\.\\d{1,3}){3}");
+  private static final Pattern LOOPBACK =
+      Pattern.compile("127(\\.\\d{1,3}){3}|::1|0:0:0:0:0:0:0:1");
 
   public HostShare {
     if (percent < 0 || percent > 100) {
@@ -26,6 +27,6 @@ public record HostShare(String host, int percent) {
    */
   public static String name(String host) {
     String name = host.toLowerCase(Locale.ROOT);
-    return name.equals("::1") || LOOPBACK.matcher(name).matches() ? "localhost" : name;
+    return LOOPBACK.matcher(name).matches() ? "localhost" : name;
   }
 }

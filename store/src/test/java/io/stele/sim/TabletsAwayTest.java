@@ -161,6 +161,32 @@ class TabletsAwayTest {
   }
 
   @Test
+  void aSplitOfWhichNoAnswerCameIsUnknown() throws Exception {
+    World world = new World(0, 2);
+    world.run(
+        () -> {
+          world.client.admin().setBalanced(false);
+          int unknown = 0;
+          for (int i = 0; i < 3; i++) { // One of them has METADATA: there nothing is sent.
+            SimulatedProcess cutOff = world.cluster.clientProcess();
+            Admin admin = world.cluster.connect(cutOff).admin();
+            SimulatedCluster.Slot slot = world.cluster.slots(SimulatedCluster.Kind.SERVER).get(i);
+            world.client.admin().moveTablet("t", World.row(1), Optional.of(world.server(i).id()));
+            Bytes at = Bytes.of("0001" + (9 - i));
+            world.cluster.network().cut((from, to) -> from == slot.process() && to == cutOff);
+            try {
+              admin.beginSplitTablet("t", at);
+            } catch (SteleException e) {
+              boolean saysUnknown = e.code() == SteleException.Code.OUTCOME_UNKNOWN;
+              assertThat(saysUnknown || !world.starts().contains(at.toUtf8())).as("%s", e).isTrue();
+              unknown += saysUnknown ? 1 : 0;
+            }
+          }
+          assertThat(unknown).isPositive();
+        });
+  }
+
+  @Test
   void theOnlyServerThatTakesTabletsKeepsThem() throws Exception {
     World world = new World(0, 6);
     world.run(
@@ -176,7 +202,7 @@ class TabletsAwayTest {
                   e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
               .hasMessageContaining("no other server takes tablets");
 
-          world.cluster.operator().standAside(last); // As if two had been told at once.
+          world.cluster.operator().standAside(last); // As if its client had not looked.
           world.process.sleep(Duration.ofSeconds(3));
           assertThat(world.server(2).isSaidToDrain()).isTrue();
           assertThat(world.tabletsByServer()).as("served").containsExactly(Map.entry(only, 6));

@@ -10,6 +10,7 @@ class HostShareTest {
     assertThat(HostShare.name("127.0.0.1")).isEqualTo("localhost");
     assertThat(HostShare.name("127.0.1.1")).isEqualTo("localhost");
     assertThat(HostShare.name("::1")).isEqualTo("localhost");
+    assertThat(HostShare.name("0:0:0:0:0:0:0:1")).isEqualTo("localhost");
     assertThat(HostShare.name("LocalHost")).isEqualTo("localhost");
   }
 

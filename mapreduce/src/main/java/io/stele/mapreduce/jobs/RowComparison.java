@@ -50,7 +50,7 @@ final class RowComparison {
       String one = i < first.size() ? name(first.get(i)) : "no more cells";
       String other = i < second.size() ? name(second.get(i)) : "no more cells";
       return one.equals(other)
-          ? "other values of " + one
+          ? "different values of " + one
           : "the first has " + one + " where the second has " + other;
     }
 

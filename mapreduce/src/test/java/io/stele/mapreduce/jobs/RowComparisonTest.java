@@ -49,7 +49,7 @@ class RowComparisonTest {
             compare(
                 List.of(row("r", same, cell("b", 2, "v"))),
                 List.of(row("r", same, cell("b", 2, "w")))))
-        .containsExactly("different: r; other values of f:b @2");
+        .containsExactly("different: r; different values of f:b @2");
     assertThat(compare(List.of(row("r", same, cell("a", 4, "v"))), List.of(row("r", same))))
         .containsExactly("different: r; the first has f:a @4 where the second has no more cells");
     assertThat(compare(List.of(row("r", same)), List.of(row("r", cell("b", 5, "v")))))
