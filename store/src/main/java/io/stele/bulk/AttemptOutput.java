@@ -74,7 +74,7 @@ public final class AttemptOutput implements Closeable {
   private final Optional<Sorting> sorting;
   private final Map<String, Target> targets = new TreeMap<>(); // By the table's name.
   private int writers;
-  private boolean runLost; // A run of sorted rows could not be written.
+  private boolean rowsLost; // Some that were added could not be written.
 
   AttemptOutput(JobOutput job, String attempt, JobOutput.Terms terms, Optional<Sorting> sorting) {
     this.job = job;
@@ -98,7 +98,7 @@ public final class AttemptOutput implements Closeable {
    * @throws IOException if files cannot be written: this attempt cannot finish any more
    */
   public void add(String table, Mutation mutation) throws IOException {
-    checkNoRunLost();
+    requireAllRows();
     Target target = targets.get(table);
     if (target == null) {
       throw SteleException.notFound(
@@ -124,7 +124,7 @@ public final class AttemptOutput implements Closeable {
 
   /** Writes what is in memory of a table to files of their own. */
   private void writeRun(Target target) throws IOException {
-    runLost = true;
+    rowsLost = true; // Unless this comes to its end.
     target.writer = Optional.of(job.writer(target.schema, name(), terms));
     JobFileWriter writer = target.writer.get();
     write(
@@ -132,11 +132,11 @@ public final class AttemptOutput implements Closeable {
           target.buffer.orElseThrow().writeTo(writer, sorting.orElseThrow().progress());
           end(target);
         });
-    runLost = false;
+    rowsLost = false;
   }
 
-  private void checkNoRunLost() throws IOException {
-    if (runLost) {
+  private void requireAllRows() throws IOException {
+    if (rowsLost) {
       throw new IOException(
           "attempt "
               + attempt
@@ -175,8 +175,11 @@ public final class AttemptOutput implements Closeable {
   private void write(Write write) throws IOException {
     try {
       write.run();
-    } catch (AccessControlException e) {
-      job.explain(e);
+    } catch (IOException e) {
+      rowsLost = true; // What the program does about it does not bring them back.
+      if (e instanceof AccessControlException closed) {
+        job.explain(closed);
+      }
       throw e;
     }
   }
@@ -196,7 +199,7 @@ public final class AttemptOutput implements Closeable {
 
   /** Ends the files, puts them on disk, and lists them. */
   public void finish() throws IOException {
-    checkNoRunLost();
+    requireAllRows();
     write(
         () -> {
           Map<TableId, List<FileRef>> files = new TreeMap<>();

@@ -82,6 +82,9 @@ public final class JobRenewal implements AutoCloseable {
       }
     } catch (InterruptedException e) {
       LOG.debug("Job {} is renewed no more", job, e);
+    } catch (RuntimeException | Error e) {
+      LOG.error("Job {} is renewed no more, and will be over when its lease is", job, e);
+      throw e;
     }
   }
 

@@ -131,18 +131,17 @@ final class JobDirectories {
    * {@link #endWriting()} does it later.
    */
   void endWriting(String job) {
-    if (requests.incrementAndGet() <= AT_ONCE) {
-      try {
-        if (lists.areKept(layout.root())) {
-          lists.endWriting(directory(job));
-        }
-      } catch (FileNotFoundException e) {
-        LOG.debug("Job {} has no directory", job, e);
-      } catch (IOException e) {
-        LOG.info("The files of job {} can still be changed; will retry: {}", job, e.toString());
+    try {
+      if (requests.incrementAndGet() <= AT_ONCE && lists.areKept(layout.root())) {
+        lists.endWriting(directory(job));
       }
+    } catch (FileNotFoundException e) {
+      LOG.debug("Job {} has no directory", job, e);
+    } catch (IOException e) {
+      LOG.info("The files of job {} can still be changed; will retry: {}", job, e.toString());
+    } finally {
+      requests.decrementAndGet();
     }
-    requests.decrementAndGet();
   }
 
   /** The same for all jobs that have committed, whichever master was told. */

@@ -52,8 +52,8 @@ final class JobLeases implements Runnable {
   /** A job as it was at the last look, and for how long it has been unchanged. */
   private record Watched(JobNodes.Job job, long lookedNanos, Duration unchanged) {}
 
-  /** A pinning as it was at the last look that found it changed, and when that was. */
-  private record Pinned(Optional<JobNodes.Pinning> pinning, long nanos) {}
+  /** A pinning as it was at the last look, and for how long it has been unchanged. */
+  private record Pinned(Optional<JobNodes.Pinning> pinning, long lookedNanos, Duration unchanged) {}
 
   /** When the state of an application was requested, and the answer. */
   private record Asked(long nanos, Applications.State state) {}
@@ -226,9 +226,7 @@ final class JobLeases implements Runnable {
       watched.put(name, new Watched(now.get(), nanos, Duration.ZERO));
       return;
     }
-    Duration passed = Duration.ofNanos(nanos - before.lookedNanos());
-    Duration counts = passed.compareTo(LOOK_AT_MOST) > 0 ? LOOK_EVERY : passed;
-    Duration unchanged = before.unchanged().plus(counts);
+    Duration unchanged = before.unchanged().plus(counts(before.lookedNanos(), nanos));
     if (unchanged.compareTo(now.get().lease()) < 0) {
       watched.put(name, new Watched(now.get(), nanos, unchanged));
     } else if (now.get().committed()) {
@@ -239,15 +237,27 @@ final class JobLeases implements Runnable {
     }
   }
 
+  /** How much of the time since the last look counts: nobody could renew while nobody looked. */
+  private static Duration counts(long lookedNanos, long nowNanos) {
+    Duration passed = Duration.ofNanos(nowNanos - lookedNanos);
+    return passed.compareTo(LOOK_AT_MOST) > 0 ? LOOK_EVERY : passed;
+  }
+
   /** The client that pins tablets may be dead: others must not wait for it any longer. */
   private void lookForPinning(String name, JobNodes.Job now) throws IOException {
     Pinned before = pinning.get(name);
+    long nanos = runtime.nanoTime();
     if (!now.isPinning()) {
       pinning.remove(name);
-    } else if (before == null || !before.pinning().equals(now.pinning())) {
-      pinning.put(name, new Pinned(now.pinning(), runtime.nanoTime()));
-    } else if (runtime.nanoTime() - before.nanos() >= PINNING_MAX.toNanos()
-        && jobs.interruptPinning(name, now)) {
+      return;
+    }
+    if (before == null || !before.pinning().equals(now.pinning())) {
+      pinning.put(name, new Pinned(now.pinning(), nanos, Duration.ZERO));
+      return;
+    }
+    Duration unchanged = before.unchanged().plus(counts(before.lookedNanos(), nanos));
+    pinning.put(name, new Pinned(now.pinning(), nanos, unchanged));
+    if (unchanged.compareTo(PINNING_MAX) >= 0 && jobs.interruptPinning(name, now)) {
       LOG.warn(
           "Nobody has pinned tablets for job {} for {} s, or said that all are: others commit now",
           name,

@@ -284,7 +284,7 @@ public final class JobNodes {
       throw SteleException.refused(
           "job "
               + job
-              + " was not renewed while it pinned tablets, and others have committed meanwhile: end"
+              + " was not renewed while it pinned tablets, and others may have committed meanwhile: end"
               + " it, and begin another");
     }
     return now;

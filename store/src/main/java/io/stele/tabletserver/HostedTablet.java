@@ -111,12 +111,12 @@ final class HostedTablet {
    * Delays {@code work}, longer each time, because it failed because of the tablet. Other work on
    * the tablet continues.
    */
-  void failed(String work, String reason) {
+  void failed(String work, String reason, boolean damage) {
     Trouble before = troubles.get(work);
     Trouble now =
         before == null
-            ? new Trouble(work, reason, runtime.wallClock().instant(), 1)
-            : new Trouble(work, reason, before.since(), before.failures() + 1);
+            ? new Trouble(work, reason, runtime.wallClock().instant(), 1, damage)
+            : new Trouble(work, reason, before.since(), before.failures() + 1, damage);
     troubles.put(work, now);
     int doublings = Math.min(now.failures() - 1, REST_DOUBLINGS_MAX);
     long rest = REST_AFTER_FAILURE.toNanos() << doublings;

@@ -179,7 +179,7 @@ final class JobFiles implements AutoCloseable {
     CompletableFuture<JobNodes.State> answer = joined(job);
     try {
       answer.complete(jobs.state(job));
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       answer.completeExceptionally(
           new SteleException(
               SteleException.Code.RETRY_LATER,

@@ -3,6 +3,7 @@ package io.stele.tabletserver;
 import io.stele.config.TabletServerConfig;
 import io.stele.log.OldestNeeded;
 import io.stele.metadata.TabletRecord;
+import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
@@ -158,7 +159,7 @@ final class Maintenance implements JobOutcomes {
   private static void putAside(HostedTablet hosted, Throwable failure) {
     if (!hosted.isResting(SERVE)) {
       LOG.error("Tablet {} has stopped; others go on", hosted.id(), failure);
-      hosted.failed(SERVE, failure + "; it is served again when this server has ended");
+      hosted.failed(SERVE, failure + "; it is served again when this server has ended", false);
     }
   }
 
@@ -251,7 +252,7 @@ final class Maintenance implements JobOutcomes {
     if (!JobFiles.isRegistered(hosted, waiting)) {
       String what = REGISTER + waiting.get(0).job();
       for (Trouble trouble : hosted.troubles()) {
-        if (trouble.work().equals(what)) {
+        if (trouble.work().equals(what) && trouble.damage()) {
           throw new SteleException(SteleException.Code.CORRUPTION, trouble.reason());
         }
       }
@@ -444,6 +445,12 @@ final class Maintenance implements JobOutcomes {
     }
   }
 
+  private static boolean isDamage(Throwable failure) {
+    return failure instanceof CorruptionException
+        || (failure instanceof SteleException known
+            && known.code() == SteleException.Code.CORRUPTION);
+  }
+
   private void failed(HostedTablet hosted, String what, Throwable failure) {
     if (life.isOver()) {
       LOG.debug("Tablet {} was unloaded before it could {}", hosted.id(), what, failure);
@@ -460,7 +467,7 @@ final class Maintenance implements JobOutcomes {
         if (what.equals(MINOR)) {
           hosted.limitMemtables(STUCK_MEMTABLES * config.memtableBytes());
         }
-        hosted.failed(what, failure.toString());
+        hosted.failed(what, failure.toString(), isDamage(failure));
       }
       case CIRCUMSTANCES -> {
         if (failure instanceof SteleException known) { // It says itself what came between.

@@ -9,8 +9,9 @@ import java.time.Instant;
  * @param reason why, when it failed last
  * @param since when it failed first
  * @param failures how often in a row
+ * @param damage whether it failed last because something is damaged
  */
-record Trouble(String work, String reason, Instant since, int failures) {
+record Trouble(String work, String reason, Instant since, int failures, boolean damage) {
   @Override
   public String toString() {
     return "could not " + work + " since " + since + " (" + failures + " times): " + reason;

@@ -23,6 +23,7 @@ import io.stele.sim.Site;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -30,9 +31,13 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.CreateFlag;
+import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FilterFileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.util.Progressable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -141,6 +146,42 @@ class JobOutputTest {
           .as(text)
           .hasSize(files.published ? 2 : 0);
       begin();
+    }
+  }
+
+  @Test
+  void tasksThatANameNodeWhichIsBehindDoesNotShowYetAreCommitted() throws IOException {
+    finish("task-0-a", "one", "a");
+    output.publish("task-0-a", "task-0");
+    finish("task-1-a", "two", "b");
+    Behind behind = new Behind(new Path(jobs.root(), "bulk/" + job));
+    output.publish("task-1-a", "task-1"); // By another process.
+    new JobOutput(jobs, job, behind).commit(List.of(), Map.of());
+    assertThat(visible()).containsExactly("a one", "b two");
+  }
+
+  /** Files of the store as a NameNode shows them that is behind, until it is asked to catch up. */
+  private final class Behind extends FilterFileSystem {
+    private final Path directory;
+    private final FileStatus[] before;
+    private boolean caughtUp;
+
+    Behind(Path directory) throws IOException {
+      super(jobs.files());
+      this.directory = directory;
+      this.before = super.listStatus(directory);
+    }
+
+    @Override
+    public FileStatus[] listStatus(Path path) throws IOException {
+      return !caughtUp && path.toUri().getPath().equals(directory.toUri().getPath())
+          ? before
+          : super.listStatus(path);
+    }
+
+    @Override
+    public void msync() {
+      caughtUp = true;
     }
   }
 
@@ -363,6 +404,54 @@ class JobOutputTest {
       assertThatThrownBy(one::finish).hasMessageContaining("let the task fail");
     }
     assertThat(output.isFinished("task-0-a")).isFalse();
+  }
+
+  @Test
+  void anAttemptThatCouldNotWriteARowCannotFinishWithoutItEvenIfTheProgramGoesOn()
+      throws IOException {
+    JobOutput failing = new JobOutput(jobs, job, new FirstCreateFails());
+    try (AttemptOutput one = failing.attempt("task-0-a", TERMS)) {
+      one.addTable("web", table, SCHEMA);
+      assertThatThrownBy(
+              () -> {
+                for (String row : List.of("a", "b", "c")) {
+                  one.add("web", Mutation.of(row).put("f", "q", "v"));
+                }
+                one.finish();
+              })
+          .hasMessageContaining("no room");
+      assertThatThrownBy(() -> one.add("web", Mutation.of("d").put("f", "q", "v")))
+          .hasMessageContaining("let the task fail");
+      assertThatThrownBy(one::finish).hasMessageContaining("let the task fail");
+    }
+    assertThat(output.isFinished("task-0-a")).isFalse();
+  }
+
+  /** Files of the store; the first that is created is not. */
+  private final class FirstCreateFails extends FilterFileSystem {
+    private boolean failed;
+
+    FirstCreateFails() throws IOException {
+      super(jobs.files());
+    }
+
+    @Override
+    public FSDataOutputStream createNonRecursive(
+        Path path,
+        FsPermission permission,
+        EnumSet<CreateFlag> flags,
+        int bufferBytes,
+        short replication,
+        long blockBytes,
+        Progressable progress)
+        throws IOException {
+      if (!failed) {
+        failed = true;
+        throw new IOException("no room");
+      }
+      return super.createNonRecursive(
+          path, permission, flags, bufferBytes, replication, blockBytes, progress);
+    }
   }
 
   @Test

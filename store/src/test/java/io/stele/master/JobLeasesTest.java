@@ -220,6 +220,20 @@ class JobLeasesTest {
   }
 
   @Test
+  void timeInWhichNobodyLookedDoesNotCountForPinningsEither() throws Exception {
+    master.run(
+        () -> {
+          String pins = begin();
+          int pinning = beginPinning(pins);
+          lookFor(master.jobs, Duration.ofSeconds(5));
+          master.sleep(Duration.ofMinutes(10)); // The lock service was away, say.
+          lookFor(master.jobs, Duration.ofSeconds(5));
+          master.jobs.renewPinning(pins, pinning);
+          master.jobs.endPinning(pins, pinning);
+        });
+  }
+
+  @Test
   void aRequestBeginsOneJobAndWhenThatIsOverNeverTheSame() throws Exception {
     master.run(
         () -> {

@@ -16,7 +16,10 @@ import io.stele.record.FileRef;
 import io.stele.record.Pending;
 import io.stele.record.PendingFile;
 import io.stele.record.PendingReplacement;
+import io.stele.runtime.ForwardingRuntime;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
+import io.stele.sim.FaultInjector;
 import io.stele.sim.Operation;
 import io.stele.tablet.JobFileWriter;
 import io.stele.tablet.ReadRequest;
@@ -29,6 +32,8 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
@@ -100,6 +105,35 @@ class JobFilesTest {
       TestServer.put(hosted, "d", "after");
       assertThat(TestServer.rows(hosted)).isEqualTo(4);
       assertThat(hosted.minor().free()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aRegistrationThatFailedWithoutDamageIsTriedAgain() throws Exception {
+    AtomicLong skipped = new AtomicLong();
+    ProcessRuntime runtime = ForwardingRuntime.ahead(skipped::get);
+    try (TestServer server = new TestServer(world, runtime, new Configuration(false))) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      Maintenance maintenance = maintenance(server);
+      List<Pending> files = write(server, begin(server), "b");
+      world.disk.inject(
+          FaultInjector.always(
+              Operation.OPEN,
+              path -> path.getName().endsWith(".sst"),
+              new FaultInjector.Effect.Delay(
+                  () -> {
+                    throw new IllegalStateException("a fault of the code");
+                  })));
+      assertThat(maintenance.register(hosted, files)).isFalse();
+      server.registering.work();
+      world.disk.heal();
+      assertThat(hosted.troubles()).hasSize(1);
+      assertThat(maintenance.register(hosted, files)).as("a little later").isFalse();
+      skipped.addAndGet(Duration.ofHours(1).toNanos());
+      assertThat(maintenance.register(hosted, files)).isFalse();
+      server.registering.work();
+      assertThat(maintenance.register(hosted, files)).isTrue();
+      assertThat(hosted.troubles()).isEmpty();
     }
   }
 

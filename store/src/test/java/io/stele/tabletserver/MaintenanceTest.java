@@ -429,11 +429,16 @@ class MaintenanceTest {
       Maintenance maintenance = maintenance(server);
       maintenance.round();
       assertThat(server.minor.size()).isZero();
-      world.disk.inject(
-          FaultInjector.at(Operation.FLUSH, path -> true, 1, new FaultInjector.Effect.Fail()));
+      world.disk.inject( // Not another segment, which may be made just now.
+          FaultInjector.at(
+              Operation.FLUSH,
+              path -> path.getName().equals("user-1.log"),
+              1,
+              new FaultInjector.Effect.Fail()));
       TestServer.put(early, "another row", "value"); // Acknowledged by the next segment.
       TestServer.put(late, "row", "value");
       while (server.minor.size() == 0) { // The segment's thread says that it failed.
+        assertThat(Thread.interrupted()).as("it took too long").isFalse();
         maintenance.round();
         Thread.onSpinWait();
       }
