@@ -402,13 +402,12 @@ final class TableCommand {
       @Option(names = "--yes", description = "Confirm the deletion of all rows.") boolean sure,
       @Mixin ChangeOptions change)
       throws Exception {
+    if (!sure) {
+      throw new ParameterException(
+          spec.commandLine().getSubcommands().get("truncate"),
+          "truncating table " + name + " deletes all its data: add --yes to confirm");
+    }
     try (Stele stele = Stele.connect(cluster.configuration())) {
-      if (!sure) {
-        stele.admin().describeTable(name); // Whoever misspelled it learns that first.
-        throw new ParameterException(
-            spec.commandLine().getSubcommands().get("truncate"),
-            "truncating table " + name + " deletes all its data: add --yes to confirm");
-      }
       change.finish(
           stele.admin().beginDeleteRows(name, RowRange.ALL),
           "Truncated table " + name + ".",
@@ -476,13 +475,12 @@ final class TableCommand {
           boolean sure,
       @Mixin ChangeOptions change)
       throws Exception {
+    if (!sure) {
+      throw new ParameterException(
+          spec.commandLine().getSubcommands().get("drop"),
+          "dropping table " + name + " deletes all its data: add --yes to confirm");
+    }
     try (Stele stele = Stele.connect(cluster.configuration())) {
-      if (!sure) {
-        stele.admin().describeTable(name); // Whoever misspelled it learns that first.
-        throw new ParameterException(
-            spec.commandLine().getSubcommands().get("drop"),
-            "dropping table " + name + " deletes all its data: add --yes to confirm");
-      }
       change.finish(stele.admin().beginDropTable(name), "Dropped table " + name + ".", out());
     }
     return ExitCode.DONE.number();

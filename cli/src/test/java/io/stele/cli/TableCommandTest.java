@@ -137,7 +137,8 @@ class TableCommandTest {
     assertThat(run("table", "truncate", "web", "--yes").out()).isEqualTo("Truncated table web.\n");
     assertThat(rows(table)).isEmpty();
     assertThat(run("table", "truncate", "nothere", "--yes").err()).contains("nothere");
-    assertThat(run("table", "drop", "nothere").exit()).isEqualTo(ExitCode.NOT_FOUND.number());
+    assertThat(run("table", "drop", "nothere", "--yes").exit())
+        .isEqualTo(ExitCode.NOT_FOUND.number());
     assertThat(run("table", "drop", "web").err()).contains("--yes");
   }
 

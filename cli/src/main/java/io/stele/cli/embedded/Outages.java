@@ -24,6 +24,7 @@ import org.apache.hadoop.hdfs.server.datanode.StorageLocation;
 final class Outages implements Runnable {
   private static final ProcessRuntime RUNTIME = SystemRuntime.INSTANCE;
   private static final Duration REPLICATED_MAX = Duration.ofSeconds(60);
+  private static final Duration STARTED_MAX = Duration.ofSeconds(60);
   private static final Duration LOOK_EVERY = Duration.ofMillis(200);
 
   private final OutageRequests requests;
@@ -126,8 +127,20 @@ final class Outages implements Runnable {
       meanwhile.apply(node.getConf());
     } finally {
       hdfs.restartDataNode(stopped, true); // With the same port.
+      awaitStarted();
     }
     return name;
+  }
+
+  /** Waits until every DataNode has its disks and has told the NameNode what is on them. */
+  private void awaitStarted() throws IOException {
+    Deadline deadline = Deadline.after(RUNTIME, STARTED_MAX);
+    while (!hdfs.getDataNodes().stream().allMatch(DataNode::isDatanodeFullyStarted)) {
+      if (deadline.isOver()) {
+        throw new IOException("a DataNode has not started within " + STARTED_MAX);
+      }
+      sleep(LOOK_EVERY);
+    }
   }
 
   private static void empty(Configuration node) throws IOException {
