@@ -85,7 +85,7 @@ public record ClusterStatus(
      *
      * @param seen when it did, by the master's clock
      * @param detection the most that passed between the server's death and {@code seen}: the time
-     *     since the master last heard it; empty if the master has not heard it
+     *     since its last report to the master; empty if there was none
      */
     public record Loss(Instant seen, Optional<Duration> detection) {}
 

@@ -61,8 +61,8 @@ final class Recoveries {
    *
    * @param server the dead server
    * @param lost when this master saw that it was lost, by the master's clock
-   * @param detection the most that passed between its death and {@code lost}: the time since it was
-   *     last heard; empty if this master has not heard it
+   * @param detection the most that passed between its death and {@code lost}: the time since its
+   *     last report; empty if this master had none
    * @param tablets how many tablets it had
    * @param stages those that are over, and how long they took
    * @param first when the first of its tablets was served again, counted from {@code lost}

@@ -110,6 +110,8 @@ final class HostedTablet {
   /**
    * Delays {@code work}, longer each time, because it failed because of the tablet. Other work on
    * the tablet continues.
+   *
+   * @param damage whether it failed because something is damaged
    */
   void failed(String work, String reason, boolean damage) {
     Trouble before = troubles.get(work);

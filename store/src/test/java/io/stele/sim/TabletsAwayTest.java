@@ -36,6 +36,8 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
+import org.assertj.core.api.AbstractThrowableAssert;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -150,10 +152,7 @@ class TabletsAwayTest {
           ClusterChange move = admin.beginMoveTablet("t", World.row(1), target);
           List<SimulatedCluster.Slot> masters = world.cluster.slots(SimulatedCluster.Kind.MASTER);
           masters.forEach(master -> master.process().pause());
-          assertThatThrownBy(move::progress)
-              .isInstanceOfSatisfying(
-                  SteleException.class,
-                  e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN))
+          assertFails(SteleException.Code.OUTCOME_UNKNOWN, move::progress)
               .hasMessageContaining("may still be done");
           masters.forEach(master -> master.process().resume());
           assertThat(move.await().server()).isEqualTo(target);
@@ -196,10 +195,7 @@ class TabletsAwayTest {
           admin.drainServer(world.server(1).id(), Duration.ofSeconds(20));
           SimulatedCluster.Slot last = world.cluster.slots(SimulatedCluster.Kind.SERVER).get(2);
           ServerId only = world.server(2).id();
-          assertThatThrownBy(() -> admin.beginDrainServer(only))
-              .isInstanceOfSatisfying(
-                  SteleException.class,
-                  e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
+          assertFails(SteleException.Code.REFUSED, () -> admin.beginDrainServer(only))
               .hasMessageContaining("no other server takes tablets");
 
           world.cluster.operator().standAside(last); // As if its client had not looked.
@@ -227,10 +223,7 @@ class TabletsAwayTest {
           SimulatedCluster.Slot slot = world.cluster.slots(SimulatedCluster.Kind.SERVER).get(0);
           ServerId server = world.server(0).id();
           world.cluster.network().cut((from, to) -> from == slot.process() && to == cutOff);
-          assertThatThrownBy(() -> admin.beginDrainServer(server))
-              .isInstanceOfSatisfying(
-                  SteleException.class,
-                  e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN));
+          assertFails(SteleException.Code.OUTCOME_UNKNOWN, () -> admin.beginDrainServer(server));
           assertThat(world.tablets(server)).as("it was made").isZero();
         });
   }
@@ -421,6 +414,12 @@ class TabletsAwayTest {
             assertThat(world.client.table("t").atPin(job).pinnedTablets().all()).hasSize(4);
           });
     }
+  }
+
+  private static AbstractThrowableAssert<?, ? extends Throwable> assertFails(
+      SteleException.Code code, ThrowingCallable call) {
+    return assertThatThrownBy(call)
+        .isInstanceOfSatisfying(SteleException.class, e -> assertThat(e.code()).isEqualTo(code));
   }
 
   /** One master, three servers, and a client for each tablet, which writes all the time. */
