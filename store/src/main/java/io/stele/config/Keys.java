@@ -362,7 +362,7 @@ public final class Keys {
           5,
           1,
           1000,
-          "The application fails when a component has failed this often and none of its kind has ever kept running. A cluster"
+          "The application fails when a component has failed this often and none of its kind has ever served and kept running. A cluster"
               + " that has run once is always restarted.");
 
   private static final Map<String, Key<?>> BY_NAME = byName();

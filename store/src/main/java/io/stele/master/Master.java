@@ -2,6 +2,7 @@ package io.stele.master;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.config.ClusterConfig;
+import io.stele.files.HdfsOutage;
 import io.stele.lock.Election;
 import io.stele.lock.Lock;
 import io.stele.lock.LockLostException;
@@ -10,6 +11,7 @@ import io.stele.lock.LockService;
 import io.stele.lock.UnreachableException;
 import io.stele.metadata.MasterInfo;
 import io.stele.model.SteleException;
+import io.stele.runtime.Deadline;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.Address;
@@ -130,10 +132,11 @@ public final class Master implements Closeable {
   }
 
   /**
-   * Starts, and waits if the lock service becomes unavailable meanwhile: no other process can
-   * become master then.
+   * Starts, and waits if the lock service becomes unavailable meanwhile, as no other process can
+   * become master then. For HDFS it waits a while only: another process may reach it.
    */
   private ActiveMaster beginWhenReachable(Lock lock) throws IOException {
+    Deadline patience = Deadline.after(environment.runtime(), HdfsOutage.PATIENCE);
     while (true) {
       try {
         return ActiveMaster.begin(environment, cluster, this::end);
@@ -142,6 +145,11 @@ public final class Master implements Closeable {
           throw e;
         }
         LOG.warn("The master cannot start yet; will retry: {}", e.getMessage());
+      } catch (IOException e) {
+        if (!HdfsOutage.mayHaveCaused(e) || patience.isOver() || !lock.isHeld()) {
+          throw e;
+        }
+        LOG.warn("The master cannot start yet; will retry: {}", e.toString());
       } catch (SteleException e) {
         if (e.code() != SteleException.Code.OUTCOME_UNKNOWN || !lock.isHeld()) {
           throw e;

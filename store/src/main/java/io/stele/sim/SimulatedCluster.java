@@ -10,6 +10,7 @@ import io.stele.metadata.MasterInfo;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.sim.check.Violation;
+import io.stele.tabletserver.ServerStart;
 import io.stele.tabletserver.TabletServer;
 import io.stele.wire.Address;
 import io.stele.wire.MasterProtocol;
@@ -64,6 +65,11 @@ public final class SimulatedCluster {
     private Slot(Kind kind, int number) {
       this.kind = kind;
       this.number = number;
+    }
+
+    /** How often it has been started. */
+    int starts() {
+      return starts;
     }
 
     /** What it is for. */
@@ -210,7 +216,7 @@ public final class SimulatedCluster {
         }
         case SERVER -> {
           TabletServer server =
-              TabletServer.start(
+              ServerStart.start(
                   new TabletServer.Environment(
                       conf,
                       process,

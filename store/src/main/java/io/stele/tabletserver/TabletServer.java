@@ -191,7 +191,12 @@ public final class TabletServer {
 
     new Rehearsal(runtime, locks, access, loader).run();
     lock = takeLock();
-    checkNotFenced(fs, layout);
+    try {
+      checkNotFenced(fs, layout);
+    } catch (IOException | RuntimeException e) {
+      lock.release(); // The next try is another server, of the same session.
+      throw e;
+    }
     leaseKeeper = LeaseKeeper.start(runtime, lease, lock, clock, life::abort);
     teardown.add(leaseKeeper::close);
     startWork("maintenance", () -> maintenance.run(ROUND));

@@ -7,8 +7,6 @@ import io.stele.config.ProcessMemory;
 import io.stele.files.HdfsClientDefaults;
 import io.stele.lock.CuratorLockService;
 import io.stele.lock.LockService;
-import io.stele.lock.UnreachableException;
-import io.stele.model.SteleException;
 import io.stele.runtime.SystemRuntime;
 import io.stele.wire.NetworkTransport;
 import java.io.IOException;
@@ -34,7 +32,6 @@ public final class TabletServerMain {
   private static final int CANNOT_START = 1;
   private static final int ENDED = 3;
   private static final Duration FAREWELL_MAX = Duration.ofSeconds(1);
-  private static final Duration RETRY = Duration.ofMillis(500);
 
   private TabletServerMain() {}
 
@@ -117,18 +114,6 @@ public final class TabletServerMain {
               System.err.println("The tablet server stops: " + why);
               end(locks);
             });
-    while (true) {
-      try {
-        return TabletServer.start(environment);
-      } catch (SteleException e) {
-        if (e.code() != SteleException.Code.NOT_FOUND) {
-          throw e;
-        }
-        LOG.info("Waiting for a master to create the root directory: {}", e.getMessage());
-      } catch (UnreachableException e) {
-        LOG.warn("Waiting for the lock service: {}", e.getMessage());
-      }
-      environment.runtime().sleep(RETRY);
-    }
+    return ServerStart.start(environment);
   }
 }

@@ -127,7 +127,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
    * @return the process's exit code
    */
   int run(String host, int rpcPort, String trackingUrl) throws IOException, InterruptedException {
-    stateFile.read().ifPresent(this::takeOver);
+    stateFile.readWhenReachable(runtime).ifPresent(this::takeOver);
     listNodesNow();
     answers.answered(runtime.nanoTime());
     List<Container> left = resourceManager.register(host, rpcPort, trackingUrl);

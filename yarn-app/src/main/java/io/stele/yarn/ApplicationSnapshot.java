@@ -19,7 +19,7 @@ import java.util.Set;
  * @param nodes the nodes that YARN reports as alive; empty when not known yet
  * @param drainBy when what runs on a node that leaves must begin to drain, by node
  * @param history what is remembered of slots
- * @param provenKinds kinds of which some process has kept running
+ * @param provenKinds kinds of which some process has served and kept running
  * @param stopRanks in which order tablet servers end when all is stopped: a container after those
  *     of a lower rank; empty while not known
  * @param limits times and counts to decide by

@@ -193,7 +193,7 @@ final class ApplicationState {
   /** Notes the end of a container; returns what was known of it, empty when it is not held. */
   Optional<HeldContainer> ended(String id, ContainerExit exit, Instant now) {
     HeldContainer container = containers.remove(id);
-    serving.remove(id);
+    boolean hasServed = serving.remove(id);
     boolean wasCalledBack = calledBack.remove(id);
     if (container == null) {
       return Optional.empty();
@@ -204,8 +204,9 @@ final class ApplicationState {
     } else if (!container.ending()) {
       SlotHistory before = historyOf(container.slot());
       String words = exit.describe(container.node());
+      // One that never served may have waited long for what it needs.
       Duration ran =
-          container.phase() == Phase.RUNNING
+          container.phase() == Phase.RUNNING && hasServed
               ? Duration.between(container.since(), now)
               : Duration.ZERO;
       history.put(
@@ -247,6 +248,7 @@ final class ApplicationState {
         .removeIf(c -> c.phase() == Phase.RELEASED && since(c, now).compareTo(RELEASE_WAIT) >= 0);
     for (HeldContainer container : containers.values()) {
       if (container.phase() == Phase.RUNNING
+          && serving.contains(container.id())
           && since(container, now).compareTo(SlotHistory.PROVEN_AFTER) >= 0) {
         provenKinds.add(container.slot().kind());
       }

@@ -27,7 +27,10 @@ record SlotHistory(
   /** Failures older than this are forgotten. */
   static final Duration WINDOW = Duration.ofMinutes(10);
 
-  /** A process that ran this long was well: the failures before it no longer slow its restart. */
+  /**
+   * A process that served and ran this long was well: the failures before it no longer slow its
+   * restart.
+   */
   static final Duration PROVEN_AFTER = Duration.ofSeconds(60);
 
   private static final Duration BACK_OFF_MAX = Duration.ofSeconds(60);
@@ -54,7 +57,7 @@ record SlotHistory(
    * After an ending by the process's own fault: the first restart follows at once, later ones wait
    * 1 s, 2 s, 4 s and so on up to a minute.
    *
-   * @param ran how long the process had run
+   * @param ran how long the process had run, if it ever served
    */
   SlotHistory failed(Instant now, String node, Duration ran, String exit) {
     List<Failure> recent = new ArrayList<>();

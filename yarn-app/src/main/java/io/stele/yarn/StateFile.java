@@ -2,9 +2,13 @@ package io.stele.yarn;
 
 import static java.util.Comparator.naturalOrder;
 
+import io.stele.files.HdfsOutage;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.Map;
@@ -19,6 +23,8 @@ import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RemoteIterator;
 import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The state that one attempt of the ApplicationMaster leaves for the next, in one small file for
@@ -29,7 +35,9 @@ import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
  * <p>Not thread-safe.
  */
 final class StateFile {
+  private static final Logger LOG = LoggerFactory.getLogger(StateFile.class);
   private static final String TEMPORARY = ".tmp";
+  private static final Duration RETRY = Duration.ofMillis(500);
 
   private final FileContext files;
   private final Path prefix;
@@ -44,6 +52,26 @@ final class StateFile {
     this.files = FileContext.getFileContext(prefix.toUri(), conf);
     this.prefix = prefix;
     this.attempt = attempt;
+  }
+
+  /**
+   * The same as {@link #read}, and waits a while for HDFS: an attempt that ends instead is one of
+   * the few that YARN grants.
+   */
+  Optional<ApplicationStateProto> readWhenReachable(ProcessRuntime runtime)
+      throws IOException, InterruptedException {
+    Deadline patience = Deadline.after(runtime, HdfsOutage.PATIENCE);
+    while (true) {
+      try {
+        return read();
+      } catch (IOException e) {
+        if (!HdfsOutage.mayHaveCaused(e) || patience.isOver()) {
+          throw e;
+        }
+        LOG.warn("Cannot read what the last attempt left yet; will retry: {}", e.toString());
+      }
+      runtime.sleep(RETRY);
+    }
   }
 
   /** What the latest attempt before this one wrote; empty when none ever did. */

@@ -3,6 +3,7 @@ package io.stele.yarn;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.config.Keys;
+import io.stele.files.HdfsOutage;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.model.Bytes;
@@ -14,6 +15,7 @@ import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
 import io.stele.wire.application.ApplicationProtos.ComponentProto;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -441,6 +443,47 @@ final class ApplicationMasterTest {
           process.sleep(A_WHILE);
           assertThat(exits).containsExactly(1);
           assertThat(calls()).anyMatch(call -> call.startsWith("unregister FAILED tabletserver-1"));
+        });
+  }
+
+  @Test
+  void aProcessThatRunsForLongAndNeverServesHasNotKeptRunning() throws Exception {
+    conf.set(Keys.YARN_FAILURES_MAX.name(), "2");
+    simulation.run(
+        () -> {
+          yarn.starting = true; // As a server does that waits for HDFS.
+          attempt();
+          process.sleep(HdfsOutage.PATIENCE);
+          yarn.end("tabletserver-1", 1);
+          process.sleep(A_WHILE);
+          assertThat(exits).isEmpty();
+          process.sleep(HdfsOutage.PATIENCE);
+          yarn.end("tabletserver-1", 1);
+          process.sleep(A_WHILE);
+          assertThat(exits).containsExactly(1);
+        });
+  }
+
+  @Test
+  void anAttemptWaitsForTheStateThatTheOneBeforeItLeft() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          master.flex(ComponentKind.TABLET_SERVER, 3);
+          process.sleep(A_WHILE);
+          Path state = directory.resolve("state." + FakeYarn.attempt(1));
+          Path away = directory.resolve("away");
+          Files.move(state, away);
+          Files.createDirectory(state); // It can be listed and not be read.
+          calls();
+          attempt();
+          assertThat(calls()).isEmpty();
+          assertThat(exits).isEmpty();
+          Files.delete(state);
+          Files.move(away, state);
+          process.sleep(A_WHILE);
+          assertThat(calls()).containsExactly("register");
+          assertThat(states()).contains("tabletserver-3 RUNNING");
         });
   }
 }
