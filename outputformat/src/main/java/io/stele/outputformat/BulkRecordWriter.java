@@ -71,6 +71,7 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
     }
     String table = tables.size() == 1 ? tables.get(0) : key.toString();
     requireReplaced(table, mutation.row());
+    renewal.check(); // Of a job that is over nothing can be published.
     output.add(table, mutation);
     counter.increment(1);
   }

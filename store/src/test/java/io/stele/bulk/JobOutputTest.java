@@ -309,6 +309,21 @@ class JobOutputTest {
   }
 
   @Test
+  void whatTheLaterTaskWroteToACellIsTheLaterAlsoWhereItsNumberHasMoreDigits() throws Exception {
+    for (String task : List.of("task-1000000", "task-999999")) {
+      try (AttemptOutput one = output.attempt(task + "-a", TERMS)) {
+        one.addTable("web", table, SCHEMA);
+        one.add("web", Mutation.of("row").put("f", "q", task));
+        one.finish();
+      }
+      output.publish(task + "-a", task);
+    }
+    output.commit(List.of(), Map.of());
+    Row row = stele.table("web").readRow("row").orElseThrow();
+    assertThat(row.cells().get(0).value().toUtf8()).isEqualTo("task-1000000");
+  }
+
+  @Test
   void ofACommitAndAnAbortAtOnceOneWinsForGood() throws Exception {
     for (int round = 0; round < ROUNDS; round++) {
       int before = visible().size();
