@@ -45,10 +45,12 @@ public final class Tablet implements Closeable {
   private final Compactor compactor;
   private final FileChanges fileChanges;
   private final long replayedRecords;
+  private final boolean hasReplayed;
 
   private Tablet(TabletCore core, Replay replay) {
     this.core = core;
     this.replayedRecords = replay.records();
+    this.hasReplayed = replay.lastSequence() > replay.above();
     this.sequencer = new Sequencer(core, replay.lastSequence());
     this.reads = new ReadPath(core);
     this.writes =
@@ -179,9 +181,18 @@ public final class Tablet implements Closeable {
     core.alter(schema);
   }
 
-  /** The number of records replayed on opening. If it is above 0, make a minor compaction soon. */
+  /** The number of records replayed on opening. */
   public long replayedRecords() {
     return replayedRecords;
+  }
+
+  /**
+   * Whether opening took sequence numbers from logs: those of the records replayed, and of records
+   * whose loss was accepted. If so, make a minor compaction soon: no log but those replayed can
+   * account for them.
+   */
+  public boolean hasReplayed() {
+    return hasReplayed;
   }
 
   /**

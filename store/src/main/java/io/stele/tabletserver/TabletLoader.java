@@ -166,13 +166,12 @@ final class TabletLoader {
 
   /**
    * Makes the logs of earlier servers unnecessary: writes the records replayed from them to an
-   * SSTable, or, if there were none, only removes the logs from the record.
+   * SSTable, or, if they had nothing of the tablet, only removes the logs from the record.
    */
   void coverReplay(HostedTablet hosted) throws IOException {
-    if (hosted.tablet().replayedRecords() > 0) {
+    if (hosted.tablet().hasReplayed()) {
       hosted.tablet().minorCompact();
-    }
-    if (hasReplayToCover(hosted) && hosted.tablet().replayedRecords() == 0) {
+    } else if (hasReplayToCover(hosted)) {
       hosted
           .manifest()
           .change(

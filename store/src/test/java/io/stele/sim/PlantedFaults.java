@@ -262,8 +262,8 @@ final class PlantedFaults {
         fault(
             "logs are struck before what was replayed is written out",
             "tablet.Tablet",
-            "replayedRecords",
-            PlantedFault.Nothing.class),
+            "hasReplayed",
+            PlantedFault.No.class),
         fault(
                 "the mark phase of a sweep misses tablets",
                 "metadata.CountedRecords",

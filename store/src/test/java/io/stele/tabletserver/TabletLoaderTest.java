@@ -12,10 +12,13 @@ import io.stele.model.ColumnFamily;
 import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
+import io.stele.model.TabletKind;
 import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
@@ -168,6 +171,57 @@ class TabletLoaderTest {
       second.lifecycle.unload(again, false);
       assertThat(TestServer.rows(second.take(second.stored(loaded.id())))).isEqualTo(2);
     }
+  }
+
+  @Test
+  void afterALossThatWasAcceptedTheNextCrashLosesNothing() throws Exception {
+    TestServer first = new TestServer(world);
+    HostedTablet hosted = first.takeNew(SCHEMA);
+    HostedTablet other = first.takeNew(TableSchema.of("other", "f"));
+    TestServer.put(hosted, "in a file", "1");
+    hosted.tablet().minorCompact();
+    TestServer.put(hosted, "lost", "2");
+    String written = rollLog(first);
+    TestServer.put(other, "names the segment before", "3");
+    TabletRecord loaded = first.stored(hosted.id());
+    first.dieAndBeFenced();
+    TestServer second = new TestServer(world);
+    Path log = second.layout.recovery(first.context.id());
+    second.fs.delete(new Path(log, written), false);
+    for (LogRepair.Damaged damaged : LogRepair.check(second.fs, log)) {
+      LogRepair.accept(second.fs, log, damaged.segment().path().getName());
+    }
+    HostedTablet again = second.take(second.records().release(loaded, "its server died"));
+    assertThat(again.tablet().replayedRecords()).isZero();
+    second.loader.coverReplay(again);
+    assertThat(second.loader.hasReplayToCover(again)).isFalse();
+    TestServer.put(again, "after", "4");
+    TabletRecord reloaded = second.stored(loaded.id());
+    second.dieAndBeFenced();
+    try (TestServer third = new TestServer(world)) {
+      HostedTablet last = third.take(third.records().release(reloaded, "its server died"));
+      assertThat(TestServer.rows(last)).isEqualTo(2);
+    }
+  }
+
+  /** Has the log of user tablets begin a segment; returns the name of the one before. */
+  private static String rollLog(TestServer server) throws IOException {
+    SortedSet<String> before = segments(server);
+    server.context.resources().of(TabletKind.USER).log().roll();
+    while (before.containsAll(segments(server))) { // The next one stands by when it is done.
+      Thread.onSpinWait();
+    }
+    return before.first();
+  }
+
+  private static SortedSet<String> segments(TestServer server) throws IOException {
+    SortedSet<String> names = new TreeSet<>();
+    for (FileStatus file : server.fs.listStatus(server.layout.logs(server.context.id()))) {
+      if (file.getPath().getName().startsWith("user-")) {
+        names.add(file.getPath().getName());
+      }
+    }
+    return names;
   }
 
   @Test
