@@ -4,7 +4,7 @@ import io.stele.client.JobRenewal;
 import io.stele.client.Jobs;
 import io.stele.files.DurableFile;
 import io.stele.files.DurableFiles;
-import io.stele.format.NameSpace;
+import io.stele.files.NameSpace;
 import io.stele.metadata.JobNodes;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
@@ -315,7 +315,7 @@ public final class JobOutput {
 
   /** The files of all tasks: as they were when somebody first asked. */
   private Map<TableId, List<FileRef>> files() throws IOException {
-    NameSpace.catchUp(fs); // Other processes have published the tasks.
+    NameSpace.catchUp(fs, directory); // Other processes have published the tasks.
     Path all = new Path(directory, ALL);
     if (!fs.exists(all)) {
       Map<TableId, List<FileRef>> files = new TreeMap<>();

@@ -1,13 +1,8 @@
 package io.stele.files;
 
 import java.io.IOException;
-import java.net.URI;
-import java.util.Arrays;
-import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.FilterFileSystem;
 import org.apache.hadoop.fs.LeaseRecoverable;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RawLocalFileSystem;
@@ -40,7 +35,10 @@ public final class WriteLeases {
   public static WriteLeases in(FileSystem fs, Path directory) throws IOException {
     Path resolved = fs.resolvePath(directory);
     FileSystem holder =
-        holder(fs, resolved.toUri())
+        Mounts.find(
+                fs,
+                resolved.toUri(),
+                one -> one instanceof LeaseRecoverable || one instanceof RawLocalFileSystem)
             .orElseThrow(
                 () ->
                     new NotDurableException(
@@ -55,27 +53,6 @@ public final class WriteLeases {
             ? Optional.of(recoverable)
             : Optional.empty(),
         holder == fs ? directory : resolved);
-  }
-
-  /** What recovers leases, or is local, among {@code fs} and what is behind it. */
-  private static Optional<FileSystem> holder(FileSystem fs, URI resolved) {
-    if (fs instanceof LeaseRecoverable || fs instanceof RawLocalFileSystem) {
-      return Optional.of(fs);
-    }
-    if (fs instanceof FilterFileSystem filter) {
-      return holder(filter.getRawFileSystem(), resolved);
-    }
-    FileSystem[] mounted = fs.getChildFileSystems();
-    return (mounted == null ? List.<FileSystem>of() : Arrays.asList(mounted))
-        .stream()
-            .filter(child -> isOf(child.getUri(), resolved))
-            .flatMap(child -> holder(child, resolved).stream())
-            .findFirst();
-  }
-
-  private static boolean isOf(URI fileSystem, URI file) {
-    return Objects.equals(fileSystem.getScheme(), file.getScheme())
-        && Objects.equals(fileSystem.getAuthority(), file.getAuthority());
   }
 
   /** Whether there are none, as the files are local. */

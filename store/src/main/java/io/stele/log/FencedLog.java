@@ -1,7 +1,7 @@
 package io.stele.log;
 
 import io.stele.files.DurableFiles;
-import io.stele.format.NameSpace;
+import io.stele.files.NameSpace;
 import io.stele.model.CorruptionException;
 import io.stele.model.TabletKind;
 import io.stele.runtime.ProcessRuntime;
@@ -83,7 +83,7 @@ public final class FencedLog {
    * they were written.
    */
   static List<Segment> segments(FileSystem fs, Path directory, TabletKind kind) throws IOException {
-    NameSpace.catchUp(fs);
+    NameSpace.catchUp(fs, directory);
     Path file = new Path(directory, NAME);
     String text;
     try (FSDataInputStream in = fs.open(file)) {

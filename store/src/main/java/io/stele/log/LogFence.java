@@ -1,7 +1,7 @@
 package io.stele.log;
 
+import io.stele.files.NameSpace;
 import io.stele.files.WriteLeases;
-import io.stele.format.NameSpace;
 import io.stele.runtime.FanOut;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
@@ -98,7 +98,7 @@ public final class LogFence {
    * @throws IOException if it failed: call again
    */
   public Optional<Path> rename(Path directory, Path fenced) throws IOException {
-    NameSpace.catchUp(fs); // Another master may have fenced it, or begun to.
+    NameSpace.catchUp(fs, directory); // Another master may have fenced it, or begun to.
     boolean renamedBefore = fs.exists(fenced);
     if (fs.exists(directory)) {
       if (renamedBefore) {
@@ -131,7 +131,7 @@ public final class LogFence {
   public void close(Path fenced, BooleanSupplier ended) throws IOException {
     if (!FencedLog.isListed(fs, fenced)) {
       Map<String, Segment> instead = closeAll(fenced, ended);
-      NameSpace.catchUp(fs); // The DataNodes have closed them, not this process.
+      NameSpace.catchUp(fs, fenced); // The DataNodes have closed them, not this process.
       FencedLog.list(runtime, fs, fenced, instead);
     }
   }

@@ -1,6 +1,6 @@
 package io.stele.log;
 
-import io.stele.format.NameSpace;
+import io.stele.files.NameSpace;
 import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
 import io.stele.model.TabletKind;
@@ -187,7 +187,7 @@ public final class LogRepair {
               ? new AcceptedLosses.Loss(segment, AcceptedLosses.WHOLE)
               : AcceptedLosses.Loss.of(one));
     }
-    NameSpace.catchUp(fs);
+    NameSpace.catchUp(fs, directory);
     int number = 1;
     while (fs.exists(AcceptedLosses.file(directory, segment + "." + number))) {
       number++;
@@ -206,7 +206,7 @@ public final class LogRepair {
    */
   public static void giveUp(ProcessRuntime runtime, FileSystem fs, Path logs, Path recovery)
       throws IOException {
-    NameSpace.catchUp(fs);
+    NameSpace.catchUp(fs, logs);
     for (Path directory : List.of(logs, recovery)) {
       if (fs.exists(directory)) {
         throw SteleException.refused(
@@ -219,7 +219,7 @@ public final class LogRepair {
 
   /** The logs of fenced servers below {@code recovery} that tablets may still need. */
   public static List<Path> logs(FileSystem fs, Path recovery) throws IOException {
-    NameSpace.catchUp(fs);
+    NameSpace.catchUp(fs, recovery);
     List<Path> logs = new ArrayList<>();
     try {
       for (FileStatus directory : fs.listStatus(recovery)) {

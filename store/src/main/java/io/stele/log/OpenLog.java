@@ -1,7 +1,7 @@
 package io.stele.log;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.stele.format.NameSpace;
+import io.stele.files.NameSpace;
 import io.stele.model.TabletKind;
 import io.stele.runtime.FreshRead;
 import io.stele.runtime.Futures;
@@ -66,7 +66,7 @@ final class OpenLog implements SortedSegments, AutoCloseable {
         new FreshRead<>(
             runtime,
             () -> {
-              NameSpace.catchUp(fs);
+              NameSpace.catchUp(fs, directory);
               return AcceptedLosses.read(fs, directory);
             });
   }

@@ -2,7 +2,7 @@ package io.stele.log;
 
 import io.stele.files.DurableFile;
 import io.stele.files.DurableFiles;
-import io.stele.format.NameSpace;
+import io.stele.files.NameSpace;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.io.InputStream;
@@ -68,7 +68,7 @@ final class SegmentCopier {
    * flush to it, so a copy that is shorter lacks a block.
    */
   private long length(Segment open) throws IOException {
-    NameSpace.catchUp(fs);
+    NameSpace.catchUp(fs, open.path());
     return fs.getFileStatus(open.path()).getLen();
   }
 

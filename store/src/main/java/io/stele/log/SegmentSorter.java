@@ -1,7 +1,7 @@
 package io.stele.log;
 
+import io.stele.files.NameSpace;
 import io.stele.format.ByteWriter;
-import io.stele.format.NameSpace;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
 import io.stele.runtime.ProcessRuntime;
@@ -131,7 +131,7 @@ public final class SegmentSorter {
    * @throws IOException if it cannot be read, or the sorted file not written
    */
   public void sort(Segment segment) throws IOException {
-    NameSpace.catchUp(fs);
+    NameSpace.catchUp(fs, segment.path());
     Path sorted = SortedFormat.path(segment);
     if (fs.exists(sorted)) {
       return;

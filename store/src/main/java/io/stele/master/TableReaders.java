@@ -2,7 +2,7 @@ package io.stele.master;
 
 import io.stele.files.AccessLists;
 import io.stele.files.DurableFiles;
-import io.stele.format.NameSpace;
+import io.stele.files.NameSpace;
 import io.stele.metadata.Layout;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
@@ -73,7 +73,7 @@ final class TableReaders {
           lists.letReadDirectory(directory, readers);
           return List.of();
         });
-    NameSpace.catchUp(fs); // Tablet servers have made what is listed now.
+    NameSpace.catchUp(fs, directory); // Tablet servers have made what is listed now.
     for (FileStatus tablet : Sweeper.list(fs, directory)) {
       applyTo(
           table,

@@ -1,7 +1,7 @@
 package io.stele.tabletserver;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.stele.format.NameSpace;
+import io.stele.files.NameSpace;
 import io.stele.metadata.JobNodes;
 import io.stele.model.SteleException;
 import io.stele.record.Pending;
@@ -21,6 +21,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,6 +42,7 @@ final class JobFiles implements AutoCloseable {
 
   private final ProcessRuntime runtime;
   private final FileSystem fs;
+  private final Path root;
   private final HostedTablets tablets;
   private final JobNodes jobs;
   private final WorkerPool askers;
@@ -53,9 +55,15 @@ final class JobFiles implements AutoCloseable {
   private volatile long nextLookNanos;
   private volatile Set<String> over = Set.of(); // Of the jobs whose files wait here.
 
-  JobFiles(ProcessRuntime runtime, FileSystem fs, HostedTablets tablets, JobNodes jobs) {
+  /**
+   * The job files of a server's tablets.
+   *
+   * @param root the cluster's root directory, which the files are in
+   */
+  JobFiles(ProcessRuntime runtime, FileSystem fs, Path root, HostedTablets tablets, JobNodes jobs) {
     this.runtime = runtime;
     this.fs = fs;
+    this.root = root;
     this.tablets = tablets;
     this.jobs = jobs;
     this.askers = runtime.pool("job-files", ASKERS);
@@ -89,7 +97,7 @@ final class JobFiles implements AutoCloseable {
       LOG.info("No files of job {} are registered in {}: a family is gone", job, hosted.id());
       return; // Asked again, the client is told so.
     }
-    NameSpace.catchUp(fs); // A task has written them.
+    NameSpace.catchUp(fs, root); // A task has written them.
     hosted.tablet().register(changes);
   }
 
@@ -117,7 +125,7 @@ final class JobFiles implements AutoCloseable {
   }
 
   private void take(Tablet tablet, String job) throws IOException {
-    NameSpace.catchUp(fs);
+    NameSpace.catchUp(fs, root);
     tablet.minorCompact(); // Most of the memtable, while writes go on.
     try {
       Futures.await(runtime, tablet.pauseWrites(), "pausing the writes of tablet " + tablet.id());

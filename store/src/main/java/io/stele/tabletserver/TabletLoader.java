@@ -1,6 +1,6 @@
 package io.stele.tabletserver;
 
-import io.stele.format.NameSpace;
+import io.stele.files.NameSpace;
 import io.stele.log.FencedLogs;
 import io.stele.log.RecordSource;
 import io.stele.memtable.MemoryAccount;
@@ -66,7 +66,7 @@ final class TabletLoader {
         new FreshRead<>(
             server.runtime(),
             () -> {
-              NameSpace.catchUp(storage.fs());
+              NameSpace.catchUp(storage.fs(), storage.layout().root());
               return true;
             });
     this.userRoom = room(server, TabletKind.USER);

@@ -3,7 +3,7 @@ package io.stele.tabletserver;
 import io.stele.config.MemoryPlan;
 import io.stele.config.ProcessMemory;
 import io.stele.config.TabletServerConfig;
-import io.stele.format.NameSpace;
+import io.stele.files.NameSpace;
 import io.stele.lock.Lease;
 import io.stele.lock.Lock;
 import io.stele.lock.LockPaths;
@@ -227,7 +227,8 @@ public final class TabletServer {
     JobNodes jobs = new JobNodes(context.runtime(), locks);
     JobPins pins = new JobPins(context.runtime(), context.tablets(), jobs);
     teardown.add(pins::close);
-    JobFiles files = new JobFiles(context.runtime(), fs, context.tablets(), jobs);
+    JobFiles files =
+        new JobFiles(context.runtime(), fs, config.cluster().root(), context.tablets(), jobs);
     teardown.add(files::close);
     return new Maintenance(context, lifecycle, loader, pins, files, config);
   }
@@ -291,7 +292,7 @@ public final class TabletServer {
    * over, which may bring back the old name of one that was renamed meanwhile.
    */
   private void checkNotFenced(FileSystem fs, Layout layout) throws IOException {
-    NameSpace.catchUp(fs);
+    NameSpace.catchUp(fs, layout.root());
     if (!fs.exists(layout.logs(id())) || fs.exists(layout.recovery(id()))) {
       throw new IOException(
           "the master treated server " + id() + " as dead before it had its lock: start another");

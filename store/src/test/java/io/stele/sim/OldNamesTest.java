@@ -4,12 +4,15 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.files.NameSpace;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FilterFileSystem;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -73,6 +76,21 @@ class OldNamesTest {
     assertSeesNow();
     writer.delete(NEW, false);
     assertSeesNow(); // And nothing later.
+  }
+
+  @Test
+  void soDoesOneBehindAMountTable() throws IOException {
+    FileSystem mounts =
+        new FilterFileSystem(reader) {
+          @Override
+          public void msync() {
+            throw new UnsupportedOperationException("as ViewFileSystem does");
+          }
+        };
+    reader.answerFromOldNames(true);
+    change();
+    NameSpace.catchUp(mounts, new Path(NEW, "is/not/there"));
+    assertSeesNow();
   }
 
   @Test

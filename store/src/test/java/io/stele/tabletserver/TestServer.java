@@ -165,7 +165,7 @@ final class TestServer implements AutoCloseable {
     this.lifecycle = new TabletLifecycle(context, loader, splitter, news);
     this.jobs = new JobNodes(runtime, locks);
     this.pins = new JobPins(runtime, context.tablets(), jobs);
-    this.files = new JobFiles(runtime, fs, context.tablets(), jobs);
+    this.files = new JobFiles(runtime, fs, layout.root(), context.tablets(), jobs);
   }
 
   private static TabletStorage untimed(TabletStorage storage) {
