@@ -20,14 +20,12 @@ import io.stele.tablet.JobFileWriter;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.stream.Stream;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
@@ -60,8 +58,6 @@ public final class JobOutput {
   private static final String ATTEMPT = ".attempt";
   private static final String TASK = ".task";
   private static final String ALL = "job";
-  private static final Comparator<String> BY_NUMBER =
-      Comparator.comparingInt(String::length).thenComparing(Comparator.naturalOrder());
 
   private final Jobs jobs;
   private final String job;
@@ -342,17 +338,11 @@ public final class JobOutput {
     }
   }
 
-  /**
-   * In the order of their numbers, which have more digits after 999,999: what a later task wrote to
-   * a row is the later.
-   */
-  private List<FileStatus> tasks() throws IOException {
+  private FileStatus[] tasks() throws IOException {
     try {
-      return Stream.of(fs.listStatus(directory, path -> path.getName().endsWith(TASK)))
-          .sorted(Comparator.comparing((FileStatus file) -> file.getPath().getName(), BY_NUMBER))
-          .toList();
+      return fs.listStatus(directory, path -> path.getName().endsWith(TASK));
     } catch (FileNotFoundException e) {
-      return List.of(); // No task has written anything.
+      return new FileStatus[0]; // No task has written anything.
     }
   }
 

@@ -80,6 +80,15 @@ public final class DurableFile extends OutputStream {
     return stream.isPresent() ? OptionalInt.of(stream.get().replicas()) : OptionalInt.empty();
   }
 
+  /**
+   * Whether that block is on {@code least} nodes, or on as many as the file is to have, as far as
+   * the file system says.
+   */
+  public boolean hasReplicas(int least) throws IOException {
+    OptionalInt replicas = replicas();
+    return replicas.isEmpty() || replicas.getAsInt() >= Math.min(least, replication());
+  }
+
   /** The node with the first replica of that block; empty if the file system does not say. */
   public Optional<String> firstNode() {
     return replicated().flatMap(ReplicatedStream::firstNode);

@@ -7,6 +7,7 @@ import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
@@ -50,12 +51,16 @@ final class SegmentCopier {
     try {
       long known = length(open);
       Path file = new Path(directory, open.path().getName());
-      long length = copy(open.path(), file);
-      if (length >= known) {
-        LOG.info("{} is not closed yet: its {} bytes were copied to {}", open.path(), length, file);
-        return Optional.of(new Segment(open.kind(), open.number(), file, length));
+      OptionalLong length = copy(open.path(), file);
+      if (length.isEmpty()) {
+        LOG.info("{} is not closed yet, and a copy gets too few replicas", open.path());
+      } else if (length.getAsLong() >= known) {
+        long bytes = length.getAsLong();
+        LOG.info("{} is not closed yet: its {} bytes were copied to {}", open.path(), bytes, file);
+        return Optional.of(new Segment(open.kind(), open.number(), file, bytes));
+      } else {
+        LOG.info("{} is not closed yet, and its last block cannot be seen", open.path());
       }
-      LOG.info("{} is not closed yet, and its last block cannot be seen", open.path());
     } catch (IOException e) {
       LOG.info("{} is not closed yet, and cannot be copied: {}", open.path(), e.toString());
     }
@@ -72,7 +77,11 @@ final class SegmentCopier {
     return fs.getFileStatus(open.path()).getLen();
   }
 
-  private long copy(Path from, Path to) throws IOException {
+  /**
+   * How many bytes were copied; empty if the copy is on fewer nodes than the records were when they
+   * were acknowledged, as it is what counts from now on.
+   */
+  private OptionalLong copy(Path from, Path to) throws IOException {
     DurableFiles files = new DurableFiles(fs);
     files.mkdirs(to.getParent());
     long length = 0;
@@ -84,8 +93,11 @@ final class SegmentCopier {
         length += read;
       }
       out.hsync();
+      if (!out.hasReplicas(LogOptions.DEFAULT.replicasMin())) {
+        return OptionalLong.empty();
+      }
     }
-    return length;
+    return OptionalLong.of(length);
   }
 
   private void delete(Path directory) {

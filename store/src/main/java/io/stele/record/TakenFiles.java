@@ -17,6 +17,11 @@ import java.util.List;
  * @param upTo the highest number that this takes
  */
 public record TakenFiles(List<FileRef> removed, List<FileRef> added, long clearedAt, long upTo) {
+  private static final Comparator<PendingFile> BY_WRITER =
+      Comparator.comparingInt((PendingFile file) -> file.writer().length())
+          .thenComparing(PendingFile::writer)
+          .thenComparing(file -> file.file().path());
+
   public TakenFiles {
     removed = List.copyOf(removed);
     added = List.copyOf(added);
@@ -24,7 +29,8 @@ public record TakenFiles(List<FileRef> removed, List<FileRef> added, long cleare
 
   /**
    * Takes what waits for a job. Rows are cleared first; above that the files of each writer get a
-   * number, in the order of their names, so that those of two may have cells of the same columns.
+   * number, in the order of their names, so that those of two may have cells of the same columns. A
+   * longer name is the later one: its task's number has more digits than the names reserve.
    *
    * @param waiting all that waits for the job
    * @param files the tablet's, which have all that was written to it
@@ -45,7 +51,7 @@ public record TakenFiles(List<FileRef> removed, List<FileRef> added, long cleare
     }
     TakenFiles cleared = cleared(rows, files, before, pins);
     List<FileRef> added = new ArrayList<>(cleared.added);
-    written.sort(Comparator.comparing(file -> file.file().path()));
+    written.sort(BY_WRITER);
     long upTo = cleared.upTo;
     String writer = "";
     for (PendingFile file : written) {

@@ -190,6 +190,15 @@ class EndedWriterTest {
   }
 
   @Test
+  void aSegmentIsClosedFirstWhereACopyWouldBeOnTooFewNodes() throws Exception {
+    disk.dataNodes(1);
+    fence(true);
+    assertThat(runtime.nanoTime()).isGreaterThanOrEqualTo(CLOSED_AFTER.toNanos());
+    assertThat(read()).isEqualTo(acknowledged);
+    assertThat(listed()).noneMatch(one -> one.path().getParent().getName().startsWith("copy."));
+  }
+
+  @Test
   void aSegmentOfWhichNothingWasWrittenIsNotMissed() throws Exception {
     Path logs = new Path("crash:/logs/other");
     CrashableFileSystem other = disk.mount();
