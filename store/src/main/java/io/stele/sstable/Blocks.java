@@ -98,6 +98,18 @@ final class Blocks {
     return new StoredBlock(bytes, 0, false);
   }
 
+  /** Caches a block that was read with others, unless it is damaged or the file is to be whole. */
+  void take(BlockKind kind, Handle handle, StoredBlock stored) {
+    if (cache.wantsWhole()) {
+      return;
+    }
+    try {
+      cache.read(kind, handle, decode(kind, handle, stored), stored);
+    } catch (CorruptionException e) {
+      LOG.debug("A block that nobody has asked for yet is damaged", e);
+    }
+  }
+
   /** Reads and checks a block, bypassing the cache. */
   Contents read(BlockKind kind, Handle handle) throws IOException {
     return check(kind, handle, readStored(handle).bytes(), 0, NOTHING);

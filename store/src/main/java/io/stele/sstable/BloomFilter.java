@@ -28,6 +28,19 @@ final class BloomFilter {
     this.familyTombstones = properties.familyTombstones() > 0;
   }
 
+  /**
+   * Takes the filter's blocks from the file's tail, where all of them are in it: the first read of
+   * the file needs one. A damaged one is left for that read to report.
+   */
+  void takeFrom(FileTail tail) {
+    if (root.level() > 0 || root.count() == 0 || tail.stored(root.handle(0)).isEmpty()) {
+      return;
+    }
+    for (int i = 0; i < root.count(); i++) {
+      blocks.take(BlockKind.BLOOM, root.handle(i), tail.stored(root.handle(i)).orElseThrow());
+    }
+  }
+
   /** Whether the row may be in the file. */
   boolean mayContainRow(byte[] rowPart, ReadOptions options) throws IOException {
     IndexCursor index = index(options);

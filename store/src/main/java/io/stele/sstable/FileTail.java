@@ -2,6 +2,7 @@ package io.stele.sstable;
 
 import io.stele.format.MalformedException;
 import java.io.IOException;
+import java.util.Optional;
 
 /** The last bytes of a file, read at once, and the footer in them. */
 final class FileTail {
@@ -41,9 +42,17 @@ final class FileTail {
   /** A block of the file: from the tail if it is there, or read. */
   Contents block(Blocks blocks, BlockKind kind, Handle handle) throws IOException {
     checkInside(handle);
-    return handle.offset() >= start
-        ? blocks.check(kind, handle, bytes, (int) (handle.offset() - start), new byte[0])
+    Optional<StoredBlock> here = stored(handle);
+    return here.isPresent()
+        ? blocks.check(kind, handle, bytes, here.get().at(), new byte[0])
         : blocks.read(kind, handle);
+  }
+
+  /** A block inside the file, not checked, if the tail has it. */
+  Optional<StoredBlock> stored(Handle handle) {
+    return handle.offset() >= start
+        ? Optional.of(new StoredBlock(bytes, (int) (handle.offset() - start), true))
+        : Optional.empty();
   }
 
   /** Refuses a handle that cannot be of a block of the file. */

@@ -8,7 +8,10 @@ import io.stele.model.RowRange;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -25,23 +28,29 @@ public final class SSTable implements Closeable {
   /** The memory of the properties beside their keys, in bytes. */
   private static final int PROPERTIES_BYTES = 1024;
 
+  /** Meta blocks up to this size are kept when the file is opened, in bytes. */
+  private static final int META_BYTES = 512;
+
   private final Blocks blocks;
   private final Footer footer;
   private final IndexBlock indexRoot;
   private final Optional<BloomFilter> bloom;
   private final PropertiesBlock properties;
+  private final Map<String, byte[]> metaBlocks; // Small ones that came with the tail, as stored.
 
   private SSTable(
       Blocks blocks,
       Footer footer,
       IndexBlock indexRoot,
       Optional<BloomFilter> bloom,
-      PropertiesBlock properties) {
+      PropertiesBlock properties,
+      Map<String, byte[]> metaBlocks) {
     this.blocks = blocks;
     this.footer = footer;
     this.indexRoot = indexRoot;
     this.bloom = bloom;
     this.properties = properties;
+    this.metaBlocks = metaBlocks;
   }
 
   /** Opens a file whose blocks are cached when they are read. */
@@ -103,11 +112,26 @@ public final class SSTable implements Closeable {
           blocks.decodeIndex(
               tail.block(blocks, BlockKind.BLOOM_INDEX, footer.bloom()), footer.bloom().offset());
       bloom = Optional.of(new BloomFilter(blocks, bloomRoot, decoded.properties()));
+      bloom.get().takeFrom(tail);
     }
-    for (Handle handle : decoded.metaBlocks().values()) {
+    return new SSTable(blocks, footer, indexRoot, bloom, decoded, small(tail, decoded));
+  }
+
+  /** The small meta blocks that the tail has: a tablet that opens the file needs them at once. */
+  private static Map<String, byte[]> small(FileTail tail, PropertiesBlock properties)
+      throws IOException {
+    Map<String, byte[]> small = new HashMap<>();
+    for (Map.Entry<String, Handle> meta : properties.metaBlocks().entrySet()) {
+      Handle handle = meta.getValue();
       tail.checkInside(handle);
+      Optional<StoredBlock> stored = tail.stored(handle);
+      if (stored.isPresent() && handle.length() <= META_BYTES) {
+        int at = stored.get().at();
+        small.put(
+            meta.getKey(), Arrays.copyOfRange(stored.get().bytes(), at, at + handle.length()));
+      }
     }
-    return new SSTable(blocks, footer, indexRoot, bloom, decoded);
+    return small;
   }
 
   /** The file's path. */
@@ -130,6 +154,7 @@ public final class SSTable implements Closeable {
         + bloom.map(BloomFilter::weight).orElse(0)
         + properties.properties().firstKey().length()
         + properties.properties().lastKey().length()
+        + metaBlocks.values().stream().mapToInt(block -> block.length).sum()
         + PROPERTIES_BYTES;
   }
 
@@ -237,9 +262,15 @@ public final class SSTable implements Closeable {
   /** The meta block of that name. */
   public Optional<Bytes> metaBlock(String name) throws IOException {
     Handle handle = properties.metaBlocks().get(name);
-    return handle == null
-        ? Optional.empty()
-        : Optional.of(Bytes.wrap(blocks.read(BlockKind.META, handle).toByteArray()));
+    if (handle == null) {
+      return Optional.empty();
+    }
+    byte[] stored = metaBlocks.get(name);
+    Contents contents =
+        stored == null
+            ? blocks.read(BlockKind.META, handle)
+            : blocks.check(BlockKind.META, handle, stored, 0, NOTHING);
+    return Optional.of(Bytes.wrap(contents.toByteArray()));
   }
 
   /** The names of the meta blocks. */

@@ -87,6 +87,26 @@ class SSTableReadTest {
   }
 
   @Test
+  void whatATabletNeedsFirstOfAFileComesWithTheReadThatOpensIt() throws IOException {
+    SSTableOptions options =
+        SSTableOptions.DEFAULT.withBlockBytes(64 << 10).withBloom(Bloom.ROW).withCodec(Codec.NONE);
+    List<TestCell> large = new ArrayList<>();
+    for (int i = 0; i < 500; i++) {
+      large.add(TestCell.put(row(i), "q", i, "value ".repeat(100)));
+    }
+    ArrayFileSystem file = new ArrayFileSystem(SSTableFiles.bytes(directory, options, 9, large));
+    assertThat(file.contents.length).isGreaterThan(4 * SSTableFormat.TAIL_BYTES);
+    try (SSTable table = SSTableFiles.open(file, new CaffeineBlockCache(4 << 20, 0))) {
+      assertThat(table.metaBlock("operations")).contains(Bytes.of("the operations"));
+      Bytes row = large.get(100).row();
+      assertThat(table.mayContainRow(row, ReadOptions.POINT)).isTrue();
+      assertThat(file.reads).isEqualTo(1);
+      SSTableFiles.scan(table, RowRange.single(row), ReadOptions.POINT);
+      assertThat(file.reads).as("with the block that has the row").isEqualTo(2);
+    }
+  }
+
+  @Test
   void aLookupReadsAtMostOneDataBlock() throws IOException {
     // Keeps all but data blocks.
     CaffeineBlockCache cache = new CaffeineBlockCache(8 << 20, 0);
