@@ -43,6 +43,7 @@ final class Maintenance implements JobOutcomes {
   private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
   private static final String MINOR = "make a minor compaction";
   private static final String SERVE = "be served";
+  static final String SPLIT = "split";
   private static final String PIN = "be pinned";
   private static final String REGISTER = "register the files of job ";
   private static final String RESOLVE = "resolve the files of jobs that are over";
@@ -344,19 +345,20 @@ final class Maintenance implements JobOutcomes {
     Tablet tablet = hosted.tablet();
     TabletRecord record = hosted.record();
     TableSchema schema = tablet.schema();
-    if (tablet.fileBytes() > schema.splitBytes() && hosted.maySplit()) {
+    boolean splits = tablet.fileBytes() > schema.splitBytes() && hosted.maySplit();
+    if (splits && !hosted.isResting(SPLIT)) {
       start(
           hosted,
           hosted.rewrites(),
           HostedTablet.REWRITES_MAX,
           threads(hosted).splits(),
-          "split",
+          SPLIT,
           () -> lifecycle.split(hosted));
-      return;
+      return; // One that fails does not keep the files from being merged meanwhile.
     }
     boolean merges = tablet.wantsMergingCompaction();
     boolean collects = tablet.wantsToCollectGarbage(config.garbageInterval());
-    if (!merges && !collects && hosted.rewrites().free() == HostedTablet.REWRITES_MAX) {
+    if (!splits && !merges && !collects && hosted.rewrites().free() == HostedTablet.REWRITES_MAX) {
       hosted.foundIdle(record, schema);
     }
     Executor threads = threads(hosted).rewrites();

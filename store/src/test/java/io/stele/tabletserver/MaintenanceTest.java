@@ -153,6 +153,21 @@ class MaintenanceTest {
   }
 
   @Test
+  void filesAreMergedThoughTheirTabletCannotBeSplit() throws Exception {
+    try (TestServer server = server()) {
+      HostedTablet hosted = aboveItsSplitSize(server);
+      for (int i = 0; !hosted.tablet().wantsMergingCompaction(); i++) {
+        TestServer.put(hosted, "row" + i, "value");
+        hosted.tablet().minorCompact();
+      }
+      hosted.failed(Maintenance.SPLIT, "the index of a file is damaged", false);
+      maintenance(server).round();
+      assertThat(server.splits.size()).isZero();
+      assertThat(server.rewrites.size()).isEqualTo(1);
+    }
+  }
+
+  @Test
   void aSplitThatHasTheOnlyThreadDoesNotWaitForOneThatIsQueued() throws Exception {
     try (TestServer server = server()) {
       HostedTablet hosted = aboveItsSplitSize(server);
