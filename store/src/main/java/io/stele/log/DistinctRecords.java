@@ -3,10 +3,9 @@ package io.stele.log;
 import io.stele.format.ByteWriter;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.zip.CRC32C;
 
@@ -22,7 +21,7 @@ import java.util.zip.CRC32C;
 public final class DistinctRecords {
   private final TabletId tablet;
   private final long above;
-  private final Map<Long, Integer> seen = new HashMap<>(); // Sequence numbers; checksums.
+  private final RecordChecksums seen = new RecordChecksums();
   private final Set<Long> passedOver = new HashSet<>();
   private long last;
 
@@ -48,8 +47,8 @@ public final class DistinctRecords {
       return false;
     }
     int checksum = checksum(record);
-    Integer before = seen.putIfAbsent(record.sequence(), checksum);
-    if (before != null && before != checksum) {
+    OptionalInt before = seen.putIfAbsent(record.sequence(), checksum);
+    if (before.isPresent() && before.getAsInt() != checksum) {
       throw new SteleException(
           SteleException.Code.CORRUPTION,
           "the logs of tablet "
@@ -59,7 +58,7 @@ public final class DistinctRecords {
               + ": it is not opened, as one of them is wrong");
     }
     last = Math.max(last, record.sequence());
-    return before == null;
+    return before.isEmpty();
   }
 
   /** A checksum of the whole record: records may be many and large, so none is kept. */
@@ -79,7 +78,7 @@ public final class DistinctRecords {
         last = Math.max(last, one); // So that the number gets no other meaning.
       }
     }
-    passedOver.removeIf(seen::containsKey);
+    passedOver.removeIf(seen::has);
   }
 
   /**
@@ -88,13 +87,13 @@ public final class DistinctRecords {
    * @throws SteleException CORRUPTION if one is
    */
   public void checkComplete() {
-    if (seen.size() + passedOver.size() != last - above) {
+    if (seen.count() + passedOver.size() != last - above) {
       throw new SteleException(
           SteleException.Code.CORRUPTION,
           "the logs of tablet "
               + tablet
               + " lack "
-              + (last - above - seen.size() - passedOver.size())
+              + (last - above - seen.count() - passedOver.size())
               + " of the records "
               + (above + 1)
               + " to "
@@ -117,12 +116,12 @@ public final class DistinctRecords {
 
   /** The number of records to replay. */
   public long count() {
-    return seen.size();
+    return seen.count();
   }
 
   private long firstMissing() {
     long missing = above + 1;
-    while (seen.containsKey(missing) || passedOver.contains(missing)) {
+    while (seen.has(missing) || passedOver.contains(missing)) {
       missing++;
     }
     return missing;
