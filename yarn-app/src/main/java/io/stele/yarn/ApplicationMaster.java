@@ -544,6 +544,21 @@ final class ApplicationMaster implements ResourceManager.Listener {
   }
 
   @Override
+  public void refused(SlotId slot, String reason) {
+    events.add(
+        () -> {
+          if (state.refused(slot, reason, clock.instant())) {
+            LOG.warn(
+                "{}: YARN refuses a container for it; will ask again in {} s: {}",
+                slot,
+                ApplicationState.REFUSAL_PAUSE.toSeconds(),
+                reason);
+            resourceManager.withdraw(slot);
+          }
+        });
+  }
+
+  @Override
   public void completed(List<ContainerStatus> ended) {
     events.add(() -> ended.forEach(this::ended));
   }

@@ -34,12 +34,19 @@ final class ApplicationState {
   /** A container given back is forgotten after this, should YARN never report its end. */
   private static final Duration RELEASE_WAIT = Duration.ofSeconds(30);
 
+  /** What YARN refuses is asked for again after this: queues, labels and nodes change. */
+  static final Duration REFUSAL_PAUSE = Duration.ofSeconds(30);
+
   private final ApplicationSnapshot.Limits limits;
   private final Map<ComponentKind, Integer> wanted = new EnumMap<>(ComponentKind.class);
   private final Map<String, HeldContainer> containers = new LinkedHashMap<>();
   private final Map<SlotId, Ask> asks = new TreeMap<>();
   private final Map<String, Node> nodes = new TreeMap<>();
   private final Map<SlotId, SlotHistory> history = new TreeMap<>();
+
+  /** Why YARN refused the last request for a slot that has not got a container since. */
+  private final Map<SlotId, String> refusals = new TreeMap<>();
+
   private final Set<ComponentKind> provenKinds = EnumSet.noneOf(ComponentKind.class);
 
   /** Since when nodes have been known to leave. */
@@ -155,7 +162,18 @@ final class ApplicationState {
     return containers.containsKey(id) && calledBack.add(id);
   }
 
+  /** Notes that YARN refuses the slot's request; returns whether there is one. */
+  boolean refused(SlotId slot, String reason, Instant now) {
+    if (asks.remove(slot) == null) {
+      return false;
+    }
+    refusals.put(slot, reason);
+    history.put(slot, historyOf(slot).pausedUntil(now.plus(REFUSAL_PAUSE)));
+    return true;
+  }
+
   void allocated(String id, SlotId slot, String node, Instant now) {
+    refusals.remove(slot);
     containers.putIfAbsent(id, new HeldContainer(id, slot, node, Phase.ALLOCATED, now));
   }
 
@@ -336,7 +354,12 @@ final class ApplicationState {
     if (ask != null) {
       return component.setState("ASKED").setNote(wait(ask, now)).build();
     }
-    return component.setState("WAITING").setNote(firstLine(past.lastExit())).build();
+    String refusal = refusals.get(slot);
+    String note =
+        refusal == null
+            ? firstLine(past.lastExit())
+            : "YARN refuses a container for it (will ask again): " + refusal;
+    return component.setState("WAITING").setNote(note).build();
   }
 
   private static String firstLine(String text) {

@@ -26,6 +26,9 @@ interface ResourceManager extends ClusterClaim.Applications {
 
     void recovered(List<Container> containers);
 
+    /** The slot's request cannot be met as YARN is now: to be withdrawn, and made again later. */
+    void refused(SlotId slot, String reason);
+
     void completed(List<ContainerStatus> statuses);
 
     void nodesChanged(List<NodeReport> reports);

@@ -48,6 +48,11 @@ record SlotHistory(
     return new SlotHistory(Optional.of(node), restarts, failures, notBefore, lastExit);
   }
 
+  /** Its next container is not asked for before {@code time}, whatever was to be. */
+  SlotHistory pausedUntil(Instant time) {
+    return new SlotHistory(lastNode, restarts, failures, time, lastExit);
+  }
+
   /** After an ending that YARN brought about: the next may follow at once. */
   SlotHistory endedByYarn(Instant now, String exit) {
     return new SlotHistory(lastNode, restarts + 1, failures, now, exit);

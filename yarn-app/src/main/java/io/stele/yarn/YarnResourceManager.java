@@ -34,7 +34,6 @@ import org.apache.hadoop.yarn.client.api.impl.AMRMClientImpl;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.exceptions.ApplicationNotFoundException;
 import org.apache.hadoop.yarn.exceptions.InvalidApplicationMasterRequestException;
-import org.apache.hadoop.yarn.exceptions.InvalidResourceRequestException;
 import org.apache.hadoop.yarn.exceptions.YarnException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -179,7 +178,7 @@ final class YarnResourceManager implements ResourceManager {
     return portInNodeName ? id.getHost() + ":" + id.getPort() : id.getHost();
   }
 
-  /** Tells which heartbeats were answered; the asynchronous client does not. */
+  /** Tells which heartbeats were answered and which asks refused; YARN's client does not. */
   private static final class Heartbeats extends AMRMClientImpl<ContainerRequest> {
     private final ProcessRuntime runtime;
     private final Listener listener;
@@ -187,6 +186,15 @@ final class YarnResourceManager implements ResourceManager {
     Heartbeats(ProcessRuntime runtime, Listener listener) {
       this.runtime = runtime;
       this.listener = listener;
+    }
+
+    @Override
+    protected void serviceStart() throws Exception {
+      super.serviceStart();
+      rmClient =
+          new SeparatedAsks(
+              rmClient,
+              (id, reason) -> SlotId.of(id).ifPresent(slot -> listener.refused(slot, reason)));
     }
 
     @Override
@@ -259,8 +267,7 @@ final class YarnResourceManager implements ResourceManager {
     public void onError(Throwable error) {
       // Comes for every heartbeat that failed; few failures are for good.
       if (error instanceof InvalidToken
-          || error instanceof InvalidApplicationMasterRequestException
-          || error instanceof InvalidResourceRequestException) {
+          || error instanceof InvalidApplicationMasterRequestException) {
         listener.dismissed("the ResourceManager refuses this attempt: " + error);
       } else {
         LOG.warn("A heartbeat to the ResourceManager failed; will send the next", error);

@@ -292,6 +292,32 @@ final class ApplicationMasterTest {
   }
 
   @Test
+  void aSlotThatYarnRefusesAContainerForIsAskedForAgainWithPausesAndOthersGoOn() throws Exception {
+    simulation.run(
+        () -> {
+          yarn.refused.add("tabletserver-2");
+          attempt();
+          assertThat(states())
+              .containsExactly(
+                  "master-1 RUNNING", "tabletserver-1 RUNNING", "tabletserver-2 WAITING");
+          assertThat(noteOf("tabletserver-2")).contains("YARN refuses", "larger than any node");
+          calls();
+          process.sleep(Duration.ofMinutes(5));
+          assertThat(exits).isEmpty();
+          List<String> asked = calls();
+          assertThat(asked).containsOnly("request tabletserver-2");
+          assertThat(asked).hasSizeBetween(5, 10);
+          yarn.end("tabletserver-1", 137);
+          process.sleep(A_WHILE);
+          assertThat(states()).contains("tabletserver-1 RUNNING");
+          yarn.refused.clear();
+          process.sleep(A_WHILE.multipliedBy(2));
+          assertThat(states()).contains("tabletserver-2 RUNNING");
+          assertThat(noteOf("tabletserver-2")).isEmpty();
+        });
+  }
+
+  @Test
   void aServerWhoseContainerYarnCallsBackGivesItsTabletsAwayAtOnce() throws Exception {
     simulation.run(
         () -> {

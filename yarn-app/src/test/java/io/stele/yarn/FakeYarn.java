@@ -47,6 +47,9 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   ResourceManager.Listener listener;
   boolean drainFails;
 
+  /** Slots for which it refuses containers. */
+  final Set<String> refused = new TreeSet<>();
+
   /** Whether no room is left: what is asked for waits. */
   boolean full;
 
@@ -152,6 +155,10 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   @Override
   public void request(Ask ask) {
     calls.add("request " + ask.slot());
+    if (refused.contains(ask.slot().toString())) {
+      runtime.after(ANSWER, () -> listener.refused(ask.slot(), "larger than any node"));
+      return;
+    }
     if (full) {
       waiting.add(ask);
       return;
