@@ -17,7 +17,9 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
 import org.apache.hadoop.yarn.api.records.Container;
+import org.apache.hadoop.yarn.api.records.ContainerExitStatus;
 import org.apache.hadoop.yarn.api.records.ContainerId;
+import org.apache.hadoop.yarn.api.records.ContainerState;
 import org.apache.hadoop.yarn.api.records.ContainerStatus;
 import org.apache.hadoop.yarn.api.records.FinalApplicationStatus;
 import org.apache.hadoop.yarn.api.records.NodeReport;
@@ -40,7 +42,8 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationMaster.class);
   private static final Duration TICK = Duration.ofSeconds(1);
   private static final int CALLS_MAX = 16;
-  private static final long NODES_INTERVAL_MILLIS = 5_000;
+  private static final Duration NODES_INTERVAL = Duration.ofMinutes(1);
+  private static final Duration NODES_INTERVAL_PLACING = Duration.ofSeconds(5);
 
   /** Starts processes in containers. */
   interface Starter {
@@ -198,6 +201,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
       claim();
       return;
     }
+    state.unknownToYarn().forEach(this::giveUp);
     for (Action action : Planner.plan(state.snapshot(now))) {
       take(action, now);
     }
@@ -394,6 +398,20 @@ final class ApplicationMaster implements ResourceManager.Listener {
     }
   }
 
+  /** YARN will not report the end of a container that it does not know, which may go on unseen. */
+  private void giveUp(HeldContainer held) {
+    LOG.warn(
+        "{}: YARN has forgotten {}: it has not listed {} for {} s",
+        held.slot(),
+        held.id(),
+        held.node(),
+        state.limits().nodeExpiry().toSeconds());
+    ContainerId id = ContainerId.fromString(held.id());
+    resourceManager.release(id);
+    ended(
+        ContainerStatus.newInstance(id, ContainerState.COMPLETE, "", ContainerExitStatus.ABORTED));
+  }
+
   private void enterFrom(String id, Phase from, Phase to) {
     if (state.phaseOf(id).equals(Optional.of(from))) {
       state.enter(id, to, clock.instant());
@@ -458,10 +476,15 @@ final class ApplicationMaster implements ResourceManager.Listener {
     nodesListed = clock.instant();
   }
 
-  /** Changes of nodes are reported; how full they are is asked while something is to be placed. */
+  /**
+   * Changes of nodes are reported. How full they are is asked while something is to be placed, and
+   * which there are from time to time: a ResourceManager that has restarted does not report those
+   * that did not come back.
+   */
   private void listNodesWhenNeeded(Instant now) {
     boolean placing = status.getComponentsList().stream().anyMatch(c -> !c.hasContainer());
-    if (!placing || listingNodes || now.isBefore(nodesListed.plusMillis(NODES_INTERVAL_MILLIS))) {
+    Duration interval = placing ? NODES_INTERVAL_PLACING : NODES_INTERVAL;
+    if (listingNodes || now.isBefore(nodesListed.plus(interval))) {
       return;
     }
     listingNodes = true;
@@ -472,7 +495,8 @@ final class ApplicationMaster implements ResourceManager.Listener {
               () -> {
                 listingNodes = false;
                 nodesListed = clock.instant();
-                nodes.ifPresent(alive -> state.nodesAre(alive, nodesListed));
+                nodes.ifPresentOrElse(
+                    alive -> state.nodesAre(alive, nodesListed), state::nodesAreUnknown);
               });
         });
   }

@@ -44,6 +44,7 @@ record ApplicationSnapshot(
    * @param drainTimeout how long a drained process may take to end
    * @param failuresMax failures after which an application that has never run fails
    * @param answerAge an attempt acts no longer than this after the ResourceManager answered it
+   * @param nodeExpiry a node that YARN lists no more for this long is gone with its containers
    * @param memoryMb the container size of each kind
    */
   record Limits(
@@ -51,6 +52,7 @@ record ApplicationSnapshot(
       Duration drainTimeout,
       int failuresMax,
       Duration answerAge,
+      Duration nodeExpiry,
       Map<ComponentKind, Long> memoryMb) {
     /** A node that may take any time to leave waits for replacements this long. */
     private static final Duration ANY_TIME = Duration.ofMinutes(10);

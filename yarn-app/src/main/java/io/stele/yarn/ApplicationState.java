@@ -34,6 +34,9 @@ final class ApplicationState {
   /** A container given back is forgotten after this, should YARN never report its end. */
   private static final Duration RELEASE_WAIT = Duration.ofSeconds(30);
 
+  /** Of the time between two lists of nodes no more than this counts: we may have stood still. */
+  private static final Duration LIST_GAP_MAX = Duration.ofMinutes(1);
+
   /** What YARN refuses is asked for again after this: queues, labels and nodes change. */
   static final Duration REFUSAL_PAUSE = Duration.ofSeconds(30);
 
@@ -48,6 +51,12 @@ final class ApplicationState {
   private final Map<SlotId, String> refusals = new TreeMap<>();
 
   private final Set<ComponentKind> provenKinds = EnumSet.noneOf(ComponentKind.class);
+
+  /** When nodes were last listed, if the last attempt at that succeeded and there were any. */
+  private Optional<Instant> listed = Optional.empty();
+
+  /** For how long nodes with containers of ours have been in no list; those in the last are not. */
+  private final Map<String, Duration> missing = new TreeMap<>();
 
   /** Since when nodes have been known to leave. */
   private final Map<String, Instant> leavingSince = new TreeMap<>();
@@ -137,10 +146,53 @@ final class ApplicationState {
     nodes.clear();
     alive.forEach(node -> nodeIs(node, now));
     leavingSince.keySet().retainAll(nodes.keySet());
+    if (nodes.isEmpty()) { // As it is when the ResourceManager has just begun.
+      nodesAreUnknown();
+    } else {
+      countMissing(now);
+    }
+  }
+
+  /** Notes that nodes could not be listed. */
+  void nodesAreUnknown() {
+    listed = Optional.empty();
+  }
+
+  private void countMissing(Instant now) {
+    Duration passed = listed.map(last -> Duration.between(last, now)).orElse(Duration.ZERO);
+    if (passed.compareTo(LIST_GAP_MAX) > 0) {
+      passed = LIST_GAP_MAX;
+    }
+    Map<String, Duration> before = Map.copyOf(missing);
+    missing.clear();
+    for (HeldContainer container : containers.values()) {
+      String node = container.node();
+      if (!nodes.containsKey(node)) {
+        Duration counted = before.get(node);
+        missing.put(node, counted == null ? Duration.ZERO : counted.plus(passed));
+      }
+    }
+    listed = Optional.of(now);
+  }
+
+  /**
+   * Containers whose nodes YARN has not listed for so long that it would have reported their end if
+   * it knew of them. A ResourceManager that has restarted does not know the containers of a node
+   * that never came back.
+   */
+  List<HeldContainer> unknownToYarn() {
+    return containers.values().stream()
+        .filter(container -> container.phase() != Phase.RELEASED)
+        .filter(
+            container ->
+                missing.getOrDefault(container.node(), Duration.ZERO).compareTo(limits.nodeExpiry())
+                    >= 0)
+        .toList();
   }
 
   void nodeIs(Node node, Instant now) {
     nodes.put(node.name(), node);
+    missing.remove(node.name());
     if (node.leaving()) {
       leavingSince.putIfAbsent(node.name(), now);
     } else {
@@ -174,6 +226,7 @@ final class ApplicationState {
 
   void allocated(String id, SlotId slot, String node, Instant now) {
     refusals.remove(slot);
+    missing.remove(node);
     containers.putIfAbsent(id, new HeldContainer(id, slot, node, Phase.ALLOCATED, now));
   }
 

@@ -134,6 +134,10 @@ record YarnSettings(
                         YarnConfiguration.RM_AM_EXPIRY_INTERVAL_MS,
                         YarnConfiguration.DEFAULT_RM_AM_EXPIRY_INTERVAL_MS)
                     / 2),
+            Duration.ofMillis(
+                conf.getLong(
+                    YarnConfiguration.RM_NM_EXPIRY_INTERVAL_MS,
+                    YarnConfiguration.DEFAULT_RM_NM_EXPIRY_INTERVAL_MS)),
             kinds.entrySet().stream()
                 .collect(
                     Collectors.toMap(Map.Entry::getKey, e -> e.getValue().process().memoryMb()))));

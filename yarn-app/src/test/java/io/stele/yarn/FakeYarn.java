@@ -36,6 +36,7 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
 
   private final ProcessRuntime runtime;
   private final List<String> nodes = new ArrayList<>(List.of("n1", "n2", "n3"));
+  private final Map<String, Integer> leaving = new TreeMap<>(); // Their seconds.
   private final Map<String, Container> containers = new TreeMap<>(); // By id.
   private final Set<String> started = new TreeSet<>();
   private int given;
@@ -46,6 +47,11 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   final Map<String, ClusterClaim.Fate> fates = new TreeMap<>();
   ResourceManager.Listener listener;
   boolean drainFails;
+
+  /** Whether nodes cannot be listed, and whether none are there. */
+  boolean listFails;
+
+  boolean listIsEmpty;
 
   /** Slots for which it refuses containers. */
   final Set<String> refused = new TreeSet<>();
@@ -111,7 +117,21 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   /** The node is to leave. */
   void decommission(String node, int seconds) {
     nodes.remove(node);
+    leaving.put(node, seconds);
     listener.nodesChanged(List.of(report(node, NodeState.DECOMMISSIONING, seconds)));
+  }
+
+  /** The node with its containers is known no more, and nobody is told. */
+  void forget(String node) {
+    nodes.remove(node);
+  }
+
+  void remember(String node) {
+    nodes.add(node);
+  }
+
+  private boolean knows(String node) {
+    return nodes.contains(node) || leaving.containsKey(node);
   }
 
   private static NodeReport report(String node, NodeState state, int timeToLeave) {
@@ -211,14 +231,26 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   @Override
   public void release(ContainerId id) {
     calls.add("release " + slot(id.toString()));
-    end(id, -100);
+    if (knows(containers.get(id.toString()).getNodeId().getHost())) {
+      end(id, -100);
+    }
   }
 
   @Override
-  public List<Node> nodes() {
-    return nodes.stream()
-        .map(node -> new Node(node, false, Optional.empty(), NODE_MB, NODE_MB))
-        .toList();
+  public List<Node> nodes() throws IOException {
+    if (listFails) {
+      throw new IOException("the ResourceManager does not answer");
+    }
+    List<Node> all = new ArrayList<>();
+    if (!listIsEmpty) {
+      nodes.forEach(node -> all.add(new Node(node, false, Optional.empty(), NODE_MB, NODE_MB)));
+      leaving.forEach(
+          (node, seconds) ->
+              all.add(
+                  new Node(
+                      node, true, Optional.of(Duration.ofSeconds(seconds)), NODE_MB, NODE_MB)));
+    }
+    return all;
   }
 
   @Override

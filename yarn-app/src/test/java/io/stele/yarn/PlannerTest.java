@@ -366,6 +366,7 @@ final class PlannerTest {
         Duration.ofSeconds(60),
         5,
         Duration.ofMinutes(5),
+        Duration.ofMinutes(10),
         Map.of(ComponentKind.MASTER, 256L, ComponentKind.TABLET_SERVER, 1024L));
   }
 
