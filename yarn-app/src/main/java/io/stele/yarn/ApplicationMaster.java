@@ -42,6 +42,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationMaster.class);
   private static final Duration TICK = Duration.ofSeconds(1);
   private static final int CALLS_MAX = 16;
+  private static final Duration DRAIN_INTERVAL = Duration.ofSeconds(5);
   private static final Duration NODES_INTERVAL = Duration.ofMinutes(1);
   private static final Duration NODES_INTERVAL_PLACING = Duration.ofSeconds(5);
 
@@ -338,6 +339,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
         () -> {
           try {
             servers.drain(held.id());
+            drainAgainLater(held);
           } catch (IOException | RuntimeException e) {
             LOG.warn("{}: {} cannot be drained; stopping it", held.slot(), held.id(), e);
             events.add(
@@ -347,6 +349,31 @@ final class ApplicationMaster implements ResourceManager.Listener {
                   }
                 });
           }
+        });
+  }
+
+  /** A drain that fails makes the server take its tablets back; only if asked it tries again. */
+  private void drainAgainLater(HeldContainer held) {
+    runtime.after(DRAIN_INTERVAL, () -> events.add(() -> drainAgain(held)));
+  }
+
+  private void drainAgain(HeldContainer held) {
+    if (!state.phaseOf(held.id()).equals(Optional.of(Phase.DRAINING))) {
+      return;
+    }
+    if (!answers.areRecent()) {
+      drainAgainLater(held);
+      return;
+    }
+    blocking(
+        () -> {
+          try {
+            servers.drain(held.id());
+          } catch (IOException | RuntimeException e) {
+            // It may be about to end as it was asked to: its time to drain is the limit.
+            LOG.info("{}: cannot ask {} again to drain: {}", held.slot(), held.id(), e.toString());
+          }
+          drainAgainLater(held);
         });
   }
 

@@ -10,10 +10,11 @@ import java.util.Set;
  */
 interface Servers {
   /**
-   * Asks the tablet server in the container to give its tablets away and end; returns when it has
-   * given them away.
+   * Asks the tablet server in the container to give its tablets away and then end; returns when it
+   * has begun. If it fails to, it takes its tablets back and goes on until it is asked again. To
+   * ask while it gives them away changes nothing.
    *
-   * @throws IOException when it cannot be found or asked; it is then to be killed
+   * @throws IOException when it cannot be found or asked
    */
   void drain(String containerId) throws IOException;
 

@@ -191,7 +191,7 @@ final class ApplicationMasterTest {
           calls();
           master.flex(ComponentKind.TABLET_SERVER, 1);
           process.sleep(A_WHILE);
-          assertThat(calls()).containsExactly("drain tabletserver-2");
+          assertThat(calls()).containsOnly("drain tabletserver-2");
           assertThat(states()).contains("tabletserver-2 DRAINING", "tabletserver-1 RUNNING");
           yarn.end("tabletserver-2", 0);
           process.sleep(A_WHILE);
@@ -216,6 +216,24 @@ final class ApplicationMasterTest {
   }
 
   @Test
+  void aServerIsAskedToDrainUntilItEndsAsADrainMayFail() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          master.flex(ComponentKind.TABLET_SERVER, 1);
+          process.sleep(A_WHILE);
+          assertThat(yarn.calls).containsOnly("drain tabletserver-2").hasSizeBetween(3, 5);
+          yarn.drainFails = true; // As it is about to end.
+          process.sleep(A_WHILE);
+          assertThat(calls()).containsOnly("drain tabletserver-2").hasSizeBetween(6, 10);
+          yarn.end("tabletserver-2", 0);
+          process.sleep(A_WHILE);
+          assertThat(calls()).containsExactly("exited tabletserver-2");
+        });
+  }
+
+  @Test
   void aServerThatDoesNotEndAfterItsDrainIsStopped() throws Exception {
     conf.set(Keys.YARN_DRAIN_TIMEOUT.name(), "30s");
     simulation.run(
@@ -224,9 +242,9 @@ final class ApplicationMasterTest {
           calls();
           master.flex(ComponentKind.TABLET_SERVER, 1);
           process.sleep(Duration.ofSeconds(29));
-          assertThat(calls()).containsExactly("drain tabletserver-2");
+          assertThat(calls()).containsOnly("drain tabletserver-2");
           process.sleep(A_WHILE);
-          assertThat(calls()).startsWith("stop tabletserver-2");
+          assertThat(calls()).contains("stop tabletserver-2").endsWith("exited tabletserver-2");
         });
   }
 
@@ -374,7 +392,7 @@ final class ApplicationMasterTest {
           yarn.callBack("tabletserver-1");
           yarn.callBack("tabletserver-1"); // YARN says it in each answer.
           process.sleep(A_WHILE);
-          assertThat(calls()).containsExactly("drain tabletserver-1");
+          assertThat(calls()).containsOnly("drain tabletserver-1");
           assertThat(noteOf("tabletserver-1")).contains("YARN calls its container back");
           yarn.full = true;
           yarn.end("tabletserver-1", 0);
