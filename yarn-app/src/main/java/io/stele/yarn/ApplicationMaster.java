@@ -118,11 +118,18 @@ final class ApplicationMaster implements ResourceManager.Listener {
     this.stateFile = environment.stateFile();
     this.locks = environment.locks();
     this.runtime = environment.runtime();
-    this.clock = runtime.wallClock();
+    this.clock = forwardClock(runtime);
     this.events = new EventQueue(runtime);
     this.calls = runtime.pool("node-call", CALLS_MAX);
     this.answers = new Answers(runtime, state.limits().answerAge());
     this.resourceManager = resourceManager.connect(this);
+  }
+
+  /** A clock that nobody sets: pauses and timeouts are as long as they are meant to be. */
+  private static InstantSource forwardClock(ProcessRuntime runtime) {
+    Instant start = runtime.wallClock().instant();
+    long startNanos = runtime.nanoTime();
+    return () -> start.plusNanos(runtime.nanoTime() - startNanos);
   }
 
   /**

@@ -162,6 +162,23 @@ final class ApplicationMasterTest {
   }
 
   @Test
+  void aWallClockThatIsSetBackDelaysNothing() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          yarn.end("tabletserver-1", 137);
+          process.sleep(A_WHILE);
+          calls();
+          yarn.end("tabletserver-1", 137); // The second time it is restarted after a pause.
+          process.sleep(Duration.ofMillis(100));
+          process.setSkew(Duration.ofHours(-1));
+          process.sleep(A_WHILE);
+          assertThat(calls()).contains("start tabletserver-1");
+          assertThat(states()).contains("tabletserver-1 RUNNING");
+        });
+  }
+
+  @Test
   void theNextAttemptTouchesNoServerEvenWithoutALockService() throws Exception {
     simulation.run(
         () -> {
