@@ -53,12 +53,12 @@ public final class ApplicationMasterMain {
 
     FileSystem fs = settings.root().getFileSystem(conf);
     Layout layout = new Layout(fs.makeQualified(settings.root()));
+    Path archive = new Path(required(environment, Launch.ENV_ARCHIVE));
     Launch launch =
-        new Launch(
-            conf,
-            new Path(required(environment, Launch.ENV_ARCHIVE)),
-            layout.conf(applicationId),
-            applicationId);
+        new HdfsWait(SystemRuntime.INSTANCE, self.getApplicationAttemptId())
+            .forReading(
+                "the files of this application",
+                () -> new Launch(conf, archive, layout.conf(applicationId), applicationId));
     StateFile stateFile =
         new StateFile(
             conf, layout.state(settings.applicationName()), self.getApplicationAttemptId());

@@ -51,6 +51,8 @@ final class Launch {
   private final String applicationId;
 
   /**
+   * Looks the files up on HDFS.
+   *
    * @param conf whose {@code yarn.application.classpath} tells Hadoop's own jars on the nodes
    * @param archive our jars on the file system
    * @param confFile the configuration on the file system

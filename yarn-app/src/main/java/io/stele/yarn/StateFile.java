@@ -1,14 +1,10 @@
 package io.stele.yarn;
 
-import static java.util.Comparator.naturalOrder;
-
-import io.stele.files.HdfsOutage;
-import io.stele.runtime.Deadline;
+import io.stele.model.CorruptionException;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
 import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.Map;
@@ -22,9 +18,8 @@ import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RemoteIterator;
+import org.apache.hadoop.thirdparty.protobuf.InvalidProtocolBufferException;
 import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The state that one attempt of the ApplicationMaster leaves for the next, in one small file for
@@ -35,9 +30,7 @@ import org.slf4j.LoggerFactory;
  * <p>Not thread-safe.
  */
 final class StateFile {
-  private static final Logger LOG = LoggerFactory.getLogger(StateFile.class);
   private static final String TEMPORARY = ".tmp";
-  private static final Duration RETRY = Duration.ofMillis(500);
 
   private final FileContext files;
   private final Path prefix;
@@ -54,35 +47,24 @@ final class StateFile {
     this.attempt = attempt;
   }
 
-  /**
-   * The same as {@link #read}, and waits a while for HDFS: an attempt that ends instead is one of
-   * the few that YARN grants.
-   */
+  /** The same as {@link #read}, and waits for HDFS. */
   Optional<ApplicationStateProto> readWhenReachable(ProcessRuntime runtime)
       throws IOException, InterruptedException {
-    Deadline patience = Deadline.after(runtime, HdfsOutage.PATIENCE);
-    while (true) {
-      try {
-        return read();
-      } catch (IOException e) {
-        if (!HdfsOutage.mayHaveCaused(e) || patience.isOver()) {
-          throw e;
-        }
-        LOG.warn("Cannot read what the last attempt left yet; will retry: {}", e.toString());
-      }
-      runtime.sleep(RETRY);
-    }
+    return new HdfsWait(runtime, attempt).forReading("what the last attempt left", this::read);
   }
 
   /** What the latest attempt before this one wrote; empty when none ever did. */
   Optional<ApplicationStateProto> read() throws IOException {
-    Map<ApplicationAttemptId, Path> earlier = earlier();
-    Optional<ApplicationAttemptId> latest = earlier.keySet().stream().max(naturalOrder());
+    Optional<Map.Entry<ApplicationAttemptId, Path>> latest =
+        earlier().entrySet().stream().max(Map.Entry.comparingByKey());
     if (latest.isEmpty()) {
       return Optional.empty();
     }
-    try (FSDataInputStream in = files.open(earlier.get(latest.get()))) {
+    Path file = latest.get().getValue();
+    try (FSDataInputStream in = files.open(file)) {
       return Optional.of(ApplicationStateProto.parseFrom(in));
+    } catch (InvalidProtocolBufferException e) {
+      throw new CorruptionException(file.toString(), 0, "it is no state: " + e.getMessage());
     }
   }
 

@@ -1,12 +1,14 @@
 package io.stele.yarn;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.config.Keys;
 import io.stele.files.HdfsOutage;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.model.Bytes;
+import io.stele.model.CorruptionException;
 import io.stele.runtime.Task;
 import io.stele.sim.MemoryLockStore;
 import io.stele.sim.SimulatedProcess;
@@ -470,6 +472,16 @@ final class ApplicationMasterTest {
     assertThat(new StateFile(conf, prefix, FakeYarn.attempt(3)).read())
         .contains(stateNamed("second"));
     assertThat(new StateFile(conf, prefix, FakeYarn.attempt(1)).read()).isEmpty();
+  }
+
+  @Test
+  void aStateFileThatIsDamagedIsNamed() throws Exception {
+    Files.write(directory.resolve("state." + FakeYarn.attempt(1)), new byte[] {-1, -1, -1});
+    org.apache.hadoop.fs.Path prefix =
+        new org.apache.hadoop.fs.Path(directory.resolve("state").toUri());
+    assertThatThrownBy(() -> new StateFile(conf, prefix, FakeYarn.attempt(2)).read())
+        .isInstanceOf(CorruptionException.class)
+        .hasMessageContaining("state." + FakeYarn.attempt(1));
   }
 
   private static ApplicationStateProto stateNamed(String application) {
