@@ -46,6 +46,7 @@ record ApplicationSnapshot(
    * @param answerAge an attempt acts no longer than this after the ResourceManager answered it
    * @param nodeExpiry a node that YARN lists no more for this long is gone with its containers
    * @param memoryMb the container size of each kind
+   * @param vcores the virtual cores of each kind's container
    */
   record Limits(
       Duration nodeWait,
@@ -53,12 +54,14 @@ record ApplicationSnapshot(
       int failuresMax,
       Duration answerAge,
       Duration nodeExpiry,
-      Map<ComponentKind, Long> memoryMb) {
+      Map<ComponentKind, Long> memoryMb,
+      Map<ComponentKind, Integer> vcores) {
     /** A node that may take any time to leave waits for replacements this long. */
     private static final Duration ANY_TIME = Duration.ofMinutes(10);
 
     Limits {
       memoryMb = Map.copyOf(memoryMb);
+      vcores = Map.copyOf(vcores);
     }
 
     /**

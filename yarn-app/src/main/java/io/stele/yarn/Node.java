@@ -11,6 +11,7 @@ import java.util.Optional;
  * @param timeToLeave how long YARN gave it for that from the beginning; empty if it may take any
  *     time, or does not leave
  * @param memoryMb all memory that YARN may give away there
+ * @param vcores all virtual cores that YARN may give away there
  * @param freeMemoryMb what of it was free at the last report
  */
 record Node(
@@ -18,4 +19,5 @@ record Node(
     boolean leaving,
     Optional<Duration> timeToLeave,
     long memoryMb,
+    int vcores,
     long freeMemoryMb) {}

@@ -282,8 +282,9 @@ final class Planner {
     SlotHistory history = snapshot.historyOf(slot);
     Set<String> avoid = history.nodesToAvoid(snapshot.now());
     long need = snapshot.limits().memoryMb().getOrDefault(slot.kind(), 0L);
+    int vcores = snapshot.limits().vcores().getOrDefault(slot.kind(), 0);
     return snapshot.nodes().stream()
-        .filter(node -> !node.leaving() && node.memoryMb() >= need)
+        .filter(node -> !node.leaving() && node.memoryMb() >= need && node.vcores() >= vcores)
         .filter(node -> !tried.contains(node.name()) && !avoid.contains(node.name()))
         .filter(node -> !occupantsOf(node).contains(slot.kind()))
         .sorted(

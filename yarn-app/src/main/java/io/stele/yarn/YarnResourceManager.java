@@ -170,7 +170,13 @@ final class YarnResourceManager implements ResourceManager {
             ? Optional.of(Duration.ofSeconds(seconds))
             : Optional.empty();
     return Optional.of(
-        new Node(nodeName(report.getNodeId()), leaving, timeToLeave, memory, memory - used));
+        new Node(
+            nodeName(report.getNodeId()),
+            leaving,
+            timeToLeave,
+            memory,
+            report.getCapability().getVirtualCores(),
+            memory - used));
   }
 
   @Override

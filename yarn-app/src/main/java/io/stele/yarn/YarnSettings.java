@@ -140,7 +140,10 @@ record YarnSettings(
                     YarnConfiguration.DEFAULT_RM_NM_EXPIRY_INTERVAL_MS)),
             kinds.entrySet().stream()
                 .collect(
-                    Collectors.toMap(Map.Entry::getKey, e -> e.getValue().process().memoryMb()))));
+                    Collectors.toMap(Map.Entry::getKey, e -> e.getValue().process().memoryMb())),
+            kinds.entrySet().stream()
+                .collect(
+                    Collectors.toMap(Map.Entry::getKey, e -> e.getValue().process().vcores()))));
   }
 
   YarnSettings {

@@ -33,6 +33,7 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   static final ApplicationId APPLICATION = ApplicationId.newInstance(1, 1);
   private static final Duration ANSWER = Duration.ofSeconds(1);
   private static final long NODE_MB = 8192;
+  private static final int NODE_VCORES = 8;
 
   private final ProcessRuntime runtime;
   private final List<String> nodes = new ArrayList<>(List.of("n1", "n2", "n3"));
@@ -141,7 +142,7 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
         "",
         "",
         Resource.newInstance(0, 0),
-        Resource.newInstance(NODE_MB, 8),
+        Resource.newInstance(NODE_MB, NODE_VCORES),
         0,
         "",
         0,
@@ -243,12 +244,18 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
     }
     List<Node> all = new ArrayList<>();
     if (!listIsEmpty) {
-      nodes.forEach(node -> all.add(new Node(node, false, Optional.empty(), NODE_MB, NODE_MB)));
+      nodes.forEach(
+          node -> all.add(new Node(node, false, Optional.empty(), NODE_MB, NODE_VCORES, NODE_MB)));
       leaving.forEach(
           (node, seconds) ->
               all.add(
                   new Node(
-                      node, true, Optional.of(Duration.ofSeconds(seconds)), NODE_MB, NODE_MB)));
+                      node,
+                      true,
+                      Optional.of(Duration.ofSeconds(seconds)),
+                      NODE_MB,
+                      NODE_VCORES,
+                      NODE_MB)));
     }
     return all;
   }
@@ -261,6 +268,7 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
             report.getNodeState() == NodeState.DECOMMISSIONING,
             Optional.ofNullable(report.getDecommissioningTimeout()).map(Duration::ofSeconds),
             NODE_MB,
+            NODE_VCORES,
             NODE_MB));
   }
 

@@ -51,6 +51,7 @@ final class PlannerTest {
     wanted.put(ComponentKind.TABLET_SERVER, 3);
     nodes.add(node("full", false, 4096, 10));
     nodes.add(node("small", false, 100, 100));
+    nodes.add(new Node("slow", false, Optional.empty(), 4096, 1, 4096));
     nodes.add(node("roomy", false, 4096, 4096));
     assertThat(planned())
         .containsExactly(
@@ -367,7 +368,8 @@ final class PlannerTest {
         5,
         Duration.ofMinutes(5),
         Duration.ofMinutes(10),
-        Map.of(ComponentKind.MASTER, 256L, ComponentKind.TABLET_SERVER, 1024L));
+        Map.of(ComponentKind.MASTER, 256L, ComponentKind.TABLET_SERVER, 1024L),
+        Map.of(ComponentKind.MASTER, 1, ComponentKind.TABLET_SERVER, 2));
   }
 
   private List<String> planned() {
@@ -435,7 +437,7 @@ final class PlannerTest {
   }
 
   private static Node node(String name, boolean leaving, long memoryMb, long freeMemoryMb) {
-    return new Node(name, leaving, Optional.empty(), memoryMb, freeMemoryMb);
+    return new Node(name, leaving, Optional.empty(), memoryMb, 8, freeMemoryMb);
   }
 
   private static SlotId slot(int index) {
