@@ -235,7 +235,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
             Optional<String> other =
                 new ClusterClaim(locks.get()).take(applicationId, resourceManager);
             events.add(() -> claimEnded(other));
-          } catch (IOException | RuntimeException e) {
+          } catch (IOException | RuntimeException | Error e) {
             LOG.warn("Cannot tell whether another application runs the cluster; will ask again", e);
             later(() -> claiming = false);
           }
@@ -291,14 +291,14 @@ final class ApplicationMaster implements ResourceManager.Listener {
           try {
             starter.start(held.slot(), known.orElseThrow());
             events.add(() -> enterFrom(held.id(), Phase.STARTING, Phase.RUNNING));
-          } catch (IOException | RuntimeException e) {
+          } catch (IOException | RuntimeException | Error e) {
             LOG.warn("{} could not be started in {}", held.slot(), held.id(), e);
             events.add(() -> launchFailed(held, e));
           }
         });
   }
 
-  private void launchFailed(HeldContainer held, Exception e) {
+  private void launchFailed(HeldContainer held, Throwable e) {
     if (state.phaseOf(held.id()).equals(Optional.of(Phase.STARTING))) {
       state.launchFailed(
           held.id(), "could not be started on " + held.node() + "\n" + e, clock.instant());
@@ -316,7 +316,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
             boolean started = nodeManagers.wasStarted(container.getId(), container.getNodeId());
             LOG.info("{}: {} was {}started", held.slot(), held.id(), started ? "" : "never ");
             events.add(() -> checked(held, started));
-          } catch (IOException | RuntimeException e) {
+          } catch (IOException | RuntimeException | Error e) {
             // A node that does not answer may well run it; YARN tells us when it has ended.
             LOG.warn(
                 "{}: {} is assumed to be running: its node did not answer",
@@ -347,7 +347,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
           try {
             servers.drain(held.id());
             drainAgainLater(held);
-          } catch (IOException | RuntimeException e) {
+          } catch (IOException | RuntimeException | Error e) {
             LOG.warn("{}: {} cannot be drained; stopping it", held.slot(), held.id(), e);
             events.add(
                 () -> {
@@ -376,7 +376,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
         () -> {
           try {
             servers.drain(held.id());
-          } catch (IOException | RuntimeException e) {
+          } catch (IOException | RuntimeException | Error e) {
             // It may be about to end as it was asked to: its time to drain is the limit.
             LOG.info("{}: cannot ask {} again to drain: {}", held.slot(), held.id(), e.toString());
           }
@@ -400,7 +400,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private Map<String, Integer> ranked(Set<String> tabletServers) {
     try {
       return servers.stopRanks(tabletServers);
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       LOG.warn("Cannot tell which server has METADATA: stopping all tablet servers at once", e);
       return Map.of();
     }
@@ -415,7 +415,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
           try {
             Container container = known.orElseThrow();
             nodeManagers.stop(container.getId(), container.getNodeId());
-          } catch (IOException | RuntimeException e) {
+          } catch (IOException | RuntimeException | Error e) {
             LOG.warn("{}: the node of {} did not stop it", held.slot(), held.id(), e);
           }
         });
@@ -461,6 +461,10 @@ final class ApplicationMaster implements ResourceManager.Listener {
     }
   }
 
+  /**
+   * Does it on another thread. It must catch all that it throws, errors too, and report that as an
+   * event: otherwise it would look as if it went on for ever.
+   */
   private void blocking(Runnable call) {
     calls.execute(call);
   }
@@ -495,7 +499,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     try {
       stateFile.write(current);
       return true;
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       LOG.warn("Cannot write the state file; will retry", e);
       return false;
     }
@@ -553,7 +557,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private Set<String> serving(Map<String, ComponentKind> running) {
     try {
       return servers.serving(running);
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       LOG.warn("Cannot read from the lock service which servers run; will ask again", e);
       return Set.of();
     }
@@ -562,7 +566,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private Optional<List<Node>> listed() {
     try {
       return Optional.of(resourceManager.nodes());
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       LOG.warn("Cannot list the nodes; using the last list", e);
       return Optional.empty();
     }
@@ -636,7 +640,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
         () -> {
           try {
             servers.exited(id, exit.wasSeen());
-          } catch (IOException | RuntimeException e) {
+          } catch (IOException | RuntimeException | Error e) {
             LOG.warn(
                 "Cannot tell the master that {} ended: it will find out when the lock expires",
                 id,

@@ -536,6 +536,26 @@ final class ApplicationMasterTest {
   }
 
   @Test
+  void anErrorInACallIsAFailureLikeAnyOther() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          yarn.broken = true;
+          yarn.end("tabletserver-1", 137);
+          process.sleep(Duration.ofSeconds(5));
+          assertThat(states()).doesNotContain("tabletserver-1 RUNNING");
+          yarn.broken = false;
+          process.sleep(A_WHILE);
+          assertThat(states()).contains("tabletserver-1 RUNNING");
+          yarn.broken = true;
+          master.stop();
+          process.sleep(A_WHILE);
+          assertThat(calls()).contains("drain tabletserver-1", "drain tabletserver-2");
+        });
+  }
+
+  @Test
   void stopsInOrderAndEnds() throws Exception {
     simulation.run(
         () -> {

@@ -54,6 +54,9 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
 
   boolean listIsEmpty;
 
+  /** Whether calls that block end with an error. */
+  boolean broken;
+
   /** Slots for which it refuses containers. */
   final Set<String> refused = new TreeSet<>();
 
@@ -133,6 +136,12 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
 
   private boolean knows(String node) {
     return nodes.contains(node) || leaving.containsKey(node);
+  }
+
+  private void breakDown() {
+    if (broken) {
+      throw new LinkageError("a class is missing");
+    }
   }
 
   private static NodeReport report(String node, NodeState state, int timeToLeave) {
@@ -239,6 +248,7 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
 
   @Override
   public List<Node> nodes() throws IOException {
+    breakDown();
     if (listFails) {
       throw new IOException("the ResourceManager does not answer");
     }
@@ -284,6 +294,7 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
 
   @Override
   public void start(SlotId slot, Container container) {
+    breakDown();
     calls.add("start " + slot);
     started.add(container.getId().toString());
   }
@@ -309,17 +320,20 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
 
   @Override
   public void exited(String containerId, boolean seen) {
+    breakDown();
     calls.add((seen ? "exited " : "lost ") + slot(containerId));
   }
 
   @Override
   public Set<String> serving(Map<String, ComponentKind> running) {
+    breakDown();
     servingAsked++;
     return starting ? Set.of() : running.keySet();
   }
 
   @Override
   public Map<String, Integer> stopRanks(Set<String> ranked) {
+    breakDown();
     return Map.of();
   }
 }
