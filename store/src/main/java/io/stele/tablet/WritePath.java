@@ -126,7 +126,11 @@ final class WritePath {
       sequenced = true;
       return afterwards;
     } catch (SteleException e) {
-      return () -> refuseWhenDurable(e, outcome);
+      // One to be tried again says nothing of the row, so it need not wait for what is queued; and
+      // must not: whoever applies the row's next operation would not know that this one is to come.
+      return e.code() == SteleException.Code.RETRY_LATER
+          ? () -> refuse(outcome, e)
+          : () -> refuseWhenDurable(e, outcome);
     } finally {
       if (!sequenced) {
         operation.ifPresent(core.window()::abandon);

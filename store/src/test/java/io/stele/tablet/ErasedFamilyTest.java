@@ -9,6 +9,7 @@ import io.stele.model.Column;
 import io.stele.model.ColumnFamily;
 import io.stele.model.Filter;
 import io.stele.model.Mutation;
+import io.stele.model.ReadModifyWrite;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
@@ -239,6 +240,19 @@ class ErasedFamilyTest {
     assertThat(fixture.rows()).containsExactly("a g:q@1=old");
     fixture.apply(write).join();
     assertThat(fixture.rows()).singleElement().asString().contains("f:q");
+  }
+
+  @Test
+  void thatAWriteIsToBeTriedAgainIsToldWithoutWaitingForTheLog() {
+    fixture.log.hold(true);
+    var before = fixture.apply(Mutation.of("a").put("g", "q", "v"));
+    fixture.onTime = () -> alter(WITHOUT);
+    var outcome = fixture.apply(ReadModifyWrite.increment(Bytes.of("b"), "g", Bytes.of("n"), 1));
+    assertThat(before).isNotDone();
+    assertThat(outcome).isCompletedExceptionally();
+    assertThatThrownBy(outcome::join).hasMessageContaining("schema of tablet");
+    fixture.log.hold(false);
+    assertThat(before).isCompleted();
   }
 
   @Test

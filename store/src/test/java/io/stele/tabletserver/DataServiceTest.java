@@ -24,6 +24,7 @@ import io.stele.wire.Request;
 import io.stele.wire.Responder;
 import io.stele.wire.data.DataProtos.CheckAndMutateProto;
 import io.stele.wire.data.DataProtos.MutateProto;
+import io.stele.wire.data.DataProtos.OutcomeProto;
 import io.stele.wire.data.DataProtos.ReadModifyWriteProto;
 import io.stele.wire.data.DataProtos.ReadProto;
 import io.stele.wire.data.DataProtos.RequestProto;
@@ -40,6 +41,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.hadoop.conf.Configuration;
@@ -56,6 +58,8 @@ class DataServiceTest {
     final List<String> started = new ArrayList<>();
     volatile boolean forbidden;
     volatile Runnable atClock = () -> {};
+    volatile Runnable atSecondLock = () -> {}; // Called where one lock is held.
+    private int locked; // By the test's thread.
 
     void check(String what) {
       if (forbidden && Thread.currentThread() == thread) {
@@ -108,7 +112,18 @@ class DataServiceTest {
         @Override
         public void lock() {
           check("lock");
+          if (Thread.currentThread() == thread && locked++ == 1) {
+            atSecondLock.run();
+          }
           super.lock();
+        }
+
+        @Override
+        public void unlock() {
+          super.unlock();
+          if (Thread.currentThread() == thread) {
+            locked--;
+          }
         }
       };
     }
@@ -380,6 +395,31 @@ class DataServiceTest {
     assertThat(answer.status()).isEqualTo(StatusProto.OK);
     assertThat(TestServer.rows(hosted)).isEqualTo(200);
     assertThat(flushes()).isEqualTo(before + 1);
+  }
+
+  @Test
+  void noMutationOvertakesOneOfItsRowThatIsToBeTriedAgain() throws Exception {
+    MutateBatch batch = new MutateBatch();
+    TabletProto tablet = QueryCodec.encode(hosted.id(), hosted.tablet().epoch());
+    for (String row : List.of("first", "twice", "twice")) {
+      Mutation mutation = Mutation.of(row).put("f", "q", "value");
+      batch.add(tablet, Optional.empty(), Durability.HFLUSH, mutation);
+    }
+    AtomicInteger sequenced = new AtomicInteger();
+    runtime.atSecondLock = // A change is to be put in order, and its row is locked.
+        () -> {
+          if (sequenced.incrementAndGet() == 2) {
+            hosted.tablet().alter(TableSchema.of("t", "f", "g"));
+          }
+        };
+    Answer answer = new Answer();
+    ask(batch.header(Outstanding.from(0)), batch.body(), answer);
+    server.handlers.work();
+    assertThat(answer.header.get(30, TimeUnit.SECONDS).getOutcomesList())
+        .extracting(OutcomeProto::getStatus)
+        .containsExactly(StatusProto.OK, StatusProto.RETRY_LATER, StatusProto.RETRY_LATER);
+    assertThat(sequenced).hasValue(2);
+    assertThat(TestServer.rows(hosted)).isEqualTo(2);
   }
 
   private long flushes() {
