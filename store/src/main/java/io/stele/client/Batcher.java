@@ -447,13 +447,12 @@ final class Batcher {
       fail(submitted, end.failure());
       return;
     }
-    boolean firstFailure;
-    synchronized (this) {
-      firstFailure = !submitted.expires;
-      submitted.expires = true;
-    }
-    if (firstFailure) { // From now on it may wait behind others that have more time.
-      table.runtime().after(submitted.attempts.deadline().remaining(), () -> expire(submitted));
+    if (submitted.expiry.isEmpty()) { // From now on it may wait behind others with more time.
+      submitted.expiry =
+          Optional.of(
+              table
+                  .runtime()
+                  .after(submitted.attempts.deadline().remaining(), () -> expire(submitted)));
     }
     table.runtime().after(((Decision.Again) decision).pause(), () -> locate(submitted));
   }

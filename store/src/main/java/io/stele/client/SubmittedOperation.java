@@ -9,6 +9,7 @@ import io.stele.model.Mutation;
 import io.stele.model.OperationId;
 import io.stele.model.OperationSize;
 import io.stele.model.RowOperation;
+import io.stele.runtime.Timer;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -30,8 +31,13 @@ final class SubmittedOperation {
   // Guarded by the batcher.
   Optional<TabletLocation> tablet = Optional.empty(); // Where it was last sent.
   Optional<ServerQueue> queue = Optional.empty(); // In which it waits.
-  boolean expires; // Whether a timer removes it from a queue when its deadline is over.
   List<SubmittedOperation> behind = List.of(); // Of its row, in the same batch.
+
+  /**
+   * Removes it from a queue when its deadline is over. Cancelled at its end: until then the timer
+   * keeps it in memory. Set by whoever takes its next step, which is one thread at a time.
+   */
+  Optional<Timer> expiry = Optional.empty();
 
   SubmittedOperation(
       Batcher.Writer writer,
@@ -54,12 +60,14 @@ final class SubmittedOperation {
 
   /** Ends it: it has been applied. */
   void applied() {
+    expiry.ifPresent(Timer::cancel);
     writer.operations().complete(id);
     done.complete(null);
   }
 
   /** Ends it with the reason why it was not applied, or why that is not known. */
   void failed(Throwable why) {
+    expiry.ifPresent(Timer::cancel);
     writer.operations().fail(id);
     done.completeExceptionally(why);
   }

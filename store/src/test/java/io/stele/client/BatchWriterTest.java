@@ -17,7 +17,10 @@ import io.stele.model.Settled;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableSchema;
+import io.stele.runtime.ForwardingRuntime;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
+import io.stele.runtime.Timer;
 import io.stele.wire.MutateBatch;
 import io.stele.wire.NotServingTabletException;
 import java.io.IOException;
@@ -32,6 +35,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -63,9 +67,15 @@ class BatchWriterTest {
       Duration timeout,
       Operations operations,
       BiFunction<SchemaCheck, Batcher.Writer, BatchWriter> made) {
-    TableRef table =
-        new TableRef(
-            Waiting.silent(SystemRuntime.INSTANCE), FakeTablets.TABLE, "webtable", timeout);
+    return writer(SystemRuntime.INSTANCE, timeout, operations, made);
+  }
+
+  private BatchWriter writer(
+      ProcessRuntime runtime,
+      Duration timeout,
+      Operations operations,
+      BiFunction<SchemaCheck, Batcher.Writer, BatchWriter> made) {
+    TableRef table = new TableRef(Waiting.silent(runtime), FakeTablets.TABLE, "webtable", timeout);
     SchemaCheck check =
         new SchemaCheck(
             TableSchema.of("webtable", "f"),
@@ -224,6 +234,58 @@ class BatchWriterTest {
             });
     assertThat(tablets.batches())
         .allMatch(batch -> batch.getOperations().getFirstIncomplete() == 1);
+  }
+
+  /** A runtime that counts the timers that are neither over nor cancelled. */
+  private static final class CountingTimers extends ForwardingRuntime {
+    final Set<Object> pending = ConcurrentHashMap.newKeySet();
+
+    @Override
+    public Timer after(Duration delay, Runnable work) {
+      Object mark = new Object();
+      pending.add(mark);
+      Timer timer =
+          super.after(
+              delay,
+              () -> {
+                pending.remove(mark);
+                work.run();
+              });
+      return () -> {
+        pending.remove(mark);
+        timer.cancel();
+      };
+    }
+  }
+
+  @Test
+  void noTimerKeepsAMutationThatHasItsOutcome() throws IOException {
+    Set<OperationId> refusedOnce = new HashSet<>();
+    tablets.fault(
+        entry -> {
+          if (refusedOnce.add(entry.id().orElseThrow())) {
+            return Optional.of(FakeTablets.retryLater());
+          }
+          return entry.mutation().row().equals(Bytes.of("bad"))
+              ? Optional.of(SteleException.refused("not this one"))
+              : Optional.empty();
+        });
+    CountingTimers timers = new CountingTimers();
+    BatchWriter writer =
+        writer(
+            timers,
+            Duration.ofSeconds(600),
+            new Operations(SystemRuntime.INSTANCE),
+            (check, batches) -> new BatchWriter(check, batches, 1 << 20, Durability.HFLUSH));
+    for (int i = 0; i < 100; i++) {
+      writer.add(mutation("row" + i % 50, Integer.toString(i)));
+    }
+    writer.add(mutation("bad", "v"));
+    assertThatThrownBy(writer::flush).isInstanceOf(MutationsFailedException.class);
+    assertThat(refusedOnce).hasSize(101);
+    assertThat(tablets.applied()).hasSize(100);
+    assertThat(timers.pending).isEmpty();
+    writer.close();
   }
 
   @Test
