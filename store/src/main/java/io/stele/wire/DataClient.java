@@ -79,13 +79,21 @@ public final class DataClient implements DataPlane, Closeable {
       Duration timeout,
       Consumer<CompletableFuture<Response>> waiting) {
     if (closed) {
-      return CompletableFuture.failedFuture(new CallException("this client is closed", false));
+      return refused();
     }
     DataConnection open = connections.get(server);
     if (open == null || !open.isUsable()) {
       open = connections.compute(server, this::usable);
     }
+    if (closed) { // Meanwhile, perhaps too late to find the connection.
+      open.close();
+      return refused();
+    }
     return open.call(request, body, timeout, waiting);
+  }
+
+  private static CompletableFuture<Response> refused() {
+    return CompletableFuture.failedFuture(new CallException("this client is closed", false));
   }
 
   private DataConnection usable(Address server, DataConnection known) {

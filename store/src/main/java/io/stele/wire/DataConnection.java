@@ -420,7 +420,11 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   }
 
   void close() {
-    loop.execute(() -> fail(new IOException("the client was closed")));
+    try {
+      loop.execute(() -> fail(new IOException("the client was closed")));
+    } catch (RejectedExecutionException e) {
+      usable = false; // The loop has ended, so it takes no calls either.
+    }
   }
 
   /** One request and the future of its answer. */

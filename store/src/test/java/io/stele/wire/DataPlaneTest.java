@@ -10,7 +10,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.Seeds;
 import io.stele.model.SteleException;
+import io.stele.runtime.ForwardingRuntime;
 import io.stele.runtime.SystemRuntime;
+import io.stele.runtime.WorkerPool;
 import io.stele.wire.data.DataProtos.PingProto;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.ResponseProto;
@@ -32,6 +34,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -499,5 +502,54 @@ final class DataPlaneTest extends DataPlaneFixture {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** Look-ups that never end, during the first of which {@code closer} closes the client. */
+  private static final class ClosedMeanwhile implements WorkerPool {
+    final CountDownLatch closing = new CountDownLatch(1);
+    final CountDownLatch called = new CountDownLatch(1);
+    Thread closer = Thread.currentThread();
+
+    @Override
+    public void execute(Runnable lookup) {
+      closer.start();
+      pass(closing);
+    }
+
+    @Override
+    public void close() {
+      closing.countDown();
+      pass(called);
+    }
+
+    private static void pass(CountDownLatch latch) {
+      try {
+        latch.await();
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
+      }
+    }
+  }
+
+  @Test
+  void aCallFailsWhoseClientIsClosedWhileItsConnectionIsMade() throws Exception {
+    ClosedMeanwhile lookups = new ClosedMeanwhile();
+    DataClient client =
+        new DataClient(
+            new ForwardingRuntime() {
+              @Override
+              public WorkerPool pool(String name, int threadsMax) {
+                return lookups;
+              }
+            },
+            DataClient.Options.DEFAULT);
+    lookups.closer = new Thread(client::close);
+    CompletableFuture<Response> answer =
+        client.call(new Address("127.0.0.1", 1), REQUEST, DataPlane.EMPTY, LONG);
+    lookups.called.countDown();
+    lookups.closer.join();
+    assertThatThrownBy(() -> answer.get(10, TimeUnit.SECONDS))
+        .hasCauseInstanceOf(CallException.class)
+        .hasMessageContaining("closed");
   }
 }
