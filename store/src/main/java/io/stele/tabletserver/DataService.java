@@ -4,6 +4,7 @@ import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 import io.stele.sstable.NotInMemoryException;
 import io.stele.tablet.ReadRequest;
@@ -41,7 +42,8 @@ import org.slf4j.LoggerFactory;
  * <p>An answer leaves only under a valid lease, checked after the request was evaluated: a server
  * that was cut off must not give an answer that its successor contradicts. A read of one row that
  * memory can answer is answered on the event loop that decoded it; everything else goes to a
- * handler. A write is answered from the commit log's completion; no thread waits for it.
+ * handler. A write is answered from the commit log's completion; no thread waits for it. A request
+ * that a tablet cannot answer yet waits without a thread, until its deadline at most.
  */
 final class DataService implements RequestHandler {
   private static final Logger LOG = LoggerFactory.getLogger(DataService.class);
@@ -50,6 +52,7 @@ final class DataService implements RequestHandler {
   /** Most samples per tablet: keeps answers small and quick to find. */
   private static final int SAMPLES_MAX = 1024;
 
+  private final ProcessRuntime runtime;
   private final HostedTablets tablets;
   private final ServerResources resources;
   private final WriteDelay writeDelay;
@@ -60,6 +63,7 @@ final class DataService implements RequestHandler {
   /**
    * A service over {@code tablets}.
    *
+   * @param runtime whose timers end the waits of requests
    * @param resources threads for work that may wait, and the budgets of memtables
    * @param writeDelay delays writes while a budget is nearly used up
    * @param mayAnswer whether the server is alive and its lease is valid; asked just before each
@@ -68,11 +72,13 @@ final class DataService implements RequestHandler {
    *     operation of a job's task
    */
   DataService(
+      ProcessRuntime runtime,
       HostedTablets tablets,
       ServerResources resources,
       WriteDelay writeDelay,
       BooleanSupplier mayAnswer,
       JobOutcomes outcomes) {
+    this.runtime = runtime;
     this.tablets = tablets;
     this.resources = resources;
     this.writeDelay = writeDelay;
@@ -200,12 +206,7 @@ final class DataService implements RequestHandler {
               if (request.isExpired()) {
                 throw SteleException.retryLater("the request waited until its caller had given up");
               }
-              work.run(passage);
-            } catch (UnsettledException
-                | Passage.FilesWaitException
-                | Passage.JobUnknownException e) {
-              Runnable again = () -> onHandler(pool, request, responder, work, passage);
-              after(awaited(e, passage), again, responder);
+              runOrWait(pool, request, responder, work, passage);
             } catch (IOException | RuntimeException e) {
               answers.fail(responder, e);
             } catch (Error e) {
@@ -219,6 +220,22 @@ final class DataService implements RequestHandler {
     }
   }
 
+  /** Answers, or does so later if the tablet cannot answer yet. */
+  private void runOrWait(
+      WorkerPool pool, Request request, Responder responder, Work work, Passage passage)
+      throws IOException {
+    try {
+      work.run(passage);
+    } catch (UnsettledException | Passage.FilesWaitException | Passage.JobUnknownException e) {
+      RequestWait.begin(
+          runtime,
+          request.remaining(),
+          awaited(e, passage),
+          () -> onHandler(pool, request, responder, work, passage),
+          failure -> answers.fail(responder, failure));
+    }
+  }
+
   /** Nothing of the request was done: what must be over before it can be tried again. */
   private CompletableFuture<Void> awaited(SteleException why, Passage passage) {
     if (why instanceof Passage.FilesWaitException files) {
@@ -227,21 +244,6 @@ final class DataService implements RequestHandler {
       return outcomes.admit(unknown.hosted(), unknown.job());
     }
     return ((UnsettledException) why).settled();
-  }
-
-  private void after(CompletableFuture<Void> first, Runnable again, Responder responder) {
-    first.whenComplete(
-        (done, failure) -> {
-          if (failure != null) {
-            answers.fail(responder, failure);
-            return;
-          }
-          try {
-            again.run();
-          } catch (RuntimeException full) {
-            answers.fail(responder, full);
-          }
-        });
   }
 
   /** Answers at once if that takes no waiting; otherwise a handler answers. */

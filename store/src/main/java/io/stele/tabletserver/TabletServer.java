@@ -269,6 +269,7 @@ public final class TabletServer {
       BooleanSupplier mayAnswer,
       JobOutcomes outcomes) {
     return new DataService(
+        context.runtime(),
         context.tablets(),
         context.resources(),
         writeDelay(context.runtime(), limits),

@@ -16,7 +16,10 @@ import io.stele.model.TabletId;
 import io.stele.runtime.ForwardingRuntime;
 import io.stele.runtime.Task;
 import io.stele.tablet.OperationRequest;
+import io.stele.wire.Address;
+import io.stele.wire.DataClient;
 import io.stele.wire.DataPlane;
+import io.stele.wire.DataServer;
 import io.stele.wire.MutateBatch;
 import io.stele.wire.Peer;
 import io.stele.wire.QueryCodec;
@@ -162,6 +165,7 @@ class DataServiceTest {
     hosted = server.takeNew(TableSchema.of("t", "f"));
     service =
         new DataService(
+            runtime,
             server.context.tablets(),
             server.context.resources(),
             new WriteDelay(runtime, 10, 1 << 20),
@@ -196,7 +200,12 @@ class DataServiceTest {
   }
 
   private void ask(RequestProto request, ByteBuffer body, Answer answer) {
-    RequestProto timed = request.toBuilder().setRemainingMillis(60_000).buildPartial();
+    ask(request, body, Duration.ofMinutes(1), answer);
+  }
+
+  private void ask(RequestProto request, ByteBuffer body, Duration time, Answer answer) {
+    RequestProto timed =
+        request.toBuilder().setRemainingMillis((int) time.toMillis()).buildPartial();
     service.handle(new Request(runtime, timed, body, Peer.client("a test")), answer);
   }
 
@@ -340,6 +349,41 @@ class DataServiceTest {
     assertThat(answer.header).isNotDone();
     server.handlers.work();
     assertThat(answer.header.get().getRows()).isZero();
+  }
+
+  @Test
+  void aRequestThatATabletCannotAnswerYetLeavesTheServerAtItsDeadline() throws Exception {
+    hosted.tablet().minorCompact();
+    try (DataServer wire =
+            DataServer.start(
+                runtime,
+                new Address("127.0.0.1", 0),
+                1,
+                DataServer.Limits.DEFAULT,
+                (request, responder) -> service.handle(request, responder));
+        DataClient client = new DataClient(runtime, DataClient.Options.DEFAULT)) {
+      Answer asked = new Answer();
+      world.metadata.after(
+          update -> {
+            RequestProto read = read(RowQuery.row("row"));
+            Duration shortly = Duration.ofMillis(100);
+            ask(read, DataPlane.EMPTY, shortly, asked);
+            var unused =
+                client.call(new Address("127.0.0.1", wire.port()), read, DataPlane.EMPTY, shortly);
+            while (server.handlers.size() < 2) {
+              Thread.onSpinWait(); // Until both have come; the test's time is limited.
+            }
+            assertThat(wire.requestsInFlight()).isEqualTo(1);
+            server.handlers.work();
+            while (!asked.header.isDone() || wire.requestsInFlight() > 0) {
+              Thread.onSpinWait();
+            }
+          });
+      RowClearing.clear(runtime, hosted, 1, RowRange.ALL);
+      world.metadata.after(update -> {});
+      assertThat(asked.status()).isEqualTo(StatusProto.RETRY_LATER);
+      assertThat(server.handlers.size()).as("none goes on that was answered").isZero();
+    }
   }
 
   @Test
