@@ -35,6 +35,15 @@ public final class Limits {
   /** The most cells of one row that a filter may keep in memory, unless the row has more. */
   public static final int FILTER_CELLS_MAX = 1_000_000;
 
+  /** Most families and columns, together, that one query may name. */
+  public static final int QUERY_COLUMNS_MAX = 10_000;
+
+  /** Most row ranges in one request. A query may have more: a client asks for some at a time. */
+  public static final int REQUEST_RANGES_MAX = 10_000;
+
+  /** Most rules of one read-modify-write. */
+  public static final int RULES_MAX = 10_000;
+
   /** Longest regular expression, in characters. */
   public static final int REGEX_LENGTH_MAX = 4096;
 
@@ -174,6 +183,55 @@ public final class Limits {
               + " bytes, each with its row key: the limit is "
               + MUTATION_BYTES_MAX
               + "; split it into several mutations");
+    }
+  }
+
+  /**
+   * Refuses more families and columns than one query may name.
+   *
+   * @throws SteleException {@link SteleException.Code#REFUSED}
+   */
+  public static void checkQueryColumns(long count) {
+    if (count > QUERY_COLUMNS_MAX) {
+      throw SteleException.refused(
+          "a query names "
+              + count
+              + " families and columns: the limit is "
+              + QUERY_COLUMNS_MAX
+              + "; name whole families, use a filter, or make several queries of it");
+    }
+  }
+
+  /**
+   * Refuses more row ranges than one request may ask for.
+   *
+   * @throws SteleException {@link SteleException.Code#REFUSED}
+   */
+  public static void checkRequestRanges(int count) {
+    if (count > REQUEST_RANGES_MAX) {
+      throw SteleException.refused(
+          "a request asks for "
+              + count
+              + " row ranges: the limit is "
+              + REQUEST_RANGES_MAX
+              + "; ask for some at a time");
+    }
+  }
+
+  /**
+   * Refuses a read-modify-write without rules, or with more than it may have.
+   *
+   * @throws SteleException {@link SteleException.Code#REFUSED}
+   */
+  public static void checkRules(Bytes row, int count) {
+    if (count < 1 || count > RULES_MAX) {
+      throw SteleException.refused(
+          "a read-modify-write of row \""
+              + row
+              + "\" has "
+              + count
+              + " rules: give it 1 to "
+              + RULES_MAX);
     }
   }
 

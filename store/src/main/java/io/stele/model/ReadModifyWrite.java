@@ -52,15 +52,7 @@ public record ReadModifyWrite(Bytes row, List<Rule> rules) implements RowOperati
   public ReadModifyWrite {
     Limits.checkRow(row);
     rules = List.copyOf(rules);
-    if (rules.isEmpty() || rules.size() > Limits.EDITS_MAX) {
-      throw SteleException.refused(
-          "a read-modify-write of row \""
-              + row
-              + "\" has "
-              + rules.size()
-              + " rules: give it 1 to "
-              + Limits.EDITS_MAX);
-    }
+    Limits.checkRules(row, rules.size());
     for (Rule rule : rules) {
       Limits.checkFamily(rule.family());
       Limits.checkQualifier(rule.qualifier());

@@ -5,9 +5,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Which rows a read returns, and which of their cells.
+ * Which rows a read returns, and which of their cells. It may name {@value
+ * Limits#QUERY_COLUMNS_MAX} families and columns, together.
  *
- * @param ranges the rows, as ranges; none: every row
+ * @param ranges the rows, as ranges, of which there may be any number; none: every row
  * @param families the families to return; all, if neither families nor columns are given
  * @param columns the single columns to return, besides the families
  * @param versions the most versions of a column to return, newest first; {@link Integer#MAX_VALUE}:
@@ -39,6 +40,7 @@ public record RowQuery(
     ranges = List.copyOf(ranges);
     families = List.copyOf(families);
     columns = List.copyOf(columns);
+    Limits.checkQueryColumns((long) families.size() + columns.size());
     families.forEach(Limits::checkFamily);
     for (Column column : columns) {
       Limits.checkFamily(column.family());

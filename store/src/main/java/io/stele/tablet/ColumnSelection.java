@@ -32,13 +32,14 @@ final class ColumnSelection {
   /** Whole families and single columns; neither: all. */
   static ColumnSelection of(Collection<String> families, Collection<Column> columns) {
     TreeSet<Bytes> prefixes = new TreeSet<>();
-    Set<String> all = new HashSet<>(families);
+    Set<String> whole = new HashSet<>(families);
+    Set<String> all = new HashSet<>(whole);
     columns.forEach(column -> all.add(column.family()));
-    for (String family : families) {
+    for (String family : whole) {
       prefixes.add(suffix(ColumnKey.ofFamily(Bytes.EMPTY, family)));
     }
     for (Column column : columns) {
-      if (!families.contains(column.family())) {
+      if (!whole.contains(column.family())) {
         prefixes.add(suffix(ColumnKey.of(Bytes.EMPTY, column.family(), column.qualifier())));
       }
     }

@@ -49,6 +49,7 @@ final class ReadPage {
   private static final long WHOLE_PAGE_BYTES = 1 << 20;
 
   final ReadRequest request;
+  final ColumnSelection columns; // The same for all ranges.
   Optional<Bytes> next = Optional.empty();
   Optional<Bytes> position = Optional.empty();
   Optional<RowPosition> resume;
@@ -75,6 +76,7 @@ final class ReadPage {
     this.request = request;
     this.core = core;
     RowQuery query = request.query();
+    this.columns = ColumnSelection.of(query.families(), query.columns());
     this.filter = query.filter().map(RowFilter::of);
     long asked = request.bytesMax() > 0 ? request.bytesMax() : core.options().page().bytesMax();
     this.bytesMax = Math.min(asked, Limits.PAGE_BYTES_MAX);

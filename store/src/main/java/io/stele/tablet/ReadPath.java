@@ -188,13 +188,7 @@ final class ReadPath {
   private void read(RowRange range, Pinned pinned, ReadPage page) throws IOException {
     RowQuery query = page.request.query();
     try (VisibleCells cells =
-        open(
-            pinned,
-            range,
-            ColumnSelection.of(query.families(), query.columns()),
-            query.versions(),
-            query.times(),
-            options(page, range))) {
+        open(pinned, range, page.columns, query.versions(), query.times(), options(page, range))) {
       page.nextRange();
       if (page.resume.isPresent()) {
         Bytes row = range.start();

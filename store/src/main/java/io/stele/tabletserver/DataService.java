@@ -52,6 +52,9 @@ final class DataService implements RequestHandler {
   /** Most samples per tablet: keeps answers small and quick to find. */
   private static final int SAMPLES_MAX = 1024;
 
+  /** Most families and columns of a read that an event loop answers: others wait for it. */
+  private static final int QUICK_COLUMNS_MAX = 100;
+
   private final ProcessRuntime runtime;
   private final HostedTablets tablets;
   private final ServerResources resources;
@@ -282,9 +285,14 @@ final class DataService implements RequestHandler {
     }
   }
 
-  /** Whether a read is cheap once all its data is in memory: a single row, and no filter. */
+  /**
+   * Whether a read is cheap once all its data is in memory: a single row, no filter, and not so
+   * many columns that each file is asked for each.
+   */
   private static boolean isQuick(RowQuery query) {
-    return isSingle(query) && query.filter().isEmpty();
+    return isSingle(query)
+        && query.filter().isEmpty()
+        && query.families().size() + query.columns().size() <= QUICK_COLUMNS_MAX;
   }
 
   private static boolean isSingle(RowQuery query) {

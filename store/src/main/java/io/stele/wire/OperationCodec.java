@@ -8,6 +8,7 @@ import io.stele.model.CheckAndMutate;
 import io.stele.model.Column;
 import io.stele.model.Durability;
 import io.stele.model.Edit;
+import io.stele.model.Limits;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
 import io.stele.model.Outstanding;
@@ -111,9 +112,10 @@ public final class OperationCodec {
 
   /** The operation in {@code message}. */
   public static ReadModifyWrite decode(ReadModifyWriteProto message) {
+    Bytes row = ByteStrings.bytes(message.getRow());
+    Limits.checkRules(row, message.getRulesCount()); // Before objects are made of them.
     return new ReadModifyWrite(
-        ByteStrings.bytes(message.getRow()),
-        message.getRulesList().stream().map(OperationCodec::decode).toList());
+        row, message.getRulesList().stream().map(OperationCodec::decode).toList());
   }
 
   /** The id of {@code message}'s operation, if it has one. */

@@ -1,6 +1,7 @@
 package io.stele.wire;
 
 import io.stele.model.Column;
+import io.stele.model.Limits;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
@@ -51,15 +52,23 @@ public final class QueryCodec {
    * @throws SteleException REFUSED likewise
    */
   public static RowQuery ofText(String text) throws IOException {
-    return decode(QueryProto.parseFrom(Base64.getDecoder().decode(text)));
+    return query(QueryProto.parseFrom(Base64.getDecoder().decode(text)));
   }
 
   /**
-   * The query in {@code message}.
+   * The query in {@code message}, which is part of a request.
    *
-   * @throws SteleException REFUSED if the message is not one of a query
+   * @throws SteleException REFUSED if the message is not one of a query, or asks for more than one
+   *     request may
    */
   public static RowQuery decode(QueryProto message) {
+    Limits.checkRequestRanges(message.getRangesCount());
+    return query(message);
+  }
+
+  private static RowQuery query(QueryProto message) {
+    // Before objects are made of them.
+    Limits.checkQueryColumns((long) message.getFamiliesCount() + message.getColumnsCount());
     try {
       return new RowQuery(
           message.getRangesList().stream().map(QueryCodec::decode).toList(),

@@ -57,6 +57,25 @@ class LimitsTest {
   }
 
   @Test
+  void oneQueryNamesSoManyFamiliesAndColumns() {
+    List<Column> columns = Collections.nCopies(10_000, Column.of("f", "q"));
+    List<RowRange> ranges = Collections.nCopies(20_000, RowRange.ALL);
+    RowQuery most = query(ranges, List.of(), columns);
+    assertThat(most.columns()).hasSize(10_000);
+    assertThat(most.ranges()).hasSize(20_000);
+    refused(
+        () -> query(ranges, List.of("f"), columns),
+        "a query names 10001 families and columns: the limit is 10000; name whole families, use a"
+            + " filter, or make several queries of it");
+  }
+
+  private static RowQuery query(
+      List<RowRange> ranges, List<String> families, List<Column> columns) {
+    return new RowQuery(
+        ranges, families, columns, 1, TimeRange.ALL, Long.MAX_VALUE, Optional.empty());
+  }
+
+  @Test
   void qualifiersHaveAGreatestLength() {
     Bytes tooLong = bytes(65537);
     refused(() -> Mutation.of("r").put("f", tooLong, Q), LONG_QUALIFIER);
@@ -79,14 +98,18 @@ class LimitsTest {
     refused(
         () -> new Mutation(ROW, Collections.nCopies(100_001, new Edit.DeleteRow())),
         "a mutation of row \"r\" has 100001 edits: the limit is 100000");
+  }
+
+  @Test
+  void aReadModifyWriteHasSoManyRules() {
+    ReadModifyWrite.Rule rule = new ReadModifyWrite.Increment("f", Q, 1);
     refused(
         () -> new ReadModifyWrite(ROW, List.of()),
-        "a read-modify-write of row \"r\" has 0 rules: give it 1 to 100000");
+        "a read-modify-write of row \"r\" has 0 rules: give it 1 to 10000");
+    assertThat(new ReadModifyWrite(ROW, Collections.nCopies(10_000, rule)).rules()).hasSize(10_000);
     refused(
-        () ->
-            new ReadModifyWrite(
-                ROW, Collections.nCopies(100_001, new ReadModifyWrite.Increment("f", Q, 1))),
-        "a read-modify-write of row \"r\" has 100001 rules: give it 1 to 100000");
+        () -> new ReadModifyWrite(ROW, Collections.nCopies(10_001, rule)),
+        "a read-modify-write of row \"r\" has 10001 rules: give it 1 to 10000");
   }
 
   @Test

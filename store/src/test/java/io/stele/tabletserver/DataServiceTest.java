@@ -294,8 +294,13 @@ class DataServiceTest {
   }
 
   @Test
-  void scansAndFilteredReadsGoToAHandler() throws Exception {
-    for (RowQuery query : List.of(RowQuery.ALL, RowQuery.row("row").filter(new Filter.PassAll()))) {
+  void scansFilteredReadsAndThoseOfManyColumnsGoToAHandler() throws Exception {
+    RowQuery columns = RowQuery.row("row").column("f", "q");
+    for (int i = 0; i < 100; i++) {
+      columns = columns.column("f", "absent" + i);
+    }
+    RowQuery filtered = RowQuery.row("row").filter(new Filter.PassAll());
+    for (RowQuery query : List.of(RowQuery.ALL, filtered, columns)) {
       Answer answer = askOnEventLoop(read(query));
       assertThat(answer.header).isNotDone();
       server.handlers.work();

@@ -36,12 +36,14 @@ import io.stele.wire.data.DataProtos.MutateProto;
 import io.stele.wire.data.DataProtos.MutationProto;
 import io.stele.wire.data.DataProtos.QueryProto;
 import io.stele.wire.data.DataProtos.ReadModifyWriteProto;
+import io.stele.wire.data.DataProtos.ReadModifyWriteRuleProto;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.ResponseProto;
 import io.stele.wire.data.DataProtos.TabletProto;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -49,6 +51,7 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.hadoop.thirdparty.protobuf.InvalidProtocolBufferException;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -76,6 +79,31 @@ final class CodecTest {
       RowQuery query = values.query();
       QueryProto message = QueryCodec.encode(query);
       assertThat(QueryCodec.decode(QueryProto.parseFrom(message.toByteArray()))).isEqualTo(query);
+    }
+  }
+
+  @Test
+  void aRequestWithTooManyPartsIsRefused() throws Exception {
+    RowQuery query = RowQuery.ALL.withRanges(Collections.nCopies(10_001, RowRange.ALL));
+    assertThat(QueryCodec.ofText(QueryCodec.toText(query))).isEqualTo(query); // Not a request.
+    QueryProto ranges = QueryCodec.encode(query);
+    QueryProto columns =
+        QueryProto.newBuilder().addAllFamilies(Collections.nCopies(10_001, "f")).build();
+    ReadModifyWriteProto rules =
+        ReadModifyWriteProto.newBuilder()
+            .setRow(ByteStrings.of(Bytes.of("r")))
+            .addAllRules(Collections.nCopies(10_001, ReadModifyWriteRuleProto.getDefaultInstance()))
+            .buildPartial();
+    List<ThrowingCallable> all =
+        List.of(
+            () -> QueryCodec.decode(ranges),
+            () -> QueryCodec.decode(columns),
+            () -> OperationCodec.decode(rules));
+    for (ThrowingCallable one : all) {
+      assertThatThrownBy(one)
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("10001")
+          .hasMessageContaining("10000");
     }
   }
 

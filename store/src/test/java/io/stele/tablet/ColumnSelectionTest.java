@@ -1,0 +1,46 @@
+package io.stele.tablet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.model.Column;
+import java.util.AbstractList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+final class ColumnSelectionTest {
+  /** A list that must not be searched, once for each of many columns. */
+  private static final class Unsearched extends AbstractList<String> {
+    private final List<String> families;
+
+    Unsearched(List<String> families) {
+      this.families = families;
+    }
+
+    @Override
+    public String get(int index) {
+      return families.get(index);
+    }
+
+    @Override
+    public int size() {
+      return families.size();
+    }
+
+    @Override
+    public boolean contains(Object family) {
+      throw new AssertionError("searched for " + family);
+    }
+  }
+
+  @Test
+  void aColumnOfAFamilyThatIsWantedAsAWholeAddsNothing() {
+    ColumnSelection selection =
+        ColumnSelection.of(
+            new Unsearched(List.of("f", "g", "f")),
+            List.of(Column.of("f", "q"), Column.of("h", "q"), Column.of("h", "q")));
+    assertThat(selection.size()).isEqualTo(3); // f, g, h:q
+    assertThat(selection.isColumns()).isFalse();
+    assertThat(selection.wantsAnyOf(List.of("h"))).isTrue();
+    assertThat(selection.wantsAnyOf(List.of("e"))).isFalse();
+  }
+}
