@@ -161,13 +161,24 @@ final class TableChanges implements AutoCloseable {
         begin(name, running.get());
         return;
       }
+      if (!isAsListed(table)) {
+        return; // Its change ended after the tables were listed: the table is ready, or gone.
+      }
     } catch (CorruptionException e) {
-      LOG.error("The name {} in the lock service cannot be decoded", name, e);
+      LOG.error("The name {} or its table in the lock service cannot be decoded", name, e);
       return;
     }
     synchronized (this) {
       works.computeIfAbsent(table.id(), id -> new Work(Optional.empty(), id, runtime.nanoTime()));
     }
+  }
+
+  /**
+   * Whether the table's node is still as it was listed. A change writes it for the last time before
+   * the name says that the change ended.
+   */
+  private boolean isAsListed(StoredTable table) throws IOException {
+    return schemas.table(table.id()).filter(now -> now.version() == table.version()).isPresent();
   }
 
   private void look(String name, long now) throws IOException {

@@ -1,7 +1,9 @@
 package io.stele.tabletserver;
 
 import io.stele.config.MemoryPlan;
+import io.stele.metadata.Schemas;
 import io.stele.metadata.SplitRecords;
+import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
 import io.stele.model.Limits;
@@ -44,6 +46,7 @@ class TabletLifecycle {
   private final ProcessRuntime runtime;
   private final ServerLife life;
   private final TabletRecords records;
+  private final Schemas schemas;
   private final HostedTablets tablets;
   private final ServerResources resources;
   private final TabletLoader loader;
@@ -56,12 +59,19 @@ class TabletLifecycle {
   /**
    * The tablets of {@code server}.
    *
+   * @param schemas to see which tables are being dropped
    * @param news told the results of loads and unloads, on the loaders' threads
    */
-  TabletLifecycle(ServerContext server, TabletLoader loader, Splitter splitter, TabletNews news) {
+  TabletLifecycle(
+      ServerContext server,
+      Schemas schemas,
+      TabletLoader loader,
+      Splitter splitter,
+      TabletNews news) {
     this.runtime = server.runtime();
     this.life = server.life();
     this.records = server.records();
+    this.schemas = schemas;
     this.tablets = server.tablets();
     this.resources = server.resources();
     this.loader = loader;
@@ -109,7 +119,7 @@ class TabletLifecycle {
    * already unloading the tablet.
    *
    * @param discard whether cells that are only in its memtable may be lost, because its table is
-   *     dropped
+   *     dropped; they are kept nevertheless unless the lock service says so, too
    */
   void unload(TabletId tablet, long epoch, boolean discard) {
     inBackground(
@@ -118,9 +128,22 @@ class TabletLifecycle {
         () -> {
           Optional<HostedTablet> hosted = tablets.find(tablet);
           if (hosted.isPresent() && hosted.get().record().assignment().epoch() == epoch) {
-            unload(hosted.get(), discard);
+            unload(hosted.get(), discard && isDropped(tablet.table()));
           }
         });
+  }
+
+  /**
+   * Whether the table is being dropped or gone. A table never returns from there, so nothing that a
+   * client was promised is lost with its tablets.
+   */
+  private boolean isDropped(TableId table) throws IOException {
+    boolean dropped =
+        schemas.table(table).filter(now -> now.state() != StoredTable.State.DROPPING).isEmpty();
+    if (!dropped) {
+      LOG.warn("Table {} is not being dropped: what its tablets have is kept", table);
+    }
+    return dropped;
   }
 
   /**

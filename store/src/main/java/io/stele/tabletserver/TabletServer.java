@@ -171,7 +171,8 @@ public final class TabletServer {
     contact = new MasterContact(runtime, locks, transport.controlPlane(), id);
     teardown.add(contact::close);
     lifecycle =
-        new TabletLifecycle(context, loader, new Splitter(context, loader, contact), contact);
+        new TabletLifecycle(
+            context, schemas, loader, new Splitter(context, loader, contact), contact);
     Lease lease = new Lease(runtime, config.cluster().lease());
     LogSorter sorter =
         new LogSorter(runtime, fs, layout, resources.of(TabletKind.USER).memtables());

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.lock.LockPaths;
+import io.stele.lock.LockService;
 import io.stele.master.ChangeRequest.Alter;
 import io.stele.master.ChangeRequest.Clear;
 import io.stele.master.ChangeRequest.Create;
@@ -12,6 +13,7 @@ import io.stele.metadata.EndedChange;
 import io.stele.metadata.MetadataKeys;
 import io.stele.metadata.SchemaChange;
 import io.stele.metadata.SchemaChange.Step;
+import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TableName;
 import io.stele.metadata.TabletRecord;
@@ -22,10 +24,14 @@ import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
+import io.stele.sim.Simulation;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 class TableAdminTest {
@@ -369,6 +375,44 @@ class TableAdminTest {
           master.sleep(MasterFixture.LEASE);
           carryOn(master.tables);
           assertThat(ended(alter("more", of("f", "g"))).failure()).isEmpty();
+        });
+  }
+
+  /** The lock service, where {@code first} happens before a node is read for the first time. */
+  private LockService beforeReading(String path, Simulation.Work first) {
+    AtomicBoolean done = new AtomicBoolean();
+    return (LockService)
+        Proxy.newProxyInstance(
+            LockService.class.getClassLoader(),
+            new Class<?>[] {LockService.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("read")
+                  && path.equals(arguments[0])
+                  && done.compareAndSet(false, true)) {
+                first.run();
+              }
+              try {
+                return method.invoke(master.locks, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            });
+  }
+
+  @Test
+  void aTableWhoseCreationEndsWhileItIsLookedAtIsNotTakenForOneThatIsRemoved() throws Exception {
+    master.run(
+        () -> {
+          TableId table = running(master.create("creation", "users"));
+          leaveAt("users", Step.WRITE_RECORDS);
+          LockService locks = beforeReading(LockPaths.tableName("users"), master::carryOn);
+          Schemas schemas = new Schemas(master.process, locks);
+          TableAdmin next = new TableAdmin(master.process, schemas, master.steps(), master.wake);
+          next.resume();
+          assertThat(master.schemas.require("users").id()).isEqualTo(table);
+          assertThat(next.dropping()).isEmpty();
+          carryOn(next);
+          assertThat(master.records.readAll(table)).hasSize(1);
         });
   }
 

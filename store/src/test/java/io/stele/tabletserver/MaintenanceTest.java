@@ -472,7 +472,8 @@ class MaintenanceTest {
       TestServer.put(hosted, "row", "value");
       AtomicLong asked = new AtomicLong();
       TabletLifecycle failing =
-          new TabletLifecycle(server.context, server.loader, server.splitter, new NoNews()) {
+          new TabletLifecycle(
+              server.context, server.schemas, server.loader, server.splitter, new NoNews()) {
             @Override
             boolean isDraining() {
               if (asked.incrementAndGet() == 3) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.metadata.Assignment;
 import io.stele.metadata.LoadTrouble;
+import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.TableSchema;
 import io.stele.sim.FaultInjector;
@@ -88,12 +89,42 @@ class TabletLifecycleTest {
     try (TestServer server = new TestServer(world)) {
       HostedTablet hosted = server.takeNew(SCHEMA);
       TestServer.put(hosted, "row", "value");
+      StoredTable table = server.schemas.table(hosted.id().table()).orElseThrow();
+      server.schemas.advance(table, StoredTable.State.DROPPING);
       server.lifecycle.unload(hosted.id(), hosted.tablet().epoch(), true);
       server.work();
       TabletRecord free = server.stored(hosted.id());
       assertThat(free.assignment().state()).isEqualTo(Assignment.State.NONE);
       assertThat(free.files()).isEmpty();
       assertThat(server.context.resources().of(hosted.id()).log().oldestNeeded()).isEmpty();
+    }
+  }
+
+  @Test
+  void aTabletOfATableThatIsNotBeingDroppedKeepsAllWhateverTheMasterSays() throws Exception {
+    try (TestServer first = new TestServer(world);
+        TestServer second = new TestServer(world)) {
+      HostedTablet hosted = first.takeNew(SCHEMA);
+      TestServer.put(hosted, "row", "value");
+      first.lifecycle.unload(hosted.id(), hosted.tablet().epoch(), true);
+      first.work();
+      TabletRecord free = first.stored(hosted.id());
+      assertThat(free.assignment().state()).isEqualTo(Assignment.State.NONE);
+      assertThat(TestServer.rows(second.take(free))).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aTabletOfATableWhoseNodeIsGoneIsDiscarded() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      TestServer.put(hosted, "row", "value");
+      assertThat(server.schemas.delete(server.schemas.table(hosted.id().table()).orElseThrow()))
+          .isTrue();
+      server.lifecycle.unload(hosted.id(), hosted.tablet().epoch(), true);
+      server.work();
+      assertThat(server.stored(hosted.id()).files()).isEmpty();
+      assertThat(server.context.tablets().count()).isZero();
     }
   }
 

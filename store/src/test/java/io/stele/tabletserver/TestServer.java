@@ -162,7 +162,7 @@ final class TestServer implements AutoCloseable {
                     config)),
             config.memory().replayBytes());
     this.splitter = new Splitter(context, loader, news);
-    this.lifecycle = new TabletLifecycle(context, loader, splitter, news);
+    this.lifecycle = new TabletLifecycle(context, schemas, loader, splitter, news);
     this.jobs = new JobNodes(runtime, locks);
     this.pins = new JobPins(runtime, context.tablets(), jobs);
     this.files = new JobFiles(runtime, fs, layout.root(), context.tablets(), jobs);
