@@ -1,6 +1,7 @@
 package io.stele.tabletserver;
 
 import io.stele.config.MemoryPlan;
+import io.stele.metadata.RecordChangedException;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.SplitRecords;
 import io.stele.metadata.StoredTable;
@@ -103,15 +104,22 @@ class TabletLifecycle {
             loader.load(tablet, row, epoch, requested);
             tablets.find(tablet).ifPresent(loaded -> news.changed(List.of(loaded.record())));
           } catch (IOException | RuntimeException e) {
-            // If it is refused, the record has changed: nothing is wrong with the tablet.
-            boolean late =
-                e instanceof SteleException known && known.code() == SteleException.Code.REFUSED;
-            if (!late && !life.isOver()) {
+            if (!isLate(e) && !life.isOver()) {
               news.notLoaded(tablet, row, epoch, e);
             }
             throw e;
           }
         });
+  }
+
+  /**
+   * Whether a load failed because the record has changed: then nothing is wrong with the tablet. A
+   * refusal for another reason, such as a file that a newer version of Stele has written, says that
+   * another server must try.
+   */
+  private static boolean isLate(Exception failure) {
+    return failure instanceof RecordChangedException
+        || failure instanceof TabletLoader.NotAssignedException;
   }
 
   /**

@@ -80,7 +80,7 @@ final class TabletLoader {
    * @param epoch of the assignment
    * @param sinceNanos when this was requested, by the runtime's clock: nothing that can change and
    *     was read before is used, so all of it is newer than the assignment
-   * @throws SteleException REFUSED if the record does not, or no longer, assign the tablet to this
+   * @throws NotAssignedException if the record does not, or no longer, assign the tablet to this
    *     server for loading
    * @throws IOException if it cannot be opened; the record stays ASSIGNED, and loading may be
    *     retried
@@ -192,19 +192,30 @@ final class TabletLoader {
     fenced.closeUnused();
   }
 
+  /**
+   * A tablet's record does not assign the tablet to this server for loading: the request is late.
+   */
+  static final class NotAssignedException extends SteleException {
+    private static final long serialVersionUID = 1L;
+
+    NotAssignedException(String message) {
+      super(Code.REFUSED, message);
+    }
+  }
+
   private TabletRecord assigned(TabletId id, Bytes row, long epoch) throws IOException {
     TabletRecord record =
         server
             .records()
             .read(id.table(), row)
             .orElseThrow(
-                () -> SteleException.refused("tablet " + id + " has no record in METADATA"));
+                () -> new NotAssignedException("tablet " + id + " has no record in METADATA"));
     Assignment assignment = record.assignment();
     if (!record.id().equals(id)
         || assignment.state() != Assignment.State.ASSIGNED
         || !assignment.isTo(server.id())
         || assignment.epoch() != epoch) {
-      throw SteleException.refused(
+      throw new NotAssignedException(
           "tablet "
               + id
               + " must not be loaded by "

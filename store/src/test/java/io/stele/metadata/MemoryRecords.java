@@ -79,6 +79,14 @@ public final class MemoryRecords {
     ofTables.apply(Mutation.builder(row).put(state.family(), state.qualifier(), rubbish).build());
   }
 
+  /** Has the record of a table's tablet require {@code feature} of its readers. */
+  public void require(Bytes row, String feature) {
+    Column requires = RecordCodec.REQUIRES;
+    Mutation.Builder mutation = Mutation.builder(row);
+    ofTables.apply(
+        mutation.put(requires.family(), requires.qualifier(), Bytes.of(feature)).build());
+  }
+
   /** The record of a new tablet. */
   public TabletRecord fresh(TabletId tablet, RowRange extent) {
     return TabletRecord.created(tablet, extent);

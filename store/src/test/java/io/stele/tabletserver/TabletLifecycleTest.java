@@ -3,6 +3,7 @@ package io.stele.tabletserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.format.Crc32c;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.LoadTrouble;
 import io.stele.metadata.StoredTable;
@@ -11,6 +12,11 @@ import io.stele.model.TableSchema;
 import io.stele.sim.FaultInjector;
 import io.stele.sim.Operation;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -208,6 +214,48 @@ class TabletLifecycleTest {
       server.work();
       assertThat(server.notLoaded).endsWith(assigned.id() + " CIRCUMSTANCES").hasSize(2);
       assertThat(server.aborts).isEmpty();
+    }
+  }
+
+  @Test
+  void theMasterIsToldOfATabletThatOnlyANewerVersionCanLoad() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      TestServer.put(hosted, "row", "value");
+      server.lifecycle.unload(hosted, false);
+      TabletRecord assigned =
+          server.records().assign(server.stored(hosted.id()), server.context.id());
+      long epoch = assigned.assignment().epoch();
+      world.metadata.require(assigned.row(), "x");
+      server.lifecycle.load(assigned.id(), assigned.row(), epoch);
+      server.work();
+      assertThat(server.notLoaded).containsExactly(assigned.id() + " CIRCUMSTANCES");
+
+      world.metadata.require(assigned.row(), "");
+      String path = assigned.files().get(0).path();
+      raiseFormatVersion(server, new Path(server.layout.root(), path));
+      server.lifecycle.load(assigned.id(), assigned.row(), epoch);
+      server.work();
+      assertThat(server.notLoaded).endsWith(assigned.id() + " CIRCUMSTANCES").hasSize(2);
+      assertThat(server.context.tablets().count()).isZero();
+      assertThat(server.aborts).isEmpty();
+    }
+  }
+
+  /** Makes an SSTable one of the next version: the end of its footer is version, CRC and magic. */
+  private static void raiseFormatVersion(TestServer server, Path path) throws IOException {
+    byte[] bytes;
+    try (FSDataInputStream in = server.fs.open(path)) {
+      bytes = in.readAllBytes();
+    }
+    ByteBuffer file = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    int crcAt = bytes.length - Long.BYTES - Integer.BYTES;
+    int versionAt = crcAt - Integer.BYTES;
+    int footerAt = bytes.length - file.getInt(versionAt - Integer.BYTES);
+    file.putInt(versionAt, file.getInt(versionAt) + 1);
+    file.putInt(crcAt, Crc32c.of(bytes, footerAt, crcAt - footerAt));
+    try (FSDataOutputStream out = server.fs.create(path, true)) {
+      out.write(bytes);
     }
   }
 
