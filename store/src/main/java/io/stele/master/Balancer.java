@@ -65,20 +65,20 @@ public final class Balancer {
    *
    * @param servers those that take tablets
    * @param metadata the tablets of METADATA
-   * @param dropping tables being dropped
+   * @param leftAlone tables whose tablets stay as they are: those being dropped, and hidden ones
    * @param moves tablets that will move to other servers
    * @param away how many tablets wait to be served
    */
   public record Cluster(
       List<ServerId> servers,
       List<ClusterSnapshot.Tablet> metadata,
-      Set<TableId> dropping,
+      Set<TableId> leftAlone,
       Map<TabletId, ClusterSnapshot.Move> moves,
       int away) {
     public Cluster {
       servers = List.copyOf(servers);
       metadata = List.copyOf(metadata);
-      dropping = Set.copyOf(dropping);
+      leftAlone = Set.copyOf(leftAlone);
       moves = Map.copyOf(moves);
     }
   }
@@ -256,7 +256,7 @@ public final class Balancer {
   private boolean mayMove(Loads.Tablet tablet) {
     return tablet.isLoaded()
         && !onTheirWay.contains(tablet.id())
-        && !cluster.dropping().contains(tablet.id().table())
+        && !cluster.leftAlone().contains(tablet.id().table())
         && !limits.resting().contains(tablet.id());
   }
 
@@ -388,7 +388,7 @@ public final class Balancer {
     int count = servers.size();
     List<Loads.Table> uneven =
         loads.tables().stream()
-            .filter(table -> table.excess(count) > 1 && !cluster.dropping().contains(table.id()))
+            .filter(table -> table.excess(count) > 1 && !cluster.leftAlone().contains(table.id()))
             .sorted(Comparator.comparingLong((Loads.Table table) -> -table.excess(count)))
             .toList();
     int tried = 0;

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * The master's knowledge of the cluster at one moment, as far as its decisions depend on it.
@@ -47,16 +48,19 @@ public record ClusterSnapshot(
   /**
    * What balancing depends on, beside what servers have of the tables.
    *
+   * @param hidden tables about whose tablets nothing is done
    * @param away how many tablets wait to be served
    */
-  Balancer.Cluster toBalance(int away) {
+  Balancer.Cluster toBalance(Set<TableId> hidden, int away) {
+    Set<TableId> leftAlone = new TreeSet<>(dropping);
+    leftAlone.addAll(hidden);
     return new Balancer.Cluster(
         servers.stream()
             .filter(server -> !server.draining() && !fenced.contains(server.id()))
             .map(Server::id)
             .toList(),
         tablets.stream().filter(tablet -> tablet.id().table().equals(TableId.METADATA)).toList(),
-        dropping,
+        leftAlone,
         moves,
         away);
   }

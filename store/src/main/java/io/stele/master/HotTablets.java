@@ -48,7 +48,7 @@ final class HotTablets {
         loads.busy().stream()
             .flatMap(id -> loads.tablet(id).stream())
             .filter(tablet -> tablet.rate() >= rateMin && tablet.bytes() >= bytesMin)
-            .filter(tablet -> !cluster.dropping().contains(tablet.id().table()))
+            .filter(tablet -> !cluster.leftAlone().contains(tablet.id().table()))
             .toList();
     Set<TabletId> ids = hot.stream().map(Loads.Tablet::id).collect(Collectors.toSet());
     sinceNanos.keySet().retainAll(ids);

@@ -161,6 +161,11 @@ public final class KnownRecords {
         .forEach(record -> byId.put(record.id(), record));
   }
 
+  /** The hidden tables. */
+  Set<TableId> hidden() {
+    return hidden;
+  }
+
   private void leaveOut(TableId table) {
     of(table).forEach(record -> byId.remove(record.id()));
   }

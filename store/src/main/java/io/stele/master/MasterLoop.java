@@ -340,7 +340,9 @@ final class MasterLoop implements Runnable {
     boolean merging = !look.isOvertaken() && merge(dropping, look);
     boolean moved = tables.goOn(look.metadata()::hasRecords) || merging;
     if (all && isAtPeace()) {
-      moved |= rebalancing.goOn(known, view, moved, () -> snapshot.toBalance(away(held)));
+      moved |=
+          rebalancing.goOn(
+              known, view, moved, () -> snapshot.toBalance(known.hidden(), away(held)));
     }
     servers.recoveries().look(view, known::on, servers.logs()::isUnderWay, all);
     return !all

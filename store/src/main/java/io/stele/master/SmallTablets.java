@@ -104,7 +104,7 @@ final class SmallTablets {
         && lower.fileBytes() + upper.fileBytes() <= BYTES_MAX
         && isCold(lower.id(), loads)
         && isCold(upper.id(), loads)
-        && !cluster.dropping().contains(upper.id().table())
+        && !cluster.leftAlone().contains(upper.id().table())
         && !cluster.moves().containsKey(lower.id())
         && !cluster.moves().containsKey(upper.id())
         && MergeRecords.obstacle(lower, upper).isEmpty();

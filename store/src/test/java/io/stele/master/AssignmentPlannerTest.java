@@ -388,7 +388,7 @@ class AssignmentPlannerTest {
       loads.put(id, to.loaded(), tablet.bytes());
     }
     Balancer.Cluster cluster =
-        new ClusterSnapshot(live, Set.of(), List.of(), Set.of()).toBalance(0);
+        new ClusterSnapshot(live, Set.of(), List.of(), Set.of()).toBalance(Set.of(), 0);
     assertThat(
             Balancer.decide(
                 loads, cluster, Balancer.Limits.of(loads, live.size(), Balance.SLACK, Set.of())))

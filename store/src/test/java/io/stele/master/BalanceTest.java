@@ -114,6 +114,28 @@ class BalanceTest {
         });
   }
 
+  @Test
+  void aTableWhoseNodeIsLostIsLeftAloneAndTheOthersAreEvenedOut() throws Exception {
+    master.run(
+        () -> {
+          TableId lost = started();
+          TableId other = master.table("u", Bytes.of("b"), Bytes.of("c"), Bytes.of("d"));
+          for (TabletRecord tablet : master.records.readAll(other)) {
+            master.records.loaded(master.records.assign(tablet, A));
+          }
+          String node = LockPaths.table(lost);
+          master.locks.delete(node, master.locks.read(node).orElseThrow().version());
+          master.loop.lookAtAll();
+          master.loop.rebalancing().balanceBy(master.balance);
+          request(BalanceRequestProto.newBuilder().setNow(true));
+          stepFor(Duration.ofSeconds(30));
+          assertThat(master.balance.isUnderWayNow()).isFalse();
+          assertThat(on(A, lost)).isEqualTo(8);
+          assertThat(on(B, other)).isPositive();
+          assertThat(master.isServed(other)).isTrue();
+        });
+  }
+
   private boolean request(BalanceRequestProto.Builder request) throws Exception {
     return master.requests.balance(null, request.build()).getOn();
   }

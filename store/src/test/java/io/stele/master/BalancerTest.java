@@ -79,7 +79,7 @@ class BalancerTest {
                 List.copyOf(tablets.values()),
                 Set.of(),
                 underWay)
-            .toBalance(loads.away().size());
+            .toBalance(Set.of(), loads.away().size());
     Balancer.Limits limits = Balancer.Limits.of(loads, servers.size(), slack, resting);
     List<Balancer.Move> moves = Balancer.decide(loads, cluster, limits);
     assertThat(Balancer.decide(anew(), cluster, limits)).isEqualTo(moves);
