@@ -8,7 +8,9 @@ import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.record.ClearedRows;
+import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -24,6 +26,10 @@ import java.util.function.Supplier;
  * are read, a limited number at a time, in order: the cost depends on the table's tablets, not on
  * how often it is looked at.
  *
+ * <p>A table has one change at a time. So a change that makes no progress, for example because a
+ * tablet cannot be loaded, should end after a while. Finished rows stay finished, and a new request
+ * does the others.
+ *
  * <p>Safe for use by any number of threads; waits for METADATA only.
  */
 final class Clearing {
@@ -31,10 +37,30 @@ final class Clearing {
   // some.
   private static final int AT_ONCE = 1000;
 
+  /** A change that makes no progress for this long should end. */
+  static final Duration GIVE_UP = Duration.ofMinutes(1);
+
+  // If nothing could be looked at for this long, METADATA was away, and that time does not count.
+  private static final Duration AWAY_MIN = Duration.ofSeconds(10);
+
+  private final ProcessRuntime runtime;
   private final TabletRecords records;
   private final Supplier<Map<ServerId, ServerInfo>> live;
   private final Request request;
-  private final Map<String, ClearedRows> known = new ConcurrentHashMap<>(); // By change.
+  private final Map<String, Progress> known = new ConcurrentHashMap<>(); // By change.
+
+  /** How far a change is. */
+  enum State {
+    /** Everything is done. */
+    DONE,
+    /** Something is left to do. */
+    GOES_ON,
+    /** Something is left to do, and for a while nothing was done. */
+    STUCK
+  }
+
+  /** The rows that are done, since when they have been all, and when that was looked at last. */
+  private record Progress(ClearedRows done, long sinceNanos, long lookedNanos) {}
 
   /** The request to the server that has a tablet. */
   @FunctionalInterface
@@ -43,14 +69,19 @@ final class Clearing {
     void make(ServerInfo server, TabletRecord record, long change, RowRange rows);
   }
 
-  Clearing(TabletRecords records, Supplier<Map<ServerId, ServerInfo>> live, Request request) {
+  Clearing(
+      ProcessRuntime runtime,
+      TabletRecords records,
+      Supplier<Map<ServerId, ServerInfo>> live,
+      Request request) {
+    this.runtime = runtime;
     this.records = records;
     this.live = live;
     this.request = request;
   }
 
-  /** Requests the work that is not done; returns whether everything is done. */
-  boolean goOn(SchemaChange change) throws IOException {
+  /** Requests the work that is not done. */
+  State goOn(SchemaChange change) throws IOException {
     ClearedRows done = done(change);
     int room = AT_ONCE;
     for (RowRange left : done.left(change.sequence(), change.rows())) {
@@ -71,13 +102,33 @@ final class Clearing {
         }
       }
     }
-    boolean all = done.left(change.sequence(), change.rows()).isEmpty();
-    if (all) {
+    if (done.left(change.sequence(), change.rows()).isEmpty()) {
       known.remove(change.id());
-    } else {
-      known.put(change.id(), done);
+      return State.DONE;
     }
-    return all;
+    long now = runtime.nanoTime();
+    long since = since(change, done, now);
+    known.put(change.id(), new Progress(done, since, now));
+    return now - since > GIVE_UP.toNanos() ? State.STUCK : State.GOES_ON;
+  }
+
+  private long since(SchemaChange change, ClearedRows done, long nowNanos) {
+    return Optional.ofNullable(known.get(change.id()))
+        .filter(last -> last.done().equals(done))
+        .filter(last -> nowNanos - last.lookedNanos() < AWAY_MIN.toNanos())
+        .map(Progress::sinceNanos)
+        .orElse(nowNanos);
+  }
+
+  /** Ends a change that is not done; returns how many of the tablets with rows of it are done. */
+  ChangeProgress giveUp(SchemaChange change) throws IOException {
+    List<RowRange> wanted =
+        records.readAll(change.table()).stream()
+            .flatMap(record -> record.extent().intersection(change.rows()).stream())
+            .toList();
+    ChangeProgress progress = ChangeProgress.counted(wanted, rows -> isCleared(change, rows));
+    known.remove(change.id());
+    return progress;
   }
 
   /** Whether {@code rows} are known to be cleared for a change in progress. */
@@ -85,9 +136,8 @@ final class Clearing {
     return done(change).left(change.sequence(), rows).isEmpty();
   }
 
-  /** The rows known to be done for a change in progress. */
-  ClearedRows done(SchemaChange change) {
-    return known.getOrDefault(change.id(), ClearedRows.NONE);
+  private ClearedRows done(SchemaChange change) {
+    return Optional.ofNullable(known.get(change.id())).map(Progress::done).orElse(ClearedRows.NONE);
   }
 
   /** The rows of {@code wanted} that are cleared; requests the others. */

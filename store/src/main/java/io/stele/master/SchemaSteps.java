@@ -55,7 +55,7 @@ final class SchemaSteps {
     this.splits = new SplitRecords(records);
     Supplier<Map<ServerId, ServerInfo>> live = () -> answering.get().live();
     this.news = new SchemaNews(servers, answering);
-    this.clearing = new Clearing(records, live, servers::clear);
+    this.clearing = new Clearing(runtime, records, live, servers::clear);
     this.erasing = new FamilyErasing(runtime, records, servers, live);
     this.readers = readers;
   }
@@ -151,7 +151,7 @@ final class SchemaSteps {
         if (table.isEmpty()) {
           yield lost(change);
         }
-        yield clearing.goOn(change) ? new Taken.Ended(change.made()) : new Taken.Waits();
+        yield clear(change);
       }
     };
   }
@@ -177,6 +177,27 @@ final class SchemaSteps {
         table.schema().readers().equals(wanted.readers()) ? Step.TELL_SERVERS : Step.GRANT_READING);
   }
 
+  private Taken clear(SchemaChange change) throws IOException {
+    return switch (clearing.goOn(change)) {
+      case DONE -> new Taken.Ended(change.made());
+      case GOES_ON -> new Taken.Waits();
+      case STUCK -> new Taken.Ended(givenUp(change, clearing.giveUp(change)));
+    };
+  }
+
+  private static EndedChange givenUp(SchemaChange change, ChangeProgress progress) {
+    return change.failed(
+        SteleException.Code.OUTCOME_UNKNOWN,
+        "the rows were deleted from "
+            + progress.done()
+            + " of "
+            + progress.all()
+            + " tablets, and for "
+            + Clearing.GIVE_UP.toSeconds()
+            + " s from no other: the other tablets may still have them; see `stele check`, and"
+            + " delete the rows again");
+  }
+
   /**
    * Whether the change is still at this step, after its table was read. If so, a write that is
    * conditional on the table as it was read undoes no later change, even if another master made
@@ -194,18 +215,13 @@ final class SchemaSteps {
   private static Taken lost(SchemaChange change) {
     LOG.error("Table {} has no node in the lock service any more", change.table());
     return new Taken.Ended(
-        new EndedChange(
-            change.id(),
-            change.sequence(),
-            Optional.of(change.table()),
-            Optional.of(
-                new EndedChange.Failure(
-                    SteleException.Code.NOT_FOUND,
-                    "the node of table "
-                        + change.table()
-                        + " in the lock service was lost while the table was "
-                        + change.kind().participle()
-                        + ": nothing is left of the table"))));
+        change.failed(
+            SteleException.Code.NOT_FOUND,
+            "the node of table "
+                + change.table()
+                + " in the lock service was lost while the table was "
+                + change.kind().participle()
+                + ": nothing is left of the table"));
   }
 
   /**

@@ -30,7 +30,9 @@ import org.slf4j.LoggerFactory;
  * one conditional write. {@link TableChanges} does the rest.
  *
  * <p>A repeated request, to this master or another, is answered from the written decision. For each
- * name one change is made at a time; requests for others must be repeated later.
+ * name one change is made at a time; requests for others must be repeated later. But a drop ends a
+ * change that only waits for tablets to clear rows or to erase families: such a change might wait
+ * for a tablet that cannot be loaded any more.
  *
  * <p>Safe for use by any number of threads. Requests wait only for the lock service, and the first
  * one that names readers for the NameNode.
@@ -91,12 +93,13 @@ final class TableAdmin implements AutoCloseable {
         return new Answer.Running(running.get());
       }
       checkRemembered(request, now);
-      if (running.isPresent()) {
+      if (running.isPresent() && !isSuperseded(running.get(), request)) {
         changes.begin(name, running.get());
         throw isBusy(name, running.get());
       }
-      Answer answer = decide(request, now);
-      if (writeDown(now, answer)) {
+      TableName free = running.map(change -> now.with(superseded(change))).orElse(now);
+      Answer answer = decide(request, free);
+      if (writeDown(free, answer)) {
         return answer;
       }
     }
@@ -155,6 +158,21 @@ final class TableAdmin implements AutoCloseable {
             + running.kind().participle()
             + ", and only one change is made to a table at a time: "
             + running.step().waitsFor());
+  }
+
+  /** Whether {@code request} ends the change in progress. */
+  private static boolean isSuperseded(SchemaChange running, ChangeRequest request) {
+    boolean waitsForTablets =
+        running.step() == Step.CLEAR_TABLETS || running.step() == Step.ERASE_FAMILIES;
+    return waitsForTablets && request.wish() instanceof Drop;
+  }
+
+  private static EndedChange superseded(SchemaChange change) {
+    return change.step() == Step.CLEAR_TABLETS
+        ? change.failed(
+            Code.OUTCOME_UNKNOWN,
+            "the table is being dropped; the rows were deleted from some of its tablets at most")
+        : change.failed(Code.RETRY_LATER, "the table is being dropped: nothing was altered");
   }
 
   private boolean writeDown(TableName now, Answer answer) throws IOException {

@@ -2,6 +2,7 @@ package io.stele.metadata;
 
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
+import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import java.util.List;
@@ -122,5 +123,11 @@ public record SchemaChange(
   /** The result of the change: it was made. */
   public EndedChange made() {
     return new EndedChange(id, sequence, Optional.of(table), Optional.empty());
+  }
+
+  /** The result of the change: it was not made, or not completely. */
+  public EndedChange failed(SteleException.Code code, String why) {
+    return new EndedChange(
+        id, sequence, Optional.of(table), Optional.of(new EndedChange.Failure(code, why)));
   }
 }

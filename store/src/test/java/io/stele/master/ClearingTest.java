@@ -41,25 +41,48 @@ class ClearingTest {
           master.plane.requests.clear();
 
           Clearing clearing =
-              new Clearing(master.records, master.watch::live, master.servers::clear);
+              new Clearing(
+                  master.process, master.records, master.watch::live, master.servers::clear);
           SchemaChange change = clears(table, RowRange.ALL);
-          assertThat(clearing.goOn(change)).isFalse();
+          assertThat(clearing.goOn(change)).isEqualTo(Clearing.State.GOES_ON);
           asked();
-          assertThat(clearing.goOn(change)).isFalse();
+          assertThat(clearing.goOn(change)).isEqualTo(Clearing.State.GOES_ON);
           RowRange rows = MetadataKeys.table(table);
           master.memory.setAway(
               Optional.of(
                   new RowRange(rows.start(), MetadataKeys.row(table, Bytes.of("p")).successor())));
-          assertThat(clearing.goOn(change)).as("it reads the last record only").isFalse();
+          assertThat(clearing.goOn(change))
+              .as("it reads the last record only")
+              .isEqualTo(Clearing.State.GOES_ON);
 
           master.memory.setAway(Optional.empty());
           master.loop.lookAtAll();
           master.stepUntilIdle();
-          assertThat(clearing.goOn(change)).isFalse();
+          assertThat(clearing.goOn(change)).isEqualTo(Clearing.State.GOES_ON);
           asked();
-          assertThat(clearing.goOn(change)).isTrue();
+          assertThat(clearing.goOn(change)).isEqualTo(Clearing.State.DONE);
           assertThat(master.plane.requests.stream().filter(one -> one.startsWith("clear")))
               .hasSize(3);
+        });
+  }
+
+  @Test
+  void timeInWhichMetadataIsAwayDoesNotCountAsTimeWithoutProgress() throws Exception {
+    master.run(
+        () -> {
+          TableId table = master.table("t", Bytes.of("h"));
+          Clearing clearing =
+              new Clearing(
+                  master.process, master.records, master.watch::live, master.servers::clear);
+          SchemaChange change = clears(table, RowRange.ALL);
+          assertThat(clearing.goOn(change)).isEqualTo(Clearing.State.GOES_ON);
+          master.sleep(Clearing.GIVE_UP.plusSeconds(1));
+          for (int i = 0; i < 60; i++) {
+            assertThat(clearing.goOn(change)).isEqualTo(Clearing.State.GOES_ON);
+            master.sleep(Duration.ofSeconds(1));
+          }
+          master.sleep(Duration.ofSeconds(1));
+          assertThat(clearing.goOn(change)).isEqualTo(Clearing.State.STUCK);
         });
   }
 
@@ -73,11 +96,12 @@ class ClearingTest {
           master.stepUntilIdle();
           master.plane.requests.clear();
           Clearing clearing =
-              new Clearing(master.records, master.watch::live, master.servers::clear);
+              new Clearing(
+                  master.process, master.records, master.watch::live, master.servers::clear);
           SchemaChange change = clears(table, RowRange.of("c", "k"));
-          assertThat(clearing.goOn(change)).isFalse();
+          assertThat(clearing.goOn(change)).isEqualTo(Clearing.State.GOES_ON);
           asked();
-          assertThat(clearing.goOn(change)).isTrue();
+          assertThat(clearing.goOn(change)).isEqualTo(Clearing.State.DONE);
           assertThat(master.plane.requests).hasSize(2);
         });
   }

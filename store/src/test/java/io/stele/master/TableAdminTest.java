@@ -245,14 +245,20 @@ class TableAdminTest {
     return master.ask(id, new Alter(after, Optional.empty()));
   }
 
-  /** A table of three tablets, loaded, one of whose families was dropped. */
-  private List<TabletRecord> withDroppedFamily() throws Exception {
+  /** The tablets of a table of three, loaded. */
+  private List<TabletRecord> loaded() throws Exception {
     TableId table = master.table("users", Bytes.of("m"), Bytes.of("t"));
     master.start(A);
     master.watch.refresh(true);
     for (TabletRecord tablet : master.records.readAll(table)) {
       master.records.loaded(master.records.assign(tablet, A));
     }
+    return master.records.readAll(table);
+  }
+
+  /** The tablets of such a table, one of whose families was dropped. */
+  private List<TabletRecord> withDroppedFamily() throws Exception {
+    TableId table = loaded().get(0).id().table();
     running(alter("more", of("f", "g")));
     carryOn(master.tables);
     running(alter("less", of("f")));
@@ -317,6 +323,67 @@ class TableAdminTest {
           assertThat(master.schemas.require("users").droppedFamilies()).containsExactly("g");
           running(master.drop("users"));
         });
+  }
+
+  @Test
+  void aClearingThatGetsNoFurtherEndsAndSaysHowFarItCameAndTheTableCanBeDropped() throws Exception {
+    master.run(
+        () -> {
+          List<TabletRecord> tablets = loaded();
+          TabletRecord away = master.records.unloaded(tablets.get(1), "test");
+          Clear wish = new Clear("users", RowRange.of("", "s"));
+          running(master.ask("clear", wish));
+          for (int i = 0; i < 80; i++) {
+            master.tables.goOn(table -> true);
+            master.sleep(Duration.ofSeconds(1));
+          }
+          EndedChange ended = ended(master.ask("clear", wish));
+          assertThat(ended.failure().orElseThrow().code()).isEqualTo(Code.OUTCOME_UNKNOWN);
+          assertThat(ended.failure().orElseThrow().message())
+              .contains("the rows were deleted from 1 of 2 tablets");
+
+          running(master.ask("again", wish));
+          carryOn(master.tables);
+          assertBusy(() -> alter("other", of("f", "h")), "some of its tablets still have the rows");
+          master.records.loaded(master.records.assign(away, A));
+          carryOn(master.tables);
+          assertThat(ended(master.ask("again", wish)).failure()).isEmpty();
+
+          for (TabletRecord tablet : master.records.readAll(away.id().table())) {
+            master.records.unloaded(tablet, "test");
+          }
+          running(master.ask("gone", new Drop("users")));
+          carryOn(master.tables);
+          assertThat(ended(master.ask("gone", new Drop("users"))).failure()).isEmpty();
+        });
+  }
+
+  private void assertDropEnds(ChangeRequest.Wish wish, Code code) throws Exception {
+    master.run(
+        () -> {
+          for (TabletRecord tablet : withDroppedFamily()) {
+            master.records.unloaded(tablet, "test");
+          }
+          running(master.ask("stuck", wish));
+          carryOn(master.tables);
+          TableId table = running(master.ask("gone", new Drop("users")));
+          assertThat(master.tables.onTheirWay()).hasSize(1);
+          assertThat(failure(master.ask("stuck", wish))).contains(code);
+          carryOn(master.tables);
+          assertThat(ended(master.ask("gone", new Drop("users"))).failure()).isEmpty();
+          assertThat(master.schemas.table(table)).isEmpty();
+          assertThat(master.records.readAll(table)).isEmpty();
+        });
+  }
+
+  @Test
+  void aDropEndsAClearing() throws Exception {
+    assertDropEnds(new Clear("users", RowRange.ALL), Code.OUTCOME_UNKNOWN);
+  }
+
+  @Test
+  void aDropEndsAnAlterationThatErasesAFamily() throws Exception {
+    assertDropEnds(new Alter(of("f", "g"), Optional.empty()), Code.RETRY_LATER);
   }
 
   @Test
