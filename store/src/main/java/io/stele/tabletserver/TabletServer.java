@@ -191,13 +191,7 @@ public final class TabletServer {
     teardown.add(pageListener::close);
 
     new Rehearsal(runtime, locks, access, loader).run();
-    lock = takeLock();
-    try {
-      checkNotFenced(fs, layout);
-    } catch (IOException | RuntimeException e) {
-      lock.release(); // The next try is another server, of the same session.
-      throw e;
-    }
+    lock = takeUnfencedLock(fs, layout);
     leaseKeeper = LeaseKeeper.start(runtime, lease, lock, clock, life::abort);
     teardown.add(leaseKeeper::close);
     startWork("maintenance", () -> maintenance.run(ROUND));
@@ -287,6 +281,18 @@ public final class TabletServer {
             plan.requestBytes(),
             plan.systemRequestBytes(),
             plan.answerBytes()));
+  }
+
+  /** The lock of a server that the master does not treat as dead. */
+  private Lock takeUnfencedLock(FileSystem fs, Layout layout) throws IOException {
+    Lock taken = takeLock();
+    try {
+      checkNotFenced(fs, layout);
+      return taken;
+    } catch (IOException | RuntimeException e) {
+      taken.release(); // The next try is another server, of the same session.
+      throw e;
+    }
   }
 
   /**

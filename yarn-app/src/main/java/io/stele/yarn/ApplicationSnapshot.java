@@ -45,8 +45,7 @@ record ApplicationSnapshot(
    * @param failuresMax failures after which an application that has never run fails
    * @param answerAge an attempt acts no longer than this after the ResourceManager answered it
    * @param nodeExpiry a node that YARN lists no more for this long is gone with its containers
-   * @param memoryMb the container size of each kind
-   * @param vcores the virtual cores of each kind's container
+   * @param sizes the container of each kind
    */
   record Limits(
       Duration nodeWait,
@@ -54,14 +53,17 @@ record ApplicationSnapshot(
       int failuresMax,
       Duration answerAge,
       Duration nodeExpiry,
-      Map<ComponentKind, Long> memoryMb,
-      Map<ComponentKind, Integer> vcores) {
+      Map<ComponentKind, Size> sizes) {
     /** A node that may take any time to leave waits for replacements this long. */
     private static final Duration ANY_TIME = Duration.ofMinutes(10);
 
     Limits {
-      memoryMb = Map.copyOf(memoryMb);
-      vcores = Map.copyOf(vcores);
+      sizes = Map.copyOf(sizes);
+    }
+
+    /** The container that a process of the kind needs. */
+    Size size(ComponentKind kind) {
+      return sizes.getOrDefault(kind, new Size(0, 0));
     }
 
     /**
@@ -77,6 +79,9 @@ record ApplicationSnapshot(
       return allButDrain.compareTo(half) > 0 ? allButDrain : half;
     }
   }
+
+  /** What a container has. */
+  record Size(long memoryMb, int vcores) {}
 
   ApplicationSnapshot {
     wanted = Map.copyOf(wanted);

@@ -386,7 +386,7 @@ final class ApplicationState {
 
   /** Why the ask has not been met yet. */
   String wait(Ask ask, Instant now) {
-    long need = limits.memoryMb().getOrDefault(ask.slot().kind(), 0L);
+    long need = limits.size(ask.slot().kind()).memoryMb();
     return WaitLog.words(ask, need, roomMb, List.copyOf(nodes.values()), now);
   }
 

@@ -281,10 +281,11 @@ final class Planner {
   private List<String> candidates(SlotId slot, Set<String> tried) {
     SlotHistory history = snapshot.historyOf(slot);
     Set<String> avoid = history.nodesToAvoid(snapshot.now());
-    long need = snapshot.limits().memoryMb().getOrDefault(slot.kind(), 0L);
-    int vcores = snapshot.limits().vcores().getOrDefault(slot.kind(), 0);
+    ApplicationSnapshot.Size size = snapshot.limits().size(slot.kind());
+    long need = size.memoryMb();
     return snapshot.nodes().stream()
-        .filter(node -> !node.leaving() && node.memoryMb() >= need && node.vcores() >= vcores)
+        .filter(
+            node -> !node.leaving() && node.memoryMb() >= need && node.vcores() >= size.vcores())
         .filter(node -> !tried.contains(node.name()) && !avoid.contains(node.name()))
         .filter(node -> !occupantsOf(node).contains(slot.kind()))
         .sorted(

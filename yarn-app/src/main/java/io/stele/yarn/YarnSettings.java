@@ -139,11 +139,11 @@ record YarnSettings(
                     YarnConfiguration.RM_NM_EXPIRY_INTERVAL_MS,
                     YarnConfiguration.DEFAULT_RM_NM_EXPIRY_INTERVAL_MS)),
             kinds.entrySet().stream()
-                .collect(
-                    Collectors.toMap(Map.Entry::getKey, e -> e.getValue().process().memoryMb())),
-            kinds.entrySet().stream()
-                .collect(
-                    Collectors.toMap(Map.Entry::getKey, e -> e.getValue().process().vcores()))));
+                .collect(Collectors.toMap(Map.Entry::getKey, e -> size(e.getValue().process())))));
+  }
+
+  private static ApplicationSnapshot.Size size(Process process) {
+    return new ApplicationSnapshot.Size(process.memoryMb(), process.vcores());
   }
 
   YarnSettings {

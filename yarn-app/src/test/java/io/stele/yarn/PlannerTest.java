@@ -368,8 +368,11 @@ final class PlannerTest {
         5,
         Duration.ofMinutes(5),
         Duration.ofMinutes(10),
-        Map.of(ComponentKind.MASTER, 256L, ComponentKind.TABLET_SERVER, 1024L),
-        Map.of(ComponentKind.MASTER, 1, ComponentKind.TABLET_SERVER, 2));
+        Map.of(
+            ComponentKind.MASTER,
+            new ApplicationSnapshot.Size(256, 1),
+            ComponentKind.TABLET_SERVER,
+            new ApplicationSnapshot.Size(1024, 2)));
   }
 
   private List<String> planned() {
