@@ -462,8 +462,8 @@ final class ApplicationMaster implements ResourceManager.Listener {
   }
 
   /**
-   * Does it on another thread. It must catch all that it throws, errors too, and report that as an
-   * event: otherwise it would look as if it went on for ever.
+   * Does the call on another thread. The call must catch what goes wrong, errors too, and report it
+   * as an event: otherwise it would look as if it went on for ever.
    */
   private void blocking(Runnable call) {
     calls.execute(call);

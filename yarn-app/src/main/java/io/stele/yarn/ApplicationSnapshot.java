@@ -39,13 +39,18 @@ record ApplicationSnapshot(
     Optional<Map<String, Integer>> stopRanks,
     Limits limits) {
 
+  /** The size of a container. */
+  record Size(long memoryMb, int vcores) {
+    static final Size NONE = new Size(0, 0);
+  }
+
   /**
    * @param nodeWait how long a named node is waited for
    * @param drainTimeout how long a drained process may take to end
    * @param failuresMax failures after which an application that has never run fails
    * @param answerAge an attempt acts no longer than this after the ResourceManager answered it
    * @param nodeExpiry a node that YARN lists no more for this long is gone with its containers
-   * @param sizes the container of each kind
+   * @param sizes the container size of each kind
    */
   record Limits(
       Duration nodeWait,
@@ -61,9 +66,9 @@ record ApplicationSnapshot(
       sizes = Map.copyOf(sizes);
     }
 
-    /** The container that a process of the kind needs. */
-    Size size(ComponentKind kind) {
-      return sizes.getOrDefault(kind, new Size(0, 0));
+    /** The size of a container of the kind. */
+    Size sizeOf(ComponentKind kind) {
+      return sizes.getOrDefault(kind, Size.NONE);
     }
 
     /**
@@ -79,9 +84,6 @@ record ApplicationSnapshot(
       return allButDrain.compareTo(half) > 0 ? allButDrain : half;
     }
   }
-
-  /** What a container has. */
-  record Size(long memoryMb, int vcores) {}
 
   ApplicationSnapshot {
     wanted = Map.copyOf(wanted);

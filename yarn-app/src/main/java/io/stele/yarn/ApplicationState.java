@@ -55,7 +55,7 @@ final class ApplicationState {
   /** When nodes were last listed, if the last attempt at that succeeded and there were any. */
   private Optional<Instant> listed = Optional.empty();
 
-  /** For how long nodes with containers of ours have been in no list; those in the last are not. */
+  /** How long nodes with containers of ours have been in no list; only those not in the last. */
   private final Map<String, Duration> missing = new TreeMap<>();
 
   /** Since when nodes have been known to leave. */
@@ -386,7 +386,7 @@ final class ApplicationState {
 
   /** Why the ask has not been met yet. */
   String wait(Ask ask, Instant now) {
-    long need = limits.size(ask.slot().kind()).memoryMb();
+    long need = limits.sizeOf(ask.slot().kind()).memoryMb();
     return WaitLog.words(ask, need, roomMb, List.copyOf(nodes.values()), now);
   }
 

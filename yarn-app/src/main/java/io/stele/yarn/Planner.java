@@ -281,17 +281,16 @@ final class Planner {
   private List<String> candidates(SlotId slot, Set<String> tried) {
     SlotHistory history = snapshot.historyOf(slot);
     Set<String> avoid = history.nodesToAvoid(snapshot.now());
-    ApplicationSnapshot.Size size = snapshot.limits().size(slot.kind());
-    long need = size.memoryMb();
+    ApplicationSnapshot.Size need = snapshot.limits().sizeOf(slot.kind());
     return snapshot.nodes().stream()
-        .filter(
-            node -> !node.leaving() && node.memoryMb() >= need && node.vcores() >= size.vcores())
+        .filter(node -> !node.leaving())
+        .filter(node -> node.memoryMb() >= need.memoryMb() && node.vcores() >= need.vcores())
         .filter(node -> !tried.contains(node.name()) && !avoid.contains(node.name()))
         .filter(node -> !occupantsOf(node).contains(slot.kind()))
         .sorted(
             Comparator.comparing(
                     (Node node) -> !history.lastNode().equals(Optional.of(node.name())))
-                .thenComparing(node -> node.freeMemoryMb() < need)
+                .thenComparing(node -> node.freeMemoryMb() < need.memoryMb())
                 .thenComparing(node -> occupantsOf(node).size())
                 .thenComparing(Node::name))
         .map(Node::name)

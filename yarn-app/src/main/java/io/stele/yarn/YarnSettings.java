@@ -45,6 +45,10 @@ record YarnSettings(
    * @param cacheOffHeapMb the part of it that a cache off the heap takes
    */
   record Process(long memoryMb, long cacheOffHeapMb, int vcores, String jvmOptions) {
+    ApplicationSnapshot.Size size() {
+      return new ApplicationSnapshot.Size(memoryMb, vcores);
+    }
+
     /**
      * The heap: what is left beside the cache off the heap and the room that Java needs for
      * classes, code and threads, and the network for its buffers.
@@ -139,11 +143,7 @@ record YarnSettings(
                     YarnConfiguration.RM_NM_EXPIRY_INTERVAL_MS,
                     YarnConfiguration.DEFAULT_RM_NM_EXPIRY_INTERVAL_MS)),
             kinds.entrySet().stream()
-                .collect(Collectors.toMap(Map.Entry::getKey, e -> size(e.getValue().process())))));
-  }
-
-  private static ApplicationSnapshot.Size size(Process process) {
-    return new ApplicationSnapshot.Size(process.memoryMb(), process.vcores());
+                .collect(Collectors.toMap(Map.Entry::getKey, e -> e.getValue().process().size()))));
   }
 
   YarnSettings {
