@@ -44,6 +44,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
@@ -367,25 +368,24 @@ class DataServiceTest {
                 DataServer.Limits.DEFAULT,
                 (request, responder) -> service.handle(request, responder));
         DataClient client = new DataClient(runtime, DataClient.Options.DEFAULT)) {
+      Address address = new Address("127.0.0.1", wire.port());
       Answer asked = new Answer();
+      AtomicBoolean left = new AtomicBoolean();
       world.metadata.after(
           update -> {
             RequestProto read = read(RowQuery.row("row"));
             Duration shortly = Duration.ofMillis(100);
             ask(read, DataPlane.EMPTY, shortly, asked);
-            var unused =
-                client.call(new Address("127.0.0.1", wire.port()), read, DataPlane.EMPTY, shortly);
-            while (server.handlers.size() < 2) {
-              Thread.onSpinWait(); // Until both have come; the test's time is limited.
-            }
-            assertThat(wire.requestsInFlight()).isEqualTo(1);
-            server.handlers.work();
-            while (!asked.header.isDone() || wire.requestsInFlight() > 0) {
-              Thread.onSpinWait();
+            var called = client.call(address, read, DataPlane.EMPTY, shortly);
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+            while (!left.get() && System.nanoTime() - end < 0) {
+              server.handlers.work();
+              left.set(asked.header.isDone() && called.isDone() && wire.requestsInFlight() == 0);
             }
           });
       RowClearing.clear(runtime, hosted, 1, RowRange.ALL);
       world.metadata.after(update -> {});
+      assertThat(left).as("both were answered while the tablet was not settled").isTrue();
       assertThat(asked.status()).isEqualTo(StatusProto.RETRY_LATER);
       assertThat(server.handlers.size()).as("none goes on that was answered").isZero();
     }
