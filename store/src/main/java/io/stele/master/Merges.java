@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,6 +26,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,9 +34,9 @@ import org.slf4j.LoggerFactory;
  * The tablets that will be merged with the tablet before them.
  *
  * <p>As long as neither record is marked, the wish for a merge exists only in the memory of one
- * master: both tablets are unloaded, and are not assigned until both are free. If the wish ends,
- * they stay unmerged and are assigned again. Once the record is marked, the records contain
- * everything, and any master continues: {@link MergeRecords}.
+ * master: the tablets are unloaded one after the other, and not assigned until both are free. If
+ * the wish ends, they stay unmerged and are assigned again. Once the record is marked, the records
+ * contain everything, and any master continues: {@link MergeRecords}.
  *
  * <p>Any thread may request a merge; a request never waits. The other methods are for the single
  * thread of the master's loop.
@@ -270,12 +272,21 @@ final class Merges {
       TabletId merged = TabletId.random(lower.id().table(), runtime.random());
       return finish(records.begin(lower, upper, merged), upper, outcome);
     }
-    for (TabletRecord record : List.of(lower, upper)) {
-      if (record.location().isPresent()) {
-        outcome.unload().add(record);
-      } // Otherwise it is being loaded, or waits to be: what is in logs comes into files so.
-    }
-    return true;
+    nextToUnload(lower, upper).ifPresent(outcome.unload()::add);
+    return false;
+  }
+
+  /**
+   * The tablet to unload now. One after the other, the larger first: its server may be busy with it
+   * for a while, in which the other is served; that one is then unloaded quickly. None while one of
+   * them is being loaded, or waits to be: what is in logs comes into files so.
+   */
+  private static Optional<TabletRecord> nextToUnload(TabletRecord lower, TabletRecord upper) {
+    List<TabletRecord> left =
+        Stream.of(lower, upper).filter(record -> !MergeRecords.isFree(record)).toList();
+    return left.stream().allMatch(record -> record.location().isPresent())
+        ? left.stream().max(Comparator.comparingLong(TabletRecord::fileBytes))
+        : Optional.empty();
   }
 
   /** Continues a merge that is marked in the lower record. */

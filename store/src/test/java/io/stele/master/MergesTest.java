@@ -3,6 +3,7 @@ package io.stele.master;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.metadata.Layout;
 import io.stele.metadata.MergeRecords;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
@@ -12,6 +13,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
 import io.stele.record.Pin;
 import io.stele.wire.control.ControlProtos.MergeTabletRequestProto;
@@ -120,17 +122,17 @@ class MergesTest {
     master.run(
         () -> {
           started();
-          TabletRecord lower = tablets().get(0);
-          master.plane.stuck.add(lower.id());
-          master.requests.mergeTablet(null, request(tablets().get(1)));
+          TabletRecord upper = tablets().get(1);
+          master.plane.stuck.add(upper.id());
+          master.requests.mergeTablet(null, request(upper));
           for (int i = 0; i < 5; i++) {
             master.loop.step();
             master.sleep(Duration.ofMillis(50));
           }
-          assertThat(tablets().get(1).assignment().server()).as("waits for the other").isEmpty();
+          assertThat(tablets().get(0).assignment().server()).as("waits for the other").isEmpty();
           Pin pin = new Pin("job", 0, 1, TableSchema.of("t", "f"));
           master.records.edit(
-              lower, ManifestEdit.builder("pinned").coversReplay(true).pin(pin).build());
+              upper, ManifestEdit.builder("pinned").coversReplay(true).pin(pin).build());
           master.stepUntilIdle();
           assertThat(tablets()).hasSize(3);
           assertThat(master.isServed(table)).isTrue();
@@ -153,6 +155,40 @@ class MergesTest {
           assertThat(tablets()).hasSize(3);
           assertThat(master.isServed(table)).isTrue();
         });
+  }
+
+  @Test
+  void theSmallerTabletIsServedUntilTheLargerOneIsOut() throws Exception {
+    master.run(
+        () -> {
+          started();
+          for (int larger = 0; larger < 2; larger++) {
+            TabletRecord busy = tablets().get(larger);
+            grow(busy, 1000 << larger);
+            master.plane.stuck.add(busy.id());
+            master.requests.mergeTablet(null, request(tablets().get(1), "wish " + larger));
+            for (int i = 0; i < 100; i++) {
+              master.loop.step();
+              master.sleep(Duration.ofMillis(100));
+              assertThat(master.isServed(table)).isTrue();
+            }
+            master.sleep(Duration.ofSeconds(10));
+            master.stepUntilIdle();
+            master.plane.stuck.clear();
+          }
+          merge(tablets().get(1));
+          assertThat(tablets()).hasSize(2);
+          assertThat(master.isServed(table)).isTrue();
+        });
+  }
+
+  /** Gives a tablet a file of that many bytes. */
+  private void grow(TabletRecord tablet, long bytes) throws Exception {
+    FileRef file = FileRef.builder(Layout.file(tablet.id(), 1, 1), bytes, tablet.extent()).build();
+    master.records.edit(
+        tablet, ManifestEdit.builder("larger").coversReplay(true).add(List.of(file)).build());
+    master.loop.lookAt(table);
+    master.stepUntilIdle();
   }
 
   /** Leaves the first two tablets as a master does that dies before it makes one of them. */
