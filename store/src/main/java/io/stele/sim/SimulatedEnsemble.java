@@ -184,6 +184,7 @@ public final class SimulatedEnsemble {
       if (expired) {
         notice();
       }
+      lastSeenNanos = simulation.nowNanos(); // To ZooKeeper every call is a sign of life.
       if (changes && random.nextDouble() < lostAnswers) {
         memory.loseNextAnswer(random.nextBoolean());
       }
