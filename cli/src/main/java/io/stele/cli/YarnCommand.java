@@ -22,9 +22,9 @@ import picocli.CommandLine.Spec;
 /** {@code stele yarn}: the application on YARN. */
 @Command(
     name = "yarn",
-    description = "Start, inspect and stop Stele on YARN.",
+    description = "Start, inspect, upgrade and stop Stele on YARN.",
     mixinStandardHelpOptions = true,
-    synopsisSubcommandLabel = "(start|status|flex|stop)",
+    synopsisSubcommandLabel = "(start|status|flex|upgrade|stop)",
     footer = {
       "",
       "Nothing is installed on the nodes: jars are distributed through the file system, servers run in YARN containers, and the",
@@ -36,6 +36,7 @@ import picocli.CommandLine.Spec;
       "    -D stele.yarn.queue=serving",
       "  stele yarn status",
       "  stele yarn flex tabletserver 12",
+      "  stele yarn upgrade",
       "  stele yarn stop",
       "",
       "Next: stele table create mytable family"
@@ -143,6 +144,41 @@ final class YarnCommand {
     }
     String servers = TextTable.count(count, tablets ? "tablet server" : kind);
     out().println("Stele now runs " + servers + ". Next: stele yarn status");
+    return ExitCode.DONE.number();
+  }
+
+  @Command(
+      name = "upgrade",
+      description =
+          "Replace all servers, one after another, by those of this version with these settings. No request fails.",
+      mixinStandardHelpOptions = true,
+      footer = {
+        "",
+        "A tablet server gives its tablets away first. The next one is replaced when another has taken its place and all tablets are",
+        "served; masters come last. If this stops half-way, run it again: it goes on where it was. To go back, run it with the version",
+        "and the settings from before. stele yarn status shows which servers have yet to be upgraded.",
+        "",
+        "The ApplicationMaster stays as it is until the next stele yarn start, and with it the settings stele.yarn.*.",
+        "",
+        "Examples:",
+        "  stele yarn upgrade",
+        "  stele yarn upgrade -D stele.tabletserver.cache.bytes=4g"
+      })
+  int upgrade(
+      @Mixin ClusterOptions cluster,
+      @Option(
+              names = "--timeout",
+              paramLabel = "SECONDS",
+              defaultValue = "300",
+              description = "How long to wait for each server (default: 300).")
+          long seconds)
+      throws Exception {
+    try (YarnSubmitter yarn = YarnSubmitter.connect(cluster.configuration())) {
+      yarn.upgrade(
+          StartOptions.of(Distribution.serverJars()).withTimeout(Duration.ofSeconds(seconds)),
+          this::progress);
+    }
+    out().println("All servers are upgraded. Next: stele yarn status; stele check");
     return ExitCode.DONE.number();
   }
 

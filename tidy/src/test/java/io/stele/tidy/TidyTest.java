@@ -59,6 +59,7 @@ class TidyTest {
           "TabletServer.Environment",
           "TabletStorage",
           "ApplicationSnapshot",
+          "ComponentStatus",
           "ClusterSnapshot.Tablet",
           "Call");
 

@@ -2,7 +2,6 @@ package io.stele.yarn;
 
 import io.stele.model.SteleException;
 import io.stele.runtime.ProcessRuntime;
-import io.stele.runtime.WorkerPool;
 import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
 import io.stele.wire.application.ApplicationProtos.StatusResponseProto;
 import io.stele.yarn.HeldContainer.Phase;
@@ -16,6 +15,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.yarn.api.records.Container;
 import org.apache.hadoop.yarn.api.records.ContainerExitStatus;
 import org.apache.hadoop.yarn.api.records.ContainerId;
@@ -41,15 +41,11 @@ import org.slf4j.LoggerFactory;
 final class ApplicationMaster implements ResourceManager.Listener {
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationMaster.class);
   private static final Duration TICK = Duration.ofSeconds(1);
-  private static final int CALLS_MAX = 16;
-  private static final Duration DRAIN_INTERVAL = Duration.ofSeconds(5);
-  private static final Duration NODES_INTERVAL = Duration.ofMinutes(1);
-  private static final Duration NODES_INTERVAL_PLACING = Duration.ofSeconds(5);
 
   /** Starts processes in containers. */
   interface Starter {
-    /** Starts the slot's process in the container. Blocks. */
-    void start(SlotId slot, Container container) throws IOException;
+    /** Starts the slot's process in the container, as it is deployed. Blocks. */
+    void start(SlotId slot, Container container, Deployment deployment) throws IOException;
   }
 
   private final String applicationId;
@@ -63,19 +59,18 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private final InstantSource clock;
   private final ApplicationState state;
   private final EventQueue events;
-  private final WorkerPool calls; // That block.
+  private final BlockingCalls calls;
+  private final Drains drains;
+  private final NodeListing nodes;
+  private final StateSaving saving;
   private final Map<String, Container> containers = new TreeMap<>();
-  private ApplicationStateProto saved = ApplicationStateProto.getDefaultInstance();
 
   /** Whether the cluster is this application's: until then no container is asked for. */
   private boolean claimed;
 
   private boolean claiming;
-  private boolean saving;
-  private boolean listingNodes;
   private boolean listingServing;
   private boolean ranking;
-  private Instant nodesListed = Instant.EPOCH;
   private OptionalInt exitCode = OptionalInt.empty();
   private final WaitLog waits = new WaitLog();
   private final Answers answers;
@@ -105,13 +100,17 @@ final class ApplicationMaster implements ResourceManager.Listener {
       StateFile stateFile,
       LockConnection locks) {}
 
+  /**
+   * @param deployment what the application was submitted with
+   */
   ApplicationMaster(
       String applicationId,
       YarnSettings settings,
+      Deployment deployment,
       ResourceManagerFactory resourceManager,
       Environment environment) {
     this.applicationId = applicationId;
-    this.state = new ApplicationState(settings);
+    this.state = new ApplicationState(settings, deployment);
     this.nodeManagers = environment.nodeManagers();
     this.servers = environment.servers();
     this.starter = environment.starter();
@@ -120,9 +119,12 @@ final class ApplicationMaster implements ResourceManager.Listener {
     this.runtime = environment.runtime();
     this.clock = forwardClock(runtime);
     this.events = new EventQueue(runtime);
-    this.calls = runtime.pool("node-call", CALLS_MAX);
+    this.calls = new BlockingCalls(runtime, events);
     this.answers = new Answers(runtime, state.limits().answerAge());
     this.resourceManager = resourceManager.connect(this);
+    this.drains = new Drains(servers, state, calls, answers::areRecent);
+    this.nodes = new NodeListing(this.resourceManager, state, calls, clock);
+    this.saving = new StateSaving(stateFile, calls);
   }
 
   /** A clock that nobody sets: pauses and timeouts are as long as they are meant to be. */
@@ -139,7 +141,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
    */
   int run(String host, int rpcPort, String trackingUrl) throws IOException, InterruptedException {
     stateFile.readWhenReachable(runtime).ifPresent(this::takeOver);
-    listNodesNow();
+    nodes.listNow();
     answers.answered(runtime.nanoTime());
     List<Container> left = resourceManager.register(host, rpcPort, trackingUrl);
     LOG.info("Registered; {} containers of the previous attempt still run", left.size());
@@ -168,22 +170,48 @@ final class ApplicationMaster implements ResourceManager.Listener {
     return status;
   }
 
-  /** Keeps {@code count} of the kind running from now on; for any thread. */
-  void flex(ComponentKind kind, int count) {
-    events.add(
+  /**
+   * Keeps {@code count} of the kind running from now on; for any thread.
+   *
+   * @return done once that is saved for later attempts
+   */
+  CompletableFuture<Void> flex(ComponentKind kind, int count) {
+    return change(
         () -> {
           LOG.info("Asked to keep {} of {}", count, kind.id());
           state.want(kind, count);
         });
   }
 
-  /** Ends everything in order; for any thread. */
-  void stop() {
-    events.add(
+  /** Ends everything in order; for any thread. Returns like {@link #flex}. */
+  CompletableFuture<Void> stop() {
+    return change(
         () -> {
           LOG.info("Asked to stop");
           state.stop();
         });
+  }
+
+  /**
+   * Starts containers with the deployment from now on; for any thread. Once no tablet server that
+   * was started with another one is left, it replaces the masters. Returns like {@link #flex}.
+   */
+  CompletableFuture<Void> deploy(Deployment deployment) {
+    return change(
+        () -> {
+          LOG.info("Asked to start containers with {}", deployment);
+          state.deploy(deployment);
+        });
+  }
+
+  private CompletableFuture<Void> change(Runnable change) {
+    CompletableFuture<Void> answer = new CompletableFuture<>();
+    events.add(
+        () -> {
+          change.run();
+          saving.whenSaved(answer);
+        });
+    return answer;
   }
 
   private static void perform(Runnable event) {
@@ -218,8 +246,10 @@ final class ApplicationMaster implements ResourceManager.Listener {
         .due(state.asks(), now)
         .forEach(ask -> LOG.warn("{}: {}", ask.slot(), state.wait(ask, now)));
     status = state.status(now);
-    save();
-    listNodesWhenNeeded(now);
+    if (claimed) {
+      saving.save(state.toProto(applicationId));
+    }
+    nodes.listWhenDue(status.getComponentsList().stream().anyMatch(c -> !c.hasContainer()));
     listServingWhenNeeded();
   }
 
@@ -229,16 +259,13 @@ final class ApplicationMaster implements ResourceManager.Listener {
       return;
     }
     claiming = true;
-    blocking(
-        () -> {
-          try {
-            Optional<String> other =
-                new ClusterClaim(locks.get()).take(applicationId, resourceManager);
-            events.add(() -> claimEnded(other));
-          } catch (IOException | RuntimeException | Error e) {
-            LOG.warn("Cannot tell whether another application runs the cluster; will ask again", e);
-            later(() -> claiming = false);
-          }
+    calls.call(
+        () -> new ClusterClaim(locks.get()).take(applicationId, resourceManager),
+        this::claimEnded,
+        failure -> {
+          LOG.warn(
+              "Cannot tell whether another application runs the cluster; will ask again", failure);
+          calls.later(TICK, () -> claiming = false);
         });
   }
 
@@ -286,15 +313,13 @@ final class ApplicationMaster implements ResourceManager.Listener {
     LOG.info("{}: starting in {} on {}", held.slot(), held.id(), held.node());
     state.enter(held.id(), Phase.STARTING, now);
     Optional<Container> known = Optional.ofNullable(containers.get(held.id()));
-    blocking(
-        () -> {
-          try {
-            starter.start(held.slot(), known.orElseThrow());
-            events.add(() -> enterFrom(held.id(), Phase.STARTING, Phase.RUNNING));
-          } catch (IOException | RuntimeException | Error e) {
-            LOG.warn("{} could not be started in {}", held.slot(), held.id(), e);
-            events.add(() -> launchFailed(held, e));
-          }
+    Deployment deployment = state.deployment();
+    calls.run(
+        () -> starter.start(held.slot(), known.orElseThrow(), deployment),
+        () -> enterFrom(held.id(), Phase.STARTING, Phase.RUNNING),
+        failure -> {
+          LOG.warn("{} could not be started in {}", held.slot(), held.id(), failure);
+          launchFailed(held, failure);
         });
   }
 
@@ -309,22 +334,20 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private void check(HeldContainer held, Instant now) {
     state.enter(held.id(), Phase.CHECKING, now);
     Optional<Container> known = Optional.ofNullable(containers.get(held.id()));
-    blocking(
+    calls.call(
         () -> {
-          try {
-            Container container = known.orElseThrow();
-            boolean started = nodeManagers.wasStarted(container.getId(), container.getNodeId());
-            LOG.info("{}: {} was {}started", held.slot(), held.id(), started ? "" : "never ");
-            events.add(() -> checked(held, started));
-          } catch (IOException | RuntimeException | Error e) {
-            // A node that does not answer may well run it; YARN tells us when it has ended.
-            LOG.warn(
-                "{}: {} is assumed to be running: its node did not answer",
-                held.slot(),
-                held.id(),
-                e);
-            events.add(() -> enterFrom(held.id(), Phase.CHECKING, Phase.RUNNING));
-          }
+          Container container = known.orElseThrow();
+          return nodeManagers.wasStarted(container.getId(), container.getNodeId());
+        },
+        started -> checked(held, started),
+        failure -> {
+          // A node that does not answer may well run it; YARN tells us when it has ended.
+          LOG.warn(
+              "{}: {} is assumed to be running: its node did not answer",
+              held.slot(),
+              held.id(),
+              failure);
+          enterFrom(held.id(), Phase.CHECKING, Phase.RUNNING);
         });
   }
 
@@ -332,6 +355,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
    * What was never started is given back: its token is the earlier attempt's and may be too old.
    */
   private void checked(HeldContainer held, boolean started) {
+    LOG.info("{}: {} was {}started", held.slot(), held.id(), started ? "" : "never ");
     if (started) {
       enterFrom(held.id(), Phase.CHECKING, Phase.RUNNING);
     } else if (state.phaseOf(held.id()).equals(Optional.of(Phase.CHECKING))) {
@@ -342,46 +366,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private void drain(HeldContainer held, Instant now) {
     LOG.info("{}: draining {}", held.slot(), held.id());
     state.enter(held.id(), Phase.DRAINING, now);
-    blocking(
-        () -> {
-          try {
-            servers.drain(held.id());
-            drainAgainLater(held);
-          } catch (IOException | RuntimeException | Error e) {
-            LOG.warn("{}: {} cannot be drained; stopping it", held.slot(), held.id(), e);
-            events.add(
-                () -> {
-                  if (state.phaseOf(held.id()).equals(Optional.of(Phase.DRAINING))) {
-                    stop(held, clock.instant());
-                  }
-                });
-          }
-        });
-  }
-
-  /** A drain that fails makes the server take its tablets back; only if asked it tries again. */
-  private void drainAgainLater(HeldContainer held) {
-    runtime.after(DRAIN_INTERVAL, () -> events.add(() -> drainAgain(held)));
-  }
-
-  private void drainAgain(HeldContainer held) {
-    if (!state.phaseOf(held.id()).equals(Optional.of(Phase.DRAINING))) {
-      return;
-    }
-    if (!answers.areRecent()) {
-      drainAgainLater(held);
-      return;
-    }
-    blocking(
-        () -> {
-          try {
-            servers.drain(held.id());
-          } catch (IOException | RuntimeException | Error e) {
-            // It may be about to end as it was asked to: its time to drain is the limit.
-            LOG.info("{}: cannot ask {} again to drain: {}", held.slot(), held.id(), e.toString());
-          }
-          drainAgainLater(held);
-        });
+    drains.begin(held, cannot -> stop(cannot, clock.instant()));
   }
 
   private void rank() {
@@ -390,35 +375,28 @@ final class ApplicationMaster implements ResourceManager.Listener {
     }
     ranking = true;
     Set<String> tabletServers = state.tabletServers();
-    blocking(
-        () -> {
-          Map<String, Integer> ranks = ranked(tabletServers);
-          events.add(() -> state.stopRanksAre(ranks));
+    calls.call(
+        () -> servers.stopRanks(tabletServers),
+        state::stopRanksAre,
+        failure -> {
+          LOG.warn(
+              "Cannot tell which server has METADATA: stopping all tablet servers at once",
+              failure);
+          state.stopRanksAre(Map.of());
         });
-  }
-
-  private Map<String, Integer> ranked(Set<String> tabletServers) {
-    try {
-      return servers.stopRanks(tabletServers);
-    } catch (IOException | RuntimeException | Error e) {
-      LOG.warn("Cannot tell which server has METADATA: stopping all tablet servers at once", e);
-      return Map.of();
-    }
   }
 
   private void stop(HeldContainer held, Instant now) {
     LOG.info("{}: stopping {}", held.slot(), held.id());
     state.enter(held.id(), Phase.STOPPING, now);
     Optional<Container> known = Optional.ofNullable(containers.get(held.id()));
-    blocking(
+    calls.run(
         () -> {
-          try {
-            Container container = known.orElseThrow();
-            nodeManagers.stop(container.getId(), container.getNodeId());
-          } catch (IOException | RuntimeException | Error e) {
-            LOG.warn("{}: the node of {} did not stop it", held.slot(), held.id(), e);
-          }
-        });
+          Container container = known.orElseThrow();
+          nodeManagers.stop(container.getId(), container.getNodeId());
+        },
+        () -> {}, // YARN tells us when it has ended.
+        failure -> LOG.warn("{}: the node of {} did not stop it", held.slot(), held.id(), failure));
   }
 
   private void release(HeldContainer held, Instant now) {
@@ -461,84 +439,6 @@ final class ApplicationMaster implements ResourceManager.Listener {
     }
   }
 
-  /**
-   * Does the call on another thread. The call must catch what goes wrong, errors too, and report it
-   * as an event: otherwise it would look as if it went on for ever.
-   */
-  private void blocking(Runnable call) {
-    calls.execute(call);
-  }
-
-  /** Does it in a while: what is tried again is not tried without a pause. */
-  private void later(Runnable event) {
-    runtime.after(TICK, () -> events.add(event));
-  }
-
-  /** Writes the state when it has changed, one write at a time. */
-  private void save() {
-    ApplicationStateProto current = state.toProto(applicationId);
-    if (!claimed || saving || current.equals(saved)) {
-      return;
-    }
-    saving = true;
-    blocking(
-        () -> {
-          if (write(current)) {
-            events.add(
-                () -> {
-                  saving = false;
-                  saved = current;
-                });
-          } else {
-            later(() -> saving = false);
-          }
-        });
-  }
-
-  private boolean write(ApplicationStateProto current) {
-    try {
-      stateFile.write(current);
-      return true;
-    } catch (IOException | RuntimeException | Error e) {
-      LOG.warn("Cannot write the state file; will retry", e);
-      return false;
-    }
-  }
-
-  private void listNodesNow() {
-    try {
-      state.nodesAre(resourceManager.nodes(), clock.instant());
-    } catch (IOException e) {
-      LOG.warn("The nodes are not known: asking for containers on any node", e);
-    }
-    nodesListed = clock.instant();
-  }
-
-  /**
-   * Changes of nodes are reported. How full they are is asked while something is to be placed, and
-   * which there are from time to time: a ResourceManager that has restarted does not report those
-   * that did not come back.
-   */
-  private void listNodesWhenNeeded(Instant now) {
-    boolean placing = status.getComponentsList().stream().anyMatch(c -> !c.hasContainer());
-    Duration interval = placing ? NODES_INTERVAL_PLACING : NODES_INTERVAL;
-    if (listingNodes || now.isBefore(nodesListed.plus(interval))) {
-      return;
-    }
-    listingNodes = true;
-    blocking(
-        () -> {
-          Optional<List<Node>> nodes = listed();
-          events.add(
-              () -> {
-                listingNodes = false;
-                nodesListed = clock.instant();
-                nodes.ifPresentOrElse(
-                    alive -> state.nodesAre(alive, nodesListed), state::nodesAreUnknown);
-              });
-        });
-  }
-
   /** Reads from the lock service which servers run, while some started process is not ready yet. */
   private void listServingWhenNeeded() {
     Map<String, ComponentKind> running = state.runningNotServing();
@@ -546,30 +446,20 @@ final class ApplicationMaster implements ResourceManager.Listener {
       return;
     }
     listingServing = true;
-    blocking(
-        () -> {
-          Set<String> serving = serving(running);
-          events.add(() -> serving.forEach(state::serves));
-          later(() -> listingServing = false);
+    calls.call(
+        () -> servers.serving(running),
+        serving -> {
+          serving.forEach(state::serves);
+          listServingAgain();
+        },
+        failure -> {
+          LOG.warn("Cannot read from the lock service which servers run; will ask again", failure);
+          listServingAgain();
         });
   }
 
-  private Set<String> serving(Map<String, ComponentKind> running) {
-    try {
-      return servers.serving(running);
-    } catch (IOException | RuntimeException | Error e) {
-      LOG.warn("Cannot read from the lock service which servers run; will ask again", e);
-      return Set.of();
-    }
-  }
-
-  private Optional<List<Node>> listed() {
-    try {
-      return Optional.of(resourceManager.nodes());
-    } catch (IOException | RuntimeException | Error e) {
-      LOG.warn("Cannot list the nodes; using the last list", e);
-      return Optional.empty();
-    }
+  private void listServingAgain() {
+    calls.later(TICK, () -> listingServing = false);
   }
 
   // What YARN reports, on its threads.
@@ -636,17 +526,14 @@ final class ApplicationMaster implements ResourceManager.Listener {
         id,
         exit.describe(held.map(HeldContainer::node).orElse("an unknown node")));
     // Also one that ended between two attempts: only the lock's data tells what it was.
-    blocking(
-        () -> {
-          try {
-            servers.exited(id, exit.wasSeen());
-          } catch (IOException | RuntimeException | Error e) {
+    calls.run(
+        () -> servers.exited(id, exit.wasSeen()),
+        () -> {},
+        failure ->
             LOG.warn(
                 "Cannot tell the master that {} ended: it will find out when the lock expires",
                 id,
-                e);
-          }
-        });
+                failure));
   }
 
   @Override

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 
 /** The process of the ApplicationMaster: puts its parts together. */
 public final class ApplicationMasterMain {
-  private static final int RPC_HANDLERS = 2;
+  private static final int RPC_HANDLERS = 4;
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationMasterMain.class);
 
   /** Names another main class for a kind of component; for tests of the application alone. */
@@ -53,17 +53,17 @@ public final class ApplicationMasterMain {
 
     FileSystem fs = settings.root().getFileSystem(conf);
     Layout layout = new Layout(fs.makeQualified(settings.root()));
-    Path archive = new Path(required(environment, Launch.ENV_ARCHIVE));
+    Deployment deployment =
+        new Deployment(
+            new Path(required(environment, Launch.ENV_ARCHIVE)),
+            new Path(required(environment, Launch.ENV_CONFIGURATION)));
     Launch launch =
         new HdfsWait(SystemRuntime.INSTANCE, self.getApplicationAttemptId())
             .forReading(
-                "the files of this application",
-                () -> new Launch(conf, archive, layout.conf(applicationId), applicationId));
+                "the files of this application", () -> new Launch(conf, deployment, applicationId));
     StateFile stateFile =
         new StateFile(
             conf, layout.state(settings.applicationName()), self.getApplicationAttemptId());
-    Credentials tokens = tokensForComponents();
-
     try (YarnNodeManagers nodeManagers = new YarnNodeManagers(conf);
         Transport transport = new NetworkTransport(conf, SystemRuntime.INSTANCE, host);
         LockConnection locks = locks(conf)) {
@@ -71,22 +71,18 @@ public final class ApplicationMasterMain {
           new ApplicationMaster(
               applicationId,
               settings,
+              deployment,
               listener -> new YarnResourceManager(SystemRuntime.INSTANCE, conf, settings, listener),
               new ApplicationMaster.Environment(
                   SystemRuntime.INSTANCE,
                   nodeManagers,
                   servers(settings, environment, transport, locks),
-                  (slot, container) ->
-                      nodeManagers.start(
-                          container,
-                          launch.context(
-                              mainClass(slot.kind(), environment),
-                              settings
-                                  .of(slot.kind())
-                                  .process()
-                                  .in(container.getResource().getMemorySize()),
-                              Map.of(Launch.ENV_COMPONENT, slot.toString()),
-                              tokens)),
+                  new Launcher(
+                      launch,
+                      settings,
+                      kind -> mainClass(kind, environment),
+                      tokensForComponents(),
+                      nodeManagers),
                   stateFile,
                   locks));
       try (Transport.Listener rpc =
@@ -94,7 +90,8 @@ public final class ApplicationMasterMain {
                   0,
                   RPC_HANDLERS,
                   ApplicationProtocol.class,
-                  ApplicationService.newReflectiveBlockingService(new OperatorService(master)));
+                  ApplicationService.newReflectiveBlockingService(
+                      new OperatorService(SystemRuntime.INSTANCE, master)));
           Transport.Listener page =
               transport.servePage(
                   0, () -> ApplicationPage.of(settings.applicationName(), master.status()))) {

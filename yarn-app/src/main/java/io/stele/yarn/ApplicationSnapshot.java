@@ -15,6 +15,7 @@ import java.util.Set;
  * @param containers the containers that YARN has given us
  * @param serving those of them whose processes have started up
  * @param calledBack those of them that YARN is about to take away, for another queue
+ * @param outdated those of them that were started with an earlier deployment
  * @param asks the containers that we have requested from YARN
  * @param nodes the nodes that YARN reports as alive; empty when not known yet
  * @param drainBy when what runs on a node that leaves must begin to drain, by node
@@ -31,6 +32,7 @@ record ApplicationSnapshot(
     List<HeldContainer> containers,
     Set<String> serving,
     Set<String> calledBack,
+    Set<String> outdated,
     List<Ask> asks,
     List<Node> nodes,
     Map<String, Instant> drainBy,
@@ -90,6 +92,7 @@ record ApplicationSnapshot(
     containers = List.copyOf(containers);
     serving = Set.copyOf(serving);
     calledBack = Set.copyOf(calledBack);
+    outdated = Set.copyOf(outdated);
     asks = List.copyOf(asks);
     nodes = List.copyOf(nodes);
     drainBy = Map.copyOf(drainBy);

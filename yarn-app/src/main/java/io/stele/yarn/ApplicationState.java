@@ -67,14 +67,24 @@ final class ApplicationState {
   /** Containers that YARN is about to take away, of those held. */
   private final Set<String> calledBack = new HashSet<>();
 
+  /** What containers are started with. */
+  private Deployment deployment;
+
+  /** Containers that were started with an earlier deployment, of those held. */
+  private final Set<String> outdated = new TreeSet<>();
+
   /** What the queue still has for us, as far as that is known. */
   private OptionalLong roomMb = OptionalLong.empty();
 
   private boolean stopping;
   private Optional<Map<String, Integer>> stopRanks = Optional.empty();
 
-  ApplicationState(YarnSettings settings) {
+  /**
+   * @param deployment what the application was submitted with
+   */
+  ApplicationState(YarnSettings settings, Deployment deployment) {
     this.limits = settings.limits();
+    this.deployment = deployment;
     settings.kinds().forEach((kind, component) -> wanted.put(kind, component.count()));
   }
 
@@ -90,6 +100,7 @@ final class ApplicationState {
         List.copyOf(containers.values()),
         serving,
         calledBack,
+        outdated,
         asks(),
         List.copyOf(nodes.values()),
         drainBy(),
@@ -124,6 +135,22 @@ final class ApplicationState {
 
   void stop() {
     stopping = true;
+  }
+
+  /** Notes what containers are started with from now on. */
+  void deploy(Deployment next) {
+    if (next.equals(deployment)) {
+      return;
+    }
+    deployment = next;
+    containers.values().stream()
+        .filter(container -> container.phase() != Phase.ALLOCATED && !container.ending())
+        .forEach(container -> outdated.add(container.id()));
+  }
+
+  /** What containers are started with. */
+  Deployment deployment() {
+    return deployment;
   }
 
   boolean isStopping() {
@@ -266,13 +293,14 @@ final class ApplicationState {
     HeldContainer container = containers.remove(id);
     boolean hasServed = serving.remove(id);
     boolean wasCalledBack = calledBack.remove(id);
+    boolean upgraded = outdated.remove(id) && exit.status() == 0;
     if (container == null) {
       return Optional.empty();
     }
     if (container.ending() && wasCalledBack) {
       String words = "was ended on " + container.node() + " because YARN called its container back";
       history.put(container.slot(), historyOf(container.slot()).endedByYarn(now, words));
-    } else if (!container.ending()) {
+    } else if (!container.ending() && !upgraded) {
       SlotHistory before = historyOf(container.slot());
       String words = exit.describe(container.node());
       // One that never served may have waited long for what it needs.
@@ -289,9 +317,12 @@ final class ApplicationState {
     return Optional.of(container);
   }
 
+  /** Forgets a container whose end need not be awaited. */
   void forget(String id) {
     containers.remove(id);
+    serving.remove(id);
     calledBack.remove(id);
+    outdated.remove(id);
   }
 
   /** Notes that the container's process has started up. */
@@ -314,9 +345,11 @@ final class ApplicationState {
 
   /** Notes what time alone brings about. */
   void passTime(Instant now) {
-    containers
-        .values()
-        .removeIf(c -> c.phase() == Phase.RELEASED && since(c, now).compareTo(RELEASE_WAIT) >= 0);
+    containers.values().stream()
+        .filter(c -> c.phase() == Phase.RELEASED && since(c, now).compareTo(RELEASE_WAIT) >= 0)
+        .map(HeldContainer::id)
+        .toList()
+        .forEach(this::forget);
     for (HeldContainer container : containers.values()) {
       if (container.phase() == Phase.RUNNING
           && serving.contains(container.id())
@@ -370,7 +403,8 @@ final class ApplicationState {
                 .setContainer(container.id())
                 .setNode(container.node())
                 .setRestarts(past.restarts())
-                .setNote(noteOf(container, past)));
+                .setNote(noteOf(container, past))
+                .setOutdated(outdated.contains(container.id())));
       }
     }
     return status.build();
@@ -379,6 +413,9 @@ final class ApplicationState {
   private String noteOf(HeldContainer container, SlotHistory past) {
     if (calledBack.contains(container.id())) {
       return "YARN calls its container back";
+    }
+    if (outdated.contains(container.id())) {
+      return "has yet to be upgraded";
     }
     Node node = nodes.get(container.node());
     return node != null && node.leaving() ? "its node leaves" : firstLine(past.lastExit());
@@ -436,6 +473,7 @@ final class ApplicationState {
           proto.addSlots(entry);
         });
     provenKinds.forEach(kind -> proto.addProvenKinds(kind.id()));
+    proto.setDeployment(deployment.toProto()).addAllOutdated(outdated);
     return proto.build();
   }
 
@@ -461,6 +499,10 @@ final class ApplicationState {
           .getCountsList()
           .forEach(count -> wanted.put(ComponentKind.parse(count.getKind()), count.getCount()));
       proto.getProvenKindsList().forEach(kind -> provenKinds.add(ComponentKind.parse(kind)));
+      if (proto.hasDeployment()) {
+        deployment = Deployment.of(proto.getDeployment());
+      }
+      outdated.addAll(proto.getOutdatedList());
     }
   }
 

@@ -2,6 +2,7 @@ package io.stele.yarn;
 
 import java.util.List;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.apache.hadoop.yarn.api.records.YarnApplicationState;
 
 /**
  * An application of ours as YARN and its ApplicationMaster see it.
@@ -26,6 +27,11 @@ public record ApplicationStatus(
     List<ComponentStatus> components) {
   public ApplicationStatus {
     components = List.copyOf(components);
+  }
+
+  /** Whether it has not ended. */
+  boolean alive() {
+    return ClusterApplications.ALIVE.contains(YarnApplicationState.valueOf(state));
   }
 
   /** Whether every component runs. */

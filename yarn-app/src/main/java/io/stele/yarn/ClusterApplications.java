@@ -3,15 +3,14 @@ package io.stele.yarn;
 import io.stele.config.ClusterConfig;
 import io.stele.lock.CuratorLockService;
 import io.stele.lock.LockService;
+import io.stele.metadata.ServerInfo;
+import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Comparator;
 import java.util.EnumSet;
-import java.util.HexFormat;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
@@ -47,7 +46,6 @@ final class ClusterApplications {
           YarnApplicationState.RUNNING);
 
   private static final Logger LOG = LoggerFactory.getLogger(ClusterApplications.class);
-  private static final int HASH_BYTES = 8;
 
   private final ProcessRuntime runtime;
   private final YarnClient client;
@@ -69,14 +67,9 @@ final class ClusterApplications {
   }
 
   private static String tag(Path root, ClusterConfig cluster) {
-    String identity = root + "\n" + cluster.zookeeperQuorum() + "\n" + cluster.name();
-    try {
-      byte[] digest =
-          MessageDigest.getInstance("SHA-256").digest(identity.getBytes(StandardCharsets.UTF_8));
-      return "stele-cluster-" + HexFormat.of().formatHex(digest, 0, HASH_BYTES);
-    } catch (NoSuchAlgorithmException e) {
-      throw new AssertionError(e); // Every Java has it.
-    }
+    ContentHash hash = new ContentHash();
+    hash.add(root.toString()).add(cluster.zookeeperQuorum()).add(cluster.name());
+    return "stele-cluster-" + hash.digits();
   }
 
   /** The running application of the cluster, or the one that is about to run; empty: none. */
@@ -128,6 +121,16 @@ final class ClusterApplications {
               + cluster.zookeeperQuorum()
               + ": start it, or correct stele.zookeeper.quorum",
           e);
+    }
+  }
+
+  /** The tablet server that runs in the container, once it has registered itself. */
+  Optional<ServerId> serverIn(String container) throws IOException {
+    try (LockService locks = connect()) {
+      return ServerInfo.all(locks).entrySet().stream()
+          .filter(server -> server.getValue().container().equals(Optional.of(container)))
+          .map(Map.Entry::getKey)
+          .findFirst();
     }
   }
 

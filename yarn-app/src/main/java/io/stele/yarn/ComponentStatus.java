@@ -10,9 +10,22 @@ package io.stele.yarn;
  * @param node the node it runs on; empty while it has none
  * @param restarts how often it ended unasked
  * @param note what it waits for, or how it last ended; empty when there is nothing to say
+ * @param outdated whether it was started with an earlier version or configuration than would be
+ *     used now
  */
 public record ComponentStatus(
-    String id, String state, String container, String node, int restarts, String note) {
+    String id,
+    String state,
+    String container,
+    String node,
+    int restarts,
+    String note,
+    boolean outdated) {
+  /** Whether it is one of the kind. */
+  boolean isOf(ComponentKind kind) {
+    return SlotId.parse(id).kind() == kind;
+  }
+
   /** Whether its process has been started and is not being ended. */
   public boolean running() {
     return state.equals("RUNNING");

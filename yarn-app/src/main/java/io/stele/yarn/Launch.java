@@ -35,8 +35,11 @@ final class Launch {
 
   static final String ENV_APPLICATION = "STELE_APPLICATION";
 
-  /** To the ApplicationMaster: where our jars lie. */
+  /** To the ApplicationMaster: where the jars lie that it was submitted with. */
   static final String ENV_ARCHIVE = "STELE_ARCHIVE";
+
+  /** To the ApplicationMaster: where the configuration lies that it was submitted with. */
+  static final String ENV_CONFIGURATION = "STELE_CONFIGURATION";
 
   /**
    * A process without memory ends, and says so where YARN's diagnostics take the last words from.
@@ -47,6 +50,7 @@ final class Launch {
   private static final String HADOOP_USER_NAME = "HADOOP_USER_NAME";
 
   private final Configuration conf;
+  private final Deployment deployment;
   private final Map<String, LocalResource> resources;
   private final String applicationId;
 
@@ -54,18 +58,27 @@ final class Launch {
    * Looks the files up on HDFS.
    *
    * @param conf whose {@code yarn.application.classpath} tells Hadoop's own jars on the nodes
-   * @param archive our jars on the file system
-   * @param confFile the configuration on the file system
+   * @param deployment what containers are started with
    */
-  Launch(Configuration conf, Path archive, Path confFile, String applicationId) throws IOException {
+  Launch(Configuration conf, Deployment deployment, String applicationId) throws IOException {
     this.conf = conf;
+    this.deployment = deployment;
     this.applicationId = applicationId;
     this.resources =
         Map.of(
             Layout.LIB,
-            resource(archive, LocalResourceType.ARCHIVE, LocalResourceVisibility.PRIVATE),
+            resource(
+                deployment.archive(), LocalResourceType.ARCHIVE, LocalResourceVisibility.PRIVATE),
             Layout.CONF_FILE,
-            resource(confFile, LocalResourceType.FILE, LocalResourceVisibility.APPLICATION));
+            resource(
+                deployment.configuration(),
+                LocalResourceType.FILE,
+                LocalResourceVisibility.APPLICATION));
+  }
+
+  /** The same with another deployment; this one if it is not another. Looks files up like that. */
+  Launch of(Deployment wanted) throws IOException {
+    return wanted.equals(deployment) ? this : new Launch(conf, wanted, applicationId);
   }
 
   /**

@@ -6,15 +6,15 @@ import org.apache.hadoop.fs.Path;
  * Where the YARN application keeps its files, below the cluster's root:
  *
  * <pre>
- * apps/lib/stele-&lt;hash&gt;.zip            our jars; the name tells the content
- * apps/&lt;applicationId&gt;/stele-cluster.xml  the configuration an application was started with
- * apps/&lt;name&gt;.state.&lt;attemptId&gt;         the state that one ApplicationMaster leaves for the next
+ * apps/lib/stele-&lt;hash&gt;.zip                  our jars; the hash tells the content
+ * apps/&lt;applicationId&gt;/stele-cluster-&lt;hash&gt;.xml  a configuration of an application's containers
+ * apps/&lt;name&gt;.state.&lt;attemptId&gt;               the state that one ApplicationMaster leaves for the next
  * </pre>
  *
  * @param root the root, absolute
  */
 record Layout(Path root) {
-  /** Under this name the configuration lies in each container's directory, too. */
+  /** The configuration's name in each container's directory. */
   static final String CONF_FILE = "stele-cluster.xml";
 
   /** The archive's name in each container's directory. */
@@ -32,8 +32,8 @@ record Layout(Path root) {
     return new Path(apps(), applicationId);
   }
 
-  Path conf(String applicationId) {
-    return new Path(applicationDirectory(applicationId), CONF_FILE);
+  Path conf(String applicationId, String hash) {
+    return new Path(applicationDirectory(applicationId), "stele-cluster-" + hash + ".xml");
   }
 
   Path state(String applicationName) {

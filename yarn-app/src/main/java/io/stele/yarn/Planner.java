@@ -25,6 +25,9 @@ import java.util.stream.Collectors;
  * <p>A slot whose container is on a node that leaves gets a second container first. Once that one
  * serves, or the time for it is up, the first is drained. A container that YARN calls back is
  * drained at once: there is no room for another before it has ended.
+ *
+ * <p>Once every tablet server was started with the deployment that containers are started with now,
+ * the masters are replaced, one at a time. Who upgrades has tablet servers end one after another.
  */
 final class Planner {
   private static final int NAMED_NODES_MAX = 3;
@@ -33,6 +36,10 @@ final class Planner {
    * A node that does not kill a container within this is by-passed: the ResourceManager is told.
    */
   private static final Duration STOP_WAIT = Duration.ofSeconds(30);
+
+  private static final Comparator<HeldContainer> UPGRADE_ORDER =
+      Comparator.comparing((HeldContainer held) -> held.slot().kind() == ComponentKind.MASTER)
+          .thenComparing(HeldContainer::slot);
 
   private final ApplicationSnapshot snapshot;
   private final List<Action> actions = new ArrayList<>();
@@ -130,7 +137,9 @@ final class Planner {
         // Its node or the ResourceManager has the word.
       }
       case RUNNING -> {
-        if (wanted ? mustLeave(container, holder) : mayEnd(container)) {
+        if (wanted
+            ? mustLeave(container, holder) || isToBeUpgraded(container)
+            : mayEnd(container)) {
           end(container);
         }
       }
@@ -199,6 +208,29 @@ final class Planner {
             && snapshot.serving().contains(holder.id());
     Instant latest = snapshot.drainBy().getOrDefault(container.node(), snapshot.now());
     return replaced || !snapshot.now().isBefore(latest);
+  }
+
+  /** Whether it is an outdated master's turn: all others serve, and none older is left. */
+  private boolean isToBeUpgraded(HeldContainer container) {
+    Optional<HeldContainer> next =
+        snapshot.containers().stream()
+            .filter(held -> snapshot.outdated().contains(held.id()))
+            .min(UPGRADE_ORDER);
+    return next.equals(Optional.of(container))
+        && container.slot().kind() == ComponentKind.MASTER
+        && snapshot.wanted().entrySet().stream()
+            .allMatch(kind -> serving(kind.getKey(), container) >= kind.getValue());
+  }
+
+  /** How many of the kind serve, if {@code container} is counted as one that does. */
+  private long serving(ComponentKind kind, HeldContainer container) {
+    return snapshot.containers().stream()
+        .filter(other -> other.slot().kind() == kind)
+        .filter(
+            other ->
+                other.equals(container)
+                    || (other.phase() == Phase.RUNNING && snapshot.serving().contains(other.id())))
+        .count();
   }
 
   private boolean onLeavingNode(HeldContainer container) {

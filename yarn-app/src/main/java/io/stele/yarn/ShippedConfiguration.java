@@ -2,7 +2,6 @@ package io.stele.yarn;
 
 import java.io.File;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
@@ -46,14 +45,25 @@ final class ShippedConfiguration {
     return shipped;
   }
 
-  /**
-   * Writes it where the containers fetch it; only the owner may read it, as it may hold secrets.
-   */
-  static void write(Configuration shipped, FileSystem fs, Path target) throws IOException {
-    try (OutputStream out =
-        FileSystem.create(fs, target, FsPermission.createImmutable((short) 0600))) {
-      shipped.writeXml(out);
+  /** What its file's name is made of: all names and values. */
+  static String hash(Configuration shipped) {
+    Map<String, String> values = new TreeMap<>();
+    for (Map.Entry<String, String> entry : shipped) {
+      values.put(entry.getKey(), entry.getValue());
     }
+    ContentHash hash = new ContentHash();
+    values.forEach((name, value) -> hash.add(name).add(value));
+    return hash.digits();
+  }
+
+  /**
+   * Puts it where the containers fetch it; only the owner may read it, as it may hold secrets.
+   *
+   * @param target with {@link #hash} in its name
+   */
+  static void upload(Configuration shipped, FileSystem fs, Path target) throws IOException {
+    ContentFile.put(
+        fs, target, FsPermission.createImmutable((short) 0600), out -> shipped.writeXml(out));
   }
 
   private static boolean isDefault(Configuration conf, String name) {

@@ -8,6 +8,7 @@ import io.stele.runtime.SystemRuntime;
 import io.stele.wire.Address;
 import io.stele.wire.ControlClient;
 import io.stele.wire.ControlPlane;
+import io.stele.wire.application.ApplicationProtos.DeployRequestProto;
 import io.stele.wire.application.ApplicationProtos.FlexRequestProto;
 import io.stele.wire.application.ApplicationProtos.StatusRequestProto;
 import io.stele.wire.application.ApplicationProtos.StopRequestProto;
@@ -17,7 +18,6 @@ import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -25,7 +25,6 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.security.Credentials;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
@@ -123,17 +122,13 @@ public final class YarnSubmitter implements Closeable {
       ApplicationId id = context.getApplicationId();
 
       FileSystem fs = settings.root().getFileSystem(conf);
-      Layout layout = new Layout(fs.makeQualified(settings.root()));
-      JarArchive jars = new JarArchive(options.jars());
-      Path archive = layout.archive(jars.hash());
-      boolean uploaded = jars.upload(fs, archive);
-      progress.accept((uploaded ? "uploaded " : "jars are already uploaded: ") + archive);
       Configuration shipped = ShippedConfiguration.of(conf);
-      ShippedConfiguration.write(shipped, fs, layout.conf(id.toString()));
-
-      Launch launch = new Launch(shipped, archive, layout.conf(id.toString()), id.toString());
+      Deployment deployment =
+          Deployment.upload(options.jars(), shipped, layout(), id.toString(), progress);
+      Launch launch = new Launch(shipped, deployment, id.toString());
       Map<String, String> environment = new HashMap<>(options.mainClasses());
-      environment.put(Launch.ENV_ARCHIVE, archive.toString());
+      environment.put(Launch.ENV_ARCHIVE, deployment.archive().toString());
+      environment.put(Launch.ENV_CONFIGURATION, deployment.configuration().toString());
       context.setApplicationName(settings.applicationName());
       context.setApplicationType(ClusterApplications.TYPE);
       context.setApplicationTags(Set.of(applications.tag()));
@@ -155,6 +150,10 @@ public final class YarnSubmitter implements Closeable {
     }
   }
 
+  private Layout layout() throws IOException {
+    return new Layout(settings.root().getFileSystem(conf).makeQualified(settings.root()));
+  }
+
   /** The tokens with which containers use a secure HDFS. */
   private Credentials tokens(FileSystem fs) throws IOException {
     Credentials tokens = new Credentials();
@@ -167,14 +166,14 @@ public final class YarnSubmitter implements Closeable {
   private void waitUntilComplete(ApplicationId id, Duration timeout, Consumer<String> progress)
       throws IOException {
     Deadline deadline = Deadline.after(RUNTIME, timeout);
-    Lines lines = new Lines(progress);
+    StatusLines lines = new StatusLines(progress);
     while (true) {
       ApplicationStatus status = status(id);
       lines.show(status);
       if (status.complete()) {
         return;
       }
-      if (!alive(status)) {
+      if (!status.alive()) {
         throw SteleException.refused(
             id + " is " + status.state() + ": " + status.diagnostics().strip());
       }
@@ -246,7 +245,8 @@ public final class YarnSubmitter implements Closeable {
                             c.getContainer(),
                             c.getNode(),
                             c.getRestarts(),
-                            c.getNote()))
+                            c.getNote(),
+                            c.getOutdated()))
                 .toList();
         reachable = true;
       } catch (IOException e) {
@@ -281,8 +281,8 @@ public final class YarnSubmitter implements Closeable {
   }
 
   /**
-   * Changes how many components of a kind are kept running; returns at once. The number holds until
-   * the application is stopped.
+   * Changes how many components of a kind are kept running; does not wait for them. The number
+   * holds until the application is stopped.
    *
    * @param component {@code master} or {@code tabletserver}
    * @throws SteleException NOT_FOUND when none runs, REFUSED for another component or number
@@ -294,18 +294,50 @@ public final class YarnSubmitter implements Closeable {
       throw SteleException.refused(
           "the number of " + component + "s is " + least + " to 100000, not " + count);
     }
-    ApplicationReport running =
-        applications
-            .running()
-            .orElseThrow(
-                () ->
-                    SteleException.notFound(
-                        "no " + settings.applicationName() + " runs on this YARN"));
     call(
-        running,
+        requireRunning(),
         service ->
             service.flex(
                 null, FlexRequestProto.newBuilder().setKind(kind.id()).setCount(count).build()));
+  }
+
+  private ApplicationReport requireRunning() throws IOException {
+    return applications
+        .running()
+        .orElseThrow(
+            () ->
+                SteleException.notFound("no " + settings.applicationName() + " runs on this YARN"));
+  }
+
+  /**
+   * Replaces all servers, one after another, by those of these jars with this configuration. No
+   * request fails: a tablet server gives its tablets away first, and the next one is touched when
+   * another has taken its place and all tablets are served. Masters come last. The
+   * ApplicationMaster stays, and with it what it has read of the configuration at its start: the
+   * queue, and the size, the Java options and the number of its processes.
+   *
+   * <p>From its beginning on, whatever starts is new, whether or not this ends. Called again with
+   * the same jars and configuration, it goes on where it was. Jars of a neighbouring version are
+   * needed to go back.
+   *
+   * @param options of which the timeout is for each process
+   * @param progress hears in one line at a time what goes on
+   * @throws SteleException NOT_FOUND when none runs; REFUSED when there are too few tablet servers
+   *     to take the tablets of one; RETRY_LATER when a process is not replaced in time
+   */
+  public void upgrade(StartOptions options, Consumer<String> progress) throws IOException {
+    ApplicationReport running = requireRunning();
+    ApplicationId id = running.getApplicationId();
+    Deployment deployment =
+        Deployment.upload(
+            options.jars(), ShippedConfiguration.of(conf), layout(), id.toString(), progress);
+    call(
+        running,
+        service ->
+            service.deploy(
+                null, DeployRequestProto.newBuilder().setDeployment(deployment.toProto()).build()));
+    new RollingUpgrade(RUNTIME, () -> status(id), applications::serverIn, progress)
+        .run(conf, options.timeout());
   }
 
   /**
@@ -325,7 +357,7 @@ public final class YarnSubmitter implements Closeable {
     }
     ApplicationId id = running.get().getApplicationId();
     Deadline deadline = Deadline.after(RUNTIME, timeout);
-    Lines lines = new Lines(progress);
+    StatusLines lines = new StatusLines(progress);
     boolean asked = false;
     while (true) {
       ApplicationReport report = report(id);
@@ -362,15 +394,21 @@ public final class YarnSubmitter implements Closeable {
       return true;
     } catch (IOException e) {
       return false; // The next attempt of the ApplicationMaster is asked.
+    } catch (SteleException e) {
+      if (e.code() == SteleException.Code.OUTCOME_UNKNOWN) {
+        return false; // It stops, but should it restart, it may not.
+      }
+      throw e;
     }
   }
 
   private void kill(ApplicationId id) throws IOException {
     try {
       client.killApplication(id);
-      FileSystem fs = settings.root().getFileSystem(conf);
-      fs.delete(
-          new Layout(fs.makeQualified(settings.root())).applicationDirectory(id.toString()), true);
+      settings
+          .root()
+          .getFileSystem(conf)
+          .delete(layout().applicationDirectory(id.toString()), true);
     } catch (YarnException e) {
       throw new IOException("cannot have YARN kill " + id, e);
     }
@@ -398,10 +436,6 @@ public final class YarnSubmitter implements Closeable {
     }
   }
 
-  private static boolean alive(ApplicationStatus status) {
-    return ClusterApplications.ALIVE.contains(YarnApplicationState.valueOf(status.state()));
-  }
-
   private static void pause() throws InterruptedIOException {
     try {
       RUNTIME.sleep(POLL);
@@ -413,31 +447,5 @@ public final class YarnSubmitter implements Closeable {
   @Override
   public void close() {
     client.stop();
-  }
-
-  /** Turns statuses into lines, each said once. */
-  private static final class Lines {
-    private final Consumer<String> progress;
-    private final Map<String, String> said = new HashMap<>();
-
-    Lines(Consumer<String> progress) {
-      this.progress = progress;
-    }
-
-    void show(ApplicationStatus status) {
-      say("", status.id() + " is " + status.state());
-      for (ComponentStatus component : status.components()) {
-        String where = component.node().isEmpty() ? "" : " on " + component.node();
-        say(
-            component.id(),
-            component.id() + " is " + component.state().toLowerCase(Locale.ROOT) + where);
-      }
-    }
-
-    private void say(String subject, String line) {
-      if (!line.equals(said.put(subject, line))) {
-        progress.accept(line);
-      }
-    }
   }
 }

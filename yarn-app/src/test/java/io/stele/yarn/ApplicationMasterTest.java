@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.records.ContainerExitStatus;
@@ -70,6 +71,7 @@ final class ApplicationMasterTest {
         new ApplicationMaster(
             FakeYarn.APPLICATION.toString(),
             YarnSettings.of(conf),
+            FakeYarn.SUBMITTED,
             listener -> {
               yarn.listener = listener;
               return yarn;
@@ -552,6 +554,82 @@ final class ApplicationMasterTest {
           master.stop();
           process.sleep(A_WHILE);
           assertThat(calls()).contains("drain tabletserver-1", "drain tabletserver-2");
+        });
+  }
+
+  @Test
+  void anUpgradeGoesOnInTheNextAttemptAndTakesMastersLast() throws Exception {
+    Deployment next = new Deployment(hadoopPath("/new.zip"), hadoopPath("/conf.xml"));
+    simulation.run(
+        () -> {
+          Task first = attempt();
+          calls();
+          CompletableFuture<Void> deployed = master.deploy(next);
+          process.sleep(A_WHILE);
+          assertThat(deployed).isCompleted();
+          assertThat(calls()).as("tablet servers end only if they are asked to").isEmpty();
+          assertThat(outdated()).containsExactly("master-1", "tabletserver-1", "tabletserver-2");
+          yarn.end("tabletserver-1", 0);
+          process.sleep(A_WHILE);
+          assertThat(calls())
+              .containsExactlyInAnyOrder(
+                  "exited tabletserver-1",
+                  "request tabletserver-1",
+                  "start tabletserver-1 upgraded");
+          assertThat(restarts("tabletserver-1")).as("it was asked to end").isZero();
+
+          yarn.listener.dismissed("another attempt has begun");
+          process.await(first.ended());
+          attempt();
+          assertThat(outdated()).containsExactly("master-1", "tabletserver-2");
+          master.deploy(next); // Again.
+          process.sleep(A_WHILE);
+          assertThat(outdated()).containsExactly("master-1", "tabletserver-2");
+          calls();
+          yarn.end("tabletserver-2", 0);
+          process.sleep(A_WHILE);
+          process.sleep(A_WHILE);
+          List<String> calls = calls();
+          assertThat(calls)
+              .containsExactlyInAnyOrder(
+                  "exited tabletserver-2",
+                  "request tabletserver-2",
+                  "start tabletserver-2 upgraded",
+                  "stop master-1",
+                  "exited master-1",
+                  "request master-1",
+                  "start master-1 upgraded")
+              .containsSubsequence(
+                  "start tabletserver-2 upgraded", "stop master-1", "start master-1 upgraded");
+          assertThat(outdated()).isEmpty();
+        });
+  }
+
+  private static org.apache.hadoop.fs.Path hadoopPath(String path) {
+    return new org.apache.hadoop.fs.Path(path);
+  }
+
+  private List<String> outdated() {
+    return master.status().getComponentsList().stream()
+        .filter(ComponentProto::getOutdated)
+        .map(ComponentProto::getId)
+        .toList();
+  }
+
+  @Test
+  void whatIsAskedForIsAnsweredOnceItIsSaved() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          Path written = directory.resolve("state." + FakeYarn.attempt(1) + ".tmp");
+          Files.createDirectory(written); // So it cannot be.
+          CompletableFuture<Void> answer = master.flex(ComponentKind.TABLET_SERVER, 1);
+          process.sleep(A_WHILE);
+          assertThat(states()).contains("tabletserver-2 DRAINING");
+          assertThat(answer).isNotDone();
+          Files.delete(written);
+          process.sleep(A_WHILE);
+          assertThat(answer).isCompleted();
         });
   }
 

@@ -11,6 +11,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.Container;
@@ -31,6 +32,10 @@ import org.apache.hadoop.yarn.api.records.Resource;
  */
 final class FakeYarn implements ResourceManager, NodeManagers, Servers, ApplicationMaster.Starter {
   static final ApplicationId APPLICATION = ApplicationId.newInstance(1, 1);
+
+  /** What the application was submitted with. */
+  static final Deployment SUBMITTED = new Deployment(new Path("/old.zip"), new Path("/conf.xml"));
+
   private static final Duration ANSWER = Duration.ofSeconds(1);
   private static final long NODE_MB = 8192;
   private static final int NODE_VCORES = 8;
@@ -293,9 +298,9 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   }
 
   @Override
-  public void start(SlotId slot, Container container) {
+  public void start(SlotId slot, Container container, Deployment deployment) {
     breakDown();
-    calls.add("start " + slot);
+    calls.add("start " + slot + (deployment.equals(SUBMITTED) ? "" : " upgraded"));
     started.add(container.getId().toString());
   }
 

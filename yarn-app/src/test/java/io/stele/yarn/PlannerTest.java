@@ -25,6 +25,7 @@ final class PlannerTest {
   private final List<Ask> asks = new ArrayList<>();
   private final Set<String> serving = new HashSet<>();
   private final Set<String> calledBack = new HashSet<>();
+  private final Set<String> outdated = new HashSet<>();
   private final List<Node> nodes = new ArrayList<>();
   private final Map<String, Instant> drainBy = new HashMap<>();
   private final Map<SlotId, SlotHistory> history = new HashMap<>();
@@ -361,6 +362,35 @@ final class PlannerTest {
     assertThat(SlotId.of(7_000_001)).isEmpty();
   }
 
+  @Test
+  void mastersAreReplacedOneByOneOnceAllTabletServersAreUpgraded() {
+    nodes("a", "b");
+    wanted.put(ComponentKind.MASTER, 2);
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    holdMaster("m1", 1);
+    holdMaster("m2", 2);
+    hold("s1", 1, "b", Phase.RUNNING);
+    serving.addAll(List.of("m1", "m2", "s1"));
+    outdated.addAll(List.of("m1", "m2", "s1"));
+    assertThat(planned()).as("the tablet server is older").isEmpty();
+    outdated.remove("s1");
+    serving.remove("s1");
+    assertThat(planned()).as("its successor does not serve yet").isEmpty();
+    serving.add("s1");
+    assertThat(planned()).containsExactly("stop m1");
+    serving.remove("m1");
+    assertThat(planned()).as("even if it has never served").containsExactly("stop m1");
+    outdated.remove("m1");
+    assertThat(planned()).as("its successor does not serve yet").isEmpty();
+    serving.add("m1");
+    assertThat(planned()).containsExactly("stop m2");
+  }
+
+  private void holdMaster(String id, int index) {
+    containers.add(
+        new HeldContainer(id, new SlotId(ComponentKind.MASTER, index), "a", Phase.RUNNING, NOW));
+  }
+
   private static ApplicationSnapshot.Limits limits() {
     return new ApplicationSnapshot.Limits(
         Duration.ofSeconds(5),
@@ -384,6 +414,7 @@ final class PlannerTest {
             containers,
             serving,
             calledBack,
+            outdated,
             asks,
             nodes,
             drainBy,

@@ -2,10 +2,17 @@ package io.stele.yarn;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.client.Stele;
+import io.stele.config.Keys;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.curator.test.TestingServer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
@@ -17,20 +24,22 @@ final class SteleOnYarnIT {
   @TempDir private static Path directory;
 
   @Test
-  void startsServesAndStopsInOrder() throws Exception {
+  void startsServesIsUpgradedUnderWritesAndStopsInOrder() throws Exception {
     try (TestingServer zooKeeper = new TestingServer();
         TestCluster cluster = new TestCluster(directory)) {
       Configuration conf = cluster.conf(zooKeeper);
+      conf.set(Keys.YARN_TABLETSERVER_COUNT.name(), "2");
       conf.set("stele.yarn.tabletserver.memory", "512m");
       conf.set("stele.tabletserver.memtable.total.bytes", "32m");
       conf.set("stele.tabletserver.memtable.bytes", "8m");
       conf.set("stele.tabletserver.cache.bytes", "32m");
       List<String> lines = new ArrayList<>();
+      StartOptions options = StartOptions.of(List.of(cluster.emptyJar()));
       try (YarnSubmitter submitter = YarnSubmitter.connect(conf)) {
         long begin = System.nanoTime();
-        ApplicationId id =
-            submitter.start(StartOptions.of(List.of(cluster.emptyJar())), System.out::println);
+        ApplicationId id = submitter.start(options, System.out::println);
         System.out.printf("start to all registered: %.1f s%n", seconds(begin));
+        upgrade(cluster, conf, submitter, options);
         begin = System.nanoTime();
         assertThat(submitter.stop(Duration.ofSeconds(90), lines::add)).isTrue();
         System.out.printf("stop: %.1f s%n%s%n", seconds(begin), String.join("\n", lines));
@@ -38,6 +47,54 @@ final class SteleOnYarnIT {
         // Nobody had to be killed: each tablet server gave its tablets away and ended.
         assertThat(lines).noneMatch(line -> line.matches("tabletserver-\\d is stopping.*"));
       }
+    }
+  }
+
+  /** With another setting: processes of both run side by side, and no write fails. */
+  private static void upgrade(
+      TestCluster cluster, Configuration conf, YarnSubmitter before, StartOptions options)
+      throws Exception {
+    ApplicationStatus old = before.status().orElseThrow();
+    Configuration changed = new Configuration(conf);
+    changed.set("stele.tabletserver.cache.bytes", "31m");
+    try (Stele stele = Stele.connect(conf);
+        AcknowledgedWrites writes = new AcknowledgedWrites(stele, "writes", 4);
+        YarnSubmitter submitter = YarnSubmitter.connect(changed)) {
+      writes.awaitOneInEachTablet();
+      writes.longestGap();
+      long begin = System.nanoTime();
+      submitter.upgrade(options, System.out::println);
+      System.out.printf("upgrade: %.1f s%n", seconds(begin));
+      writes.awaitOneInEachTablet();
+      System.out.printf("longest gap of writes: %s%n", writes.longestGap());
+      ApplicationStatus now = submitter.status().orElseThrow();
+      assertThat(containers(now)).hasSameSizeAs(containers(old));
+      assertThat(containers(now)).doesNotContainAnyElementsOf(containers(old));
+      assertThat(now.components()).noneMatch(component -> component.restarts() > 0);
+      for (String container : containers(now)) {
+        assertThat(settingsOf(cluster, container)).as(container).contains("<value>31m</value>");
+      }
+      writes.check();
+
+      // The same again: there is nothing to do.
+      submitter.upgrade(options, System.out::println);
+      assertThat(containers(submitter.status().orElseThrow())).isEqualTo(containers(now));
+    }
+  }
+
+  private static Set<String> containers(ApplicationStatus status) {
+    return status.components().stream().map(ComponentStatus::container).collect(Collectors.toSet());
+  }
+
+  /** The configuration that YARN put into the container's directory. */
+  private static String settingsOf(TestCluster cluster, String container) throws IOException {
+    try (Stream<Path> files = Files.walk(cluster.yarn().getTestWorkDir().toPath().toRealPath())) {
+      Path file =
+          files
+              .filter(path -> path.endsWith(Path.of(container, Layout.CONF_FILE)))
+              .findFirst()
+              .orElseThrow();
+      return Files.readString(file);
     }
   }
 

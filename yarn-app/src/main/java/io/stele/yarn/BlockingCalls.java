@@ -1,0 +1,74 @@
+package io.stele.yarn;
+
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.WorkerPool;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.function.Consumer;
+
+/**
+ * Makes the ApplicationMaster's blocking calls on other threads. How a call ended comes back as an
+ * event, whatever it ended with: a call whose end was never heard of would seem to go on for ever.
+ */
+final class BlockingCalls implements AutoCloseable {
+  private static final int CALLS_MAX = 16;
+
+  /** A call that blocks and returns something. */
+  interface Call<T> {
+    T call() throws IOException;
+  }
+
+  /** A call that blocks. */
+  interface Run {
+    void run() throws IOException;
+  }
+
+  private final ProcessRuntime runtime;
+  private final EventQueue events;
+  private final WorkerPool threads;
+
+  BlockingCalls(ProcessRuntime runtime, EventQueue events) {
+    this.runtime = runtime;
+    this.events = events;
+    this.threads = runtime.pool("blocking-call", CALLS_MAX);
+  }
+
+  /**
+   * Makes the call. One of the two becomes an event.
+   *
+   * @param done takes the result
+   * @param failed takes what the call threw, be it an {@link Error}
+   */
+  <T> void call(Call<T> call, Consumer<T> done, Consumer<Throwable> failed) {
+    threads.execute(
+        () -> {
+          try {
+            T result = call.call();
+            events.add(() -> done.accept(result));
+          } catch (IOException | RuntimeException | Error e) {
+            events.add(() -> failed.accept(e));
+          }
+        });
+  }
+
+  /** The same for a call without a result. */
+  void run(Run run, Runnable done, Consumer<Throwable> failed) {
+    call(
+        () -> {
+          run.run();
+          return true;
+        },
+        ended -> done.run(),
+        failed);
+  }
+
+  /** Makes {@code event} one after {@code pause}. */
+  void later(Duration pause, Runnable event) {
+    runtime.after(pause, () -> events.add(event));
+  }
+
+  @Override
+  public void close() {
+    threads.close();
+  }
+}

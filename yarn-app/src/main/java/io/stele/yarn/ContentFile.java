@@ -1,0 +1,41 @@
+package io.stele.yarn;
+
+import io.stele.runtime.SystemRuntime;
+import java.io.IOException;
+import java.io.OutputStream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.permission.FsPermission;
+
+/**
+ * A file whose name tells its content. It is written once, whole or not at all, and never again:
+ * YARN refuses to bring a file to a node that has changed since the container was described.
+ */
+final class ContentFile {
+  /** Writes the content. */
+  interface Content {
+    void writeTo(OutputStream out) throws IOException;
+  }
+
+  private ContentFile() {}
+
+  /** Puts the file there unless it is there; returns whether it had to be written. */
+  static boolean put(FileSystem fs, Path target, FsPermission permission, Content content)
+      throws IOException {
+    if (fs.exists(target)) {
+      return false;
+    }
+    Path temporary =
+        target.suffix("." + Long.toHexString(SystemRuntime.INSTANCE.random().nextLong()));
+    fs.mkdirs(target.getParent());
+    try {
+      try (OutputStream out = FileSystem.create(fs, temporary, permission)) {
+        content.writeTo(out);
+      }
+      // Loses only to another that puts the same, whose file is as good.
+      return fs.rename(temporary, target);
+    } finally {
+      fs.delete(temporary, false);
+    }
+  }
+}

@@ -1,0 +1,55 @@
+package io.stele.yarn;
+
+import io.stele.model.SteleException;
+import io.stele.wire.application.ApplicationProtos.DeploymentProto;
+import java.io.IOException;
+import java.util.List;
+import java.util.function.Consumer;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * What containers are started with: a version of Stele and its settings, as files that YARN brings
+ * to the nodes. Their names tell their content, so two deployments are equal if nothing would
+ * change. Immutable.
+ *
+ * @param archive our jars on the file system
+ * @param configuration the configuration on the file system
+ */
+record Deployment(Path archive, Path configuration) {
+  /**
+   * Puts the files where containers fetch them, unless they are there.
+   *
+   * @param shipped see {@link ShippedConfiguration#of}
+   * @param progress hears in one line what was uploaded
+   * @throws SteleException REFUSED if there is no jar or two have one name
+   */
+  static Deployment upload(
+      List<java.nio.file.Path> jars,
+      Configuration shipped,
+      Layout layout,
+      String applicationId,
+      Consumer<String> progress)
+      throws IOException {
+    FileSystem fs = layout.root().getFileSystem(shipped);
+    JarArchive archived = new JarArchive(jars);
+    Path archive = layout.archive(archived.hash());
+    boolean uploaded = archived.upload(fs, archive);
+    progress.accept((uploaded ? "uploaded " : "jars are already uploaded: ") + archive);
+    Path configuration = layout.conf(applicationId, ShippedConfiguration.hash(shipped));
+    ShippedConfiguration.upload(shipped, fs, configuration);
+    return new Deployment(archive, configuration);
+  }
+
+  static Deployment of(DeploymentProto proto) {
+    return new Deployment(new Path(proto.getArchive()), new Path(proto.getConfiguration()));
+  }
+
+  DeploymentProto toProto() {
+    return DeploymentProto.newBuilder()
+        .setArchive(archive.toString())
+        .setConfiguration(configuration.toString())
+        .build();
+  }
+}

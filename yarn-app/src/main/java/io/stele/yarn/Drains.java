@@ -1,0 +1,79 @@
+package io.stele.yarn;
+
+import io.stele.yarn.HeldContainer.Phase;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Asks tablet servers to give their tablets away and end. A server whose drain fails takes its
+ * tablets back, and tries again only if asked; so it is asked as long as its container drains.
+ *
+ * <p>Confined to the ApplicationMaster's one thread.
+ */
+final class Drains {
+  private static final Logger LOG = LoggerFactory.getLogger(Drains.class);
+  private static final Duration INTERVAL = Duration.ofSeconds(5);
+
+  private final Servers servers;
+  private final ApplicationState state;
+  private final BlockingCalls calls;
+  private final BooleanSupplier mayAct;
+
+  /**
+   * @param mayAct whether this attempt may act now
+   */
+  Drains(Servers servers, ApplicationState state, BlockingCalls calls, BooleanSupplier mayAct) {
+    this.servers = servers;
+    this.state = state;
+    this.calls = calls;
+    this.mayAct = mayAct;
+  }
+
+  /**
+   * Begins to drain a container that has just entered this phase.
+   *
+   * @param cannot takes the container if its server cannot be asked
+   */
+  void begin(HeldContainer held, Consumer<HeldContainer> cannot) {
+    calls.run(
+        () -> servers.drain(held.id()),
+        () -> askAgainLater(held),
+        failure -> {
+          LOG.warn("{}: {} cannot be drained; stopping it", held.slot(), held.id(), failure);
+          if (isDraining(held)) {
+            cannot.accept(held);
+          }
+        });
+  }
+
+  private void askAgainLater(HeldContainer held) {
+    calls.later(INTERVAL, () -> askAgain(held));
+  }
+
+  private void askAgain(HeldContainer held) {
+    if (!isDraining(held)) {
+      return;
+    }
+    if (!mayAct.getAsBoolean()) {
+      askAgainLater(held);
+      return;
+    }
+    calls.run(
+        () -> servers.drain(held.id()),
+        () -> askAgainLater(held),
+        failure -> {
+          // It may be about to end as it was asked to: its time to drain is the limit.
+          LOG.info(
+              "{}: cannot ask {} again to drain: {}", held.slot(), held.id(), failure.toString());
+          askAgainLater(held);
+        });
+  }
+
+  private boolean isDraining(HeldContainer held) {
+    return state.phaseOf(held.id()).equals(Optional.of(Phase.DRAINING));
+  }
+}

@@ -1,0 +1,61 @@
+package io.stele.yarn;
+
+import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Saves for the next attempt of the ApplicationMaster what it must know, with one write at a time.
+ *
+ * <p>Confined to the ApplicationMaster's one thread.
+ */
+final class StateSaving {
+  private static final Logger LOG = LoggerFactory.getLogger(StateSaving.class);
+  private static final Duration RETRY = Duration.ofSeconds(1);
+
+  private final StateFile file;
+  private final BlockingCalls calls;
+  private ApplicationStateProto saved = ApplicationStateProto.getDefaultInstance();
+  private boolean saving;
+  private List<CompletableFuture<Void>> waiting = new ArrayList<>();
+
+  StateSaving(StateFile file, BlockingCalls calls) {
+    this.file = file;
+    this.calls = calls;
+  }
+
+  /** Completes {@code answer} once everything that has been done up to now is saved. */
+  void whenSaved(CompletableFuture<Void> answer) {
+    waiting.add(answer);
+  }
+
+  /** Writes the state if it differs from what was saved last. */
+  void save(ApplicationStateProto current) {
+    if (saving) {
+      return;
+    }
+    List<CompletableFuture<Void>> covered = waiting;
+    waiting = new ArrayList<>();
+    if (current.equals(saved)) {
+      covered.forEach(answer -> answer.complete(null));
+      return;
+    }
+    saving = true;
+    calls.run(
+        () -> file.write(current),
+        () -> {
+          saving = false;
+          saved = current;
+          covered.forEach(answer -> answer.complete(null));
+        },
+        failure -> {
+          LOG.warn("Cannot write the state file; will retry", failure);
+          waiting.addAll(covered);
+          calls.later(RETRY, () -> saving = false);
+        });
+  }
+}
