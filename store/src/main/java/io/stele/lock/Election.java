@@ -82,11 +82,6 @@ public final class Election implements AutoCloseable {
     endWatch();
   }
 
-  /** Whether this candidate leads, as far as it knows; see {@link Lock#isHeld()}. */
-  public synchronized boolean leading() {
-    return state == State.LEADING && held.map(Lock::isHeld).orElse(false);
-  }
-
   // Called when the watch is set, after every change and after every reconnection. A request may
   // fail while the connection stays, so none of that need follow.
   private void attempt() {

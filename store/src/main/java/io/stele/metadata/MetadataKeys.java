@@ -38,16 +38,6 @@ public final class MetadataKeys {
     return new RowRange(id(table).concat(SEPARATOR), id(table).concat(LAST).successor());
   }
 
-  /** The table whose tablet has the row {@code key}. */
-  public static TableId tableOf(Bytes key) {
-    for (int i = 0; i < key.length(); i++) {
-      if (key.at(i) == SEPARATOR.at(0) || key.at(i) == LAST.at(0)) {
-        return new TableId(key.slice(0, i).toUtf8());
-      }
-    }
-    throw new IllegalArgumentException("\"" + key + "\" is not a row of METADATA");
-  }
-
   /** The table in which the records of the tablets of {@code table} are rows. */
   public static TableId recordsOf(TableId table) {
     return table.equals(TableId.METADATA) ? TableId.ROOT : TableId.METADATA;

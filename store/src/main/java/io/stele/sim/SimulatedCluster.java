@@ -120,7 +120,6 @@ public final class SimulatedCluster {
   private final List<Slot> slots = new ArrayList<>();
   private Optional<Operator> operator = Optional.empty();
   private int clients;
-  private boolean reportsExits = true;
   private final List<Violation> violations = new ArrayList<>();
   private final List<String> ends = new ArrayList<>();
 
@@ -170,11 +169,6 @@ public final class SimulatedCluster {
   /** All members of a kind. */
   public List<Slot> slots(Kind kind) {
     return slots.stream().filter(slot -> slot.kind == kind).toList();
-  }
-
-  /** Whether the master is told of processes that ended, or has to find out. */
-  public void setReportsExits(boolean now) {
-    reportsExits = now;
   }
 
   /** Adds a member, and starts it again whenever it has ended. */
@@ -291,7 +285,7 @@ public final class SimulatedCluster {
         if (slot.server.isPresent()) {
           id = Optional.of(slot.server.get().id());
         }
-        if (id.isPresent() && reportsExits && random.nextBoolean()) {
+        if (id.isPresent() && random.nextBoolean()) {
           ServerId dead = id.get();
           supervisor.start("reports " + dead, () -> report(dead, true));
         }

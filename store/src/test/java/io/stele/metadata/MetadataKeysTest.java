@@ -33,7 +33,6 @@ class MetadataKeysTest {
       Bytes row = MetadataKeys.row(T1, Bytes.of(end));
       assertThat(MetadataKeys.table(T1).contains(row)).isTrue();
       assertThat(MetadataKeys.table(T10).contains(row)).isFalse();
-      assertThat(MetadataKeys.tableOf(row)).isEqualTo(T1);
     }
   }
 
