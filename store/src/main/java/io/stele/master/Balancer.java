@@ -34,9 +34,6 @@ import org.jspecify.annotations.Nullable;
  * <p>A decision looks at each server once, and for each move at the tablets of one server.
  */
 public final class Balancer {
-  static final long BYTES_THAT_COUNT = 1 << 20; // Of an average tablet.
-  private static final double RATE_THAT_COUNTS = 1; // Likewise, a second.
-  static final double SLACK_MIN = 0.5;
   private static final double SPREAD = 2; // What a table's even spread counts beside even weights.
   private static final double GAIN_MIN = 1e-6; // Less may be an error of rounding.
 
@@ -55,7 +52,7 @@ public final class Balancer {
   private final NavigableSet<Server> order = new TreeSet<>(Server.LIGHTEST_FIRST); // May move.
   private final Set<TabletId> onTheirWay = new HashSet<>();
   private final List<Move> chosen = new ArrayList<>();
-  private final Scale scale;
+  private final Weights weights;
   private final double mean; // A server's weight.
   private final double slack;
   private int underWay;
@@ -111,28 +108,6 @@ public final class Balancer {
   /** One move. */
   public record Move(TabletId tablet, ServerId from, ServerId to) {}
 
-  /** The scale on which an average tablet weighs one. */
-  private record Scale(double perTablet, double perByte, double perRequest) {
-    static Scale of(Loads.Sum all) {
-      double tablets = Math.max(1, all.count());
-      boolean byBytes = all.bytes() / tablets >= BYTES_THAT_COUNT;
-      boolean byRate = all.rate() / tablets >= RATE_THAT_COUNTS;
-      double each = 1.0 / (1 + (byBytes ? 1 : 0) + (byRate ? 1 : 0));
-      return new Scale(
-          each,
-          byBytes ? each * tablets / all.bytes() : 0,
-          byRate ? each * tablets / all.rate() : 0);
-    }
-
-    double weight(Loads.Tablet tablet) {
-      return perTablet + perByte * tablet.bytes() + perRequest * tablet.rate();
-    }
-
-    double weight(Loads.Sum sum) {
-      return perTablet * sum.count() + perByte * sum.bytes() + perRequest * sum.rate();
-    }
-  }
-
   /**
    * A server that takes tablets, as it will be after the moves in progress and those chosen so far.
    */
@@ -154,10 +129,10 @@ public final class Balancer {
     }
 
     /** The server's part of a table. */
-    Part of(TableId table, Scale scale) {
+    Part of(TableId table, Weights weights) {
       Part part =
           load.flatMap(one -> one.of(table))
-              .map(share -> new Part(share.count(), scale.weight(share)))
+              .map(share -> new Part(share.count(), weights.weigh(share)))
               .orElse(Part.NONE);
       return changes.isEmpty() ? part : part.plus(changes.getOrDefault(table, Part.NONE));
     }
@@ -195,9 +170,9 @@ public final class Balancer {
     this.loads = loads;
     this.cluster = cluster;
     this.limits = limits;
-    this.scale = Scale.of(loads.all());
-    this.mean = loads.all().count() / (double) Math.max(1, cluster.servers().size());
-    this.slack = limits.slack() == 0 ? 0 : Math.max(SLACK_MIN, limits.slack() * mean);
+    this.weights = Weights.of(loads.all().count(), loads.all().bytes(), loads.all().rate());
+    this.mean = Weights.mean(loads.all().count(), cluster.servers().size());
+    this.slack = limits.slack() == 0 ? 0 : Weights.slack(mean, limits.slack());
     this.underWay = cluster.away();
   }
 
@@ -213,7 +188,7 @@ public final class Balancer {
   private List<Move> decide() {
     for (ServerId id : cluster.servers()) {
       Optional<Loads.Server> load = loads.server(id);
-      double weight = load.map(one -> scale.weight(one)).orElse(0.0);
+      double weight = load.map(one -> weights.weigh(one)).orElse(0.0);
       servers.put(id, new Server(id, load, weight));
     }
     cluster.moves().forEach(this::anticipate);
@@ -238,7 +213,7 @@ public final class Balancer {
       underWay++; // Others are among those that are away.
     }
     if (tablet.isPresent() && move.to().isPresent()) {
-      double weight = scale.weight(tablet.get());
+      double weight = weights.weigh(tablet.get());
       Optional<Server> at = tablet.get().server().flatMap(this::server);
       at.ifPresent(from -> from.add(id.table(), new Part(-1, -weight)));
       move.to().flatMap(this::server).ifPresent(to -> to.add(id.table(), new Part(1, weight)));
@@ -310,13 +285,13 @@ public final class Balancer {
         heavy,
         light,
         (tablet, enough) -> {
-          double weight = scale.weight(tablet);
-          double most = gain(weight, apart, scale.weight(tablet.share())); // If light has none.
+          double weight = weights.weigh(tablet);
+          double most = gain(weight, apart, weights.weigh(tablet.share())); // If light has none.
           if (apart - weight <= slack / 2 || most < enough || !mayMove(tablet)) {
             return 0;
           }
           TableId table = tablet.id().table();
-          double spread = heavy.of(table, scale).weight() - light.of(table, scale).weight();
+          double spread = heavy.of(table, weights).weight() - light.of(table, weights).weight();
           return gain(weight, apart, spread);
         });
   }
@@ -372,7 +347,7 @@ public final class Balancer {
   private void move(Loads.Tablet tablet, Server from, Server to) {
     order.remove(from);
     order.remove(to);
-    double weight = scale.weight(tablet);
+    double weight = weights.weigh(tablet);
     from.add(tablet.id().table(), new Part(-1, -weight));
     to.add(tablet.id().table(), new Part(1, weight));
     from.moves++;
@@ -418,7 +393,7 @@ public final class Balancer {
    * more if there are many.
    */
   private boolean spread(Loads.Share share, Server from) {
-    Part before = from.of(share.table(), scale);
+    Part before = from.of(share.table(), weights);
     int has = before.tablets();
     int apart = 2 + has / SPREAD_SLACK;
     if (has < apart) {
@@ -427,19 +402,19 @@ public final class Balancer {
     Optional<Server> to =
         order.stream()
             .limit(SERVERS_TRIED_MAX)
-            .filter(server -> has - server.of(share.table(), scale).tablets() >= apart)
+            .filter(server -> has - server.of(share.table(), weights).tablets() >= apart)
             .findFirst();
     if (to.isEmpty()) {
       return false;
     }
     double heavier = Math.min(0, from.weight - to.get().weight); // It must pay by itself.
-    double spread = before.weight() - to.get().of(share.table(), scale).weight();
+    double spread = before.weight() - to.get().of(share.table(), weights).weight();
     Optional<Candidate> best =
         choose(
             from,
             to.get(),
             (tablet, enough) -> {
-              double weight = scale.weight(tablet);
+              double weight = weights.weigh(tablet);
               return tablet.isOf(share) && staysEven(from, to.get(), weight) && mayMove(tablet)
                   // Large enough that the move still pays after small changes of the load.
                   ? gain(weight, heavier, spread) - weight * slack

@@ -17,8 +17,7 @@ import java.util.List;
 final class Evenness {
   private static final double ERROR = 1e-9; // Of rounding.
 
-  private final double perTablet;
-  private final double perByte;
+  private final Weights weights;
   private final double slack;
   private final double least;
   private final double most;
@@ -30,24 +29,22 @@ final class Evenness {
    * @param servers what they have
    */
   Evenness(Collection<Load> servers, List<ClusterSnapshot.Tablet> free) {
-    long tablets = free.size();
+    int tablets = free.size();
     long bytes = 0;
     for (ClusterSnapshot.Tablet tablet : free) {
       bytes += tablet.bytes();
     }
-    double freeBytes = bytes;
+    long freeBytes = bytes;
     for (Load load : servers) {
       tablets += load.tablets();
       bytes += load.bytes();
     }
-    boolean byBytes = bytes >= tablets * (double) Balancer.BYTES_THAT_COUNT;
-    perTablet = byBytes ? 0.5 : 1;
-    perByte = byBytes ? 0.5 * tablets / bytes : 0;
-    double mean = tablets / (double) Math.max(1, servers.size());
-    slack = Math.max(Balancer.SLACK_MIN, Balance.SLACK * mean) / 2;
+    weights = Weights.of(tablets, bytes, 0);
+    double mean = Weights.mean(tablets, servers.size());
+    slack = Weights.slack(mean, Balance.SLACK) / 2;
     least = mean - slack;
     most = mean + slack;
-    spare = perTablet * free.size() + perByte * freeBytes;
+    spare = weights.weigh(free.size(), freeBytes, 0);
     for (Load load : servers) {
       spare -= lacks(weight(load));
     }
@@ -61,7 +58,7 @@ final class Evenness {
   }
 
   double weight(Load load) {
-    return perTablet * load.tablets() + perByte * load.bytes();
+    return weights.weigh(load.tablets(), load.bytes(), 0);
   }
 
   private double lacks(double weight) {
