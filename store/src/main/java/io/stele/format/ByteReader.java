@@ -51,6 +51,14 @@ public final class ByteReader {
     return value;
   }
 
+  /** The four bytes of {@code bytes} from {@code at}, little-endian. */
+  public static int intAt(byte[] bytes, int at) {
+    return (bytes[at] & 0xff)
+        | (bytes[at + 1] & 0xff) << 8
+        | (bytes[at + 2] & 0xff) << 16
+        | bytes[at + 3] << 24;
+  }
+
   /** Eight bytes, little-endian. */
   public long readLong() throws MalformedException {
     need(Long.BYTES);

@@ -70,7 +70,7 @@ public final class CellBlockCursor implements CellCursor {
       throw new MalformedException(
           length, "a block of " + length + " bytes has no count of restarts");
     }
-    int count = intAt(newBlock, offset + length - Integer.BYTES);
+    int count = ByteReader.intAt(newBlock, offset + length - Integer.BYTES);
     long cells = length - Integer.BYTES - (long) count * Integer.BYTES;
     if (count < 0 || cells < 0 || (count == 0) != (cells == 0)) {
       throw new MalformedException(
@@ -252,7 +252,7 @@ public final class CellBlockCursor implements CellCursor {
   }
 
   private int restartPosition(int index) throws MalformedException {
-    int offset = intAt(block, cellsEnd + index * Integer.BYTES);
+    int offset = ByteReader.intAt(block, cellsEnd + index * Integer.BYTES);
     if (offset < 0 || offset >= cellsEnd - start) {
       throw malformed("restart " + index + " points outside the block, to " + offset);
     }
@@ -275,12 +275,5 @@ public final class CellBlockCursor implements CellCursor {
 
   private MalformedException malformed(String detail) {
     return new MalformedException(position - start, detail);
-  }
-
-  private static int intAt(byte[] bytes, int at) {
-    return (bytes[at] & 0xff)
-        | (bytes[at + 1] & 0xff) << 8
-        | (bytes[at + 2] & 0xff) << 16
-        | bytes[at + 3] << 24;
   }
 }

@@ -111,7 +111,7 @@ final class LogFormat {
    * @throws MalformedException if they are not the start of a header
    */
   static int headerRestBytes(byte[] start) throws MalformedException {
-    int length = readInt(start, MAGIC.length + Integer.BYTES);
+    int length = ByteReader.intAt(start, MAGIC.length + Integer.BYTES);
     if (Crc32c.of(start, 0, start.length - Integer.BYTES) != salt(start)
         || length < 0
         || length > HEADER_BODY_BYTES_MAX) {
@@ -159,7 +159,7 @@ final class LogFormat {
 
   /** What the checksums of a segment's records begin with: the checksum of its header. */
   static int salt(byte[] header) {
-    return readInt(header, header.length - Integer.BYTES);
+    return ByteReader.intAt(header, header.length - Integer.BYTES);
   }
 
   /** Whether {@code bytes}, fewer than a header has, may be the beginning of one. */
@@ -336,11 +336,12 @@ final class LogFormat {
     if (bytes.length - at < FRAME_BYTES) {
       return false;
     }
-    int length = readInt(bytes, at);
-    int bodyCrc = readInt(bytes, at + Integer.BYTES);
+    int length = ByteReader.intAt(bytes, at);
+    int bodyCrc = ByteReader.intAt(bytes, at + Integer.BYTES);
     return length >= 1
         && length <= BODY_BYTES_MAX
-        && readInt(bytes, at + 2 * Integer.BYTES) == frameCrc(salt, position, length, bodyCrc);
+        && ByteReader.intAt(bytes, at + 2 * Integer.BYTES)
+            == frameCrc(salt, position, length, bodyCrc);
   }
 
   /** The tablet to which the record with this body belongs. */
@@ -400,12 +401,5 @@ final class LogFormat {
     Settled settled = new Settled(in.readVarlong(), in.readLong());
     String job = in.readPrefixed().toUtf8();
     return new TaskProgress(job.isEmpty() ? Optional.empty() : Optional.of(job), settled);
-  }
-
-  static int readInt(byte[] bytes, int at) {
-    return (bytes[at] & 0xff)
-        | (bytes[at + 1] & 0xff) << 8
-        | (bytes[at + 2] & 0xff) << 16
-        | bytes[at + 3] << 24;
   }
 }

@@ -1,5 +1,6 @@
 package io.stele.log;
 
+import io.stele.format.ByteReader;
 import io.stele.format.CellBlockCursor;
 import io.stele.model.CorruptionException;
 import java.io.ByteArrayInputStream;
@@ -133,7 +134,7 @@ public final class LogInspector {
    */
   private static int nextFrame(byte[] bytes, int damaged, int salt) {
     if (LogFormat.isFrame(bytes, damaged, salt, damaged)) {
-      return damaged + LogFormat.FRAME_BYTES + LogFormat.readInt(bytes, damaged);
+      return damaged + LogFormat.FRAME_BYTES + ByteReader.intAt(bytes, damaged);
     }
     int at = damaged + 1;
     while (at < bytes.length && !LogFormat.isFrame(bytes, at, salt, at)) {

@@ -1,5 +1,6 @@
 package io.stele.log;
 
+import io.stele.format.ByteReader;
 import io.stele.format.Crc32c;
 import io.stele.format.MalformedException;
 import io.stele.model.CorruptionException;
@@ -112,7 +113,7 @@ public final class LogReader implements RecordSource {
         if (LogFormat.isFrame(buffer, i, salt, base + i)) {
           return base + i > damaged
               ? base + i
-              : damaged + LogFormat.FRAME_BYTES + LogFormat.readInt(buffer, i);
+              : damaged + LogFormat.FRAME_BYTES + ByteReader.intAt(buffer, i);
         }
       }
     }
@@ -257,9 +258,9 @@ public final class LogReader implements RecordSource {
     if (begun < LogFormat.FRAME_BYTES) {
       return end(begun > 0);
     }
-    int length = LogFormat.readInt(frame, 0);
-    bodyCrc = LogFormat.readInt(frame, Integer.BYTES);
-    int frameCrc = LogFormat.readInt(frame, 2 * Integer.BYTES);
+    int length = ByteReader.intAt(frame, 0);
+    bodyCrc = ByteReader.intAt(frame, Integer.BYTES);
+    int frameCrc = ByteReader.intAt(frame, 2 * Integer.BYTES);
     if (length < 1
         || length > LogFormat.BODY_BYTES_MAX
         || frameCrc != LogFormat.frameCrc(salt, position, length, bodyCrc)) {

@@ -1,5 +1,6 @@
 package io.stele.log;
 
+import io.stele.format.ByteReader;
 import io.stele.format.Crc32c;
 import io.stele.format.MalformedException;
 import io.stele.model.CorruptionException;
@@ -71,19 +72,19 @@ public record SegmentSummary(SortedMap<TabletId, SequenceRange> tablets) {
       return Optional.empty();
     }
     in.readFully(end - last.length, last);
-    int length = LogFormat.readInt(last, 0);
+    int length = ByteReader.intAt(last, 0);
     long position = end - length - LogFormat.FRAME_BYTES;
     if (length < 1 || length > BYTES_MAX || position < 0) {
       return Optional.empty();
     }
     byte[] frame = new byte[LogFormat.FRAME_BYTES];
     in.readFully(position, frame);
-    if (!LogFormat.isFrame(frame, 0, salt, position) || LogFormat.readInt(frame, 0) != length) {
+    if (!LogFormat.isFrame(frame, 0, salt, position) || ByteReader.intAt(frame, 0) != length) {
       return Optional.empty();
     }
     byte[] body = new byte[length];
     in.readFully(position + frame.length, body);
-    if (Crc32c.of(body, 0, length) != LogFormat.readInt(frame, Integer.BYTES)
+    if (Crc32c.of(body, 0, length) != ByteReader.intAt(frame, Integer.BYTES)
         || !LogFormat.isSummary(body)) {
       return Optional.empty();
     }

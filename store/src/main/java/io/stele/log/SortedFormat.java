@@ -93,15 +93,15 @@ final class SortedFormat {
     if (length < 1 || length > INDEX_BYTES_MAX) {
       throw new MalformedException(0, "an index cannot have " + length + " bytes");
     }
-    return LogFormat.readInt(footer, 2 * Integer.BYTES);
+    return ByteReader.intAt(footer, 2 * Integer.BYTES);
   }
 
   static int indexLength(byte[] footer) {
-    return LogFormat.readInt(footer, 0);
+    return ByteReader.intAt(footer, 0);
   }
 
   static Index decode(byte[] bytes, byte[] footer) throws MalformedException {
-    if (Crc32c.of(bytes, 0, bytes.length) != LogFormat.readInt(footer, Integer.BYTES)) {
+    if (Crc32c.of(bytes, 0, bytes.length) != ByteReader.intAt(footer, Integer.BYTES)) {
       throw new MalformedException(0, "the index does not match its checksum");
     }
     ByteReader in = new ByteReader(bytes);

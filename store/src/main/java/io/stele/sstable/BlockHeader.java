@@ -1,5 +1,7 @@
 package io.stele.sstable;
 
+import io.stele.format.ByteReader;
+
 /**
  * The fixed bytes before a block's contents.
  *
@@ -12,14 +14,10 @@ record BlockHeader(int length, int rawLength, int kind, int codec) {
   /** The header at {@code at}; empty if there are too few bytes for one. */
   static BlockHeader decode(byte[] bytes, int at) {
     return new BlockHeader(
-        intAt(bytes, at), intAt(bytes, at + 4), bytes[at + 8] & 0xff, bytes[at + 9] & 0xff);
-  }
-
-  static int intAt(byte[] bytes, int at) {
-    return (bytes[at] & 0xff)
-        | (bytes[at + 1] & 0xff) << 8
-        | (bytes[at + 2] & 0xff) << 16
-        | bytes[at + 3] << 24;
+        ByteReader.intAt(bytes, at),
+        ByteReader.intAt(bytes, at + 4),
+        bytes[at + 8] & 0xff,
+        bytes[at + 9] & 0xff);
   }
 
   @Override

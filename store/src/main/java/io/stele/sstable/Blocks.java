@@ -1,5 +1,6 @@
 package io.stele.sstable;
 
+import io.stele.format.ByteReader;
 import io.stele.format.Compression;
 import io.stele.format.MalformedException;
 import io.stele.model.Codec;
@@ -127,7 +128,7 @@ final class Blocks {
     BlockHeader header = BlockHeader.decode(bytes, at);
     int length = handle.length() - SSTableFormat.BLOCK_OVERHEAD_BYTES;
     int contentsAt = at + SSTableFormat.BLOCK_HEADER_BYTES;
-    if (BlockHeader.intAt(bytes, contentsAt + length) != checksum(handle, bytes, at)) {
+    if (ByteReader.intAt(bytes, contentsAt + length) != checksum(handle, bytes, at)) {
       throw file.corrupt(handle.offset(), "the " + kind + " block does not match its checksum");
     }
     if (header.length() != length || header.kind() != kind.code()) {
