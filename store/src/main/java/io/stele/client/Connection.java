@@ -227,12 +227,12 @@ final class Connection implements AutoCloseable {
 
   /** The tablet was not there: the next lookup asks METADATA. */
   void forget(TabletLocation location) {
-    access.locator().invalidate(location);
+    access.locator().forget(location);
   }
 
   /** As {@link #locate}, as METADATA has it now. */
   TabletLocation locateAgain(TableId table, Bytes row, String what) throws IOException {
-    access.locator().invalidate(table);
+    access.locator().forget(table);
     return locate(table, row, what);
   }
 

@@ -43,7 +43,7 @@ interface Tablets {
 
       @Override
       public void failed(TabletLocation location, Decision.Again next) {
-        access.locator().failed(location, next);
+        access.locator().doubt(location, next);
       }
 
       @Override

@@ -298,7 +298,7 @@ public final class TabletAccess implements AutoCloseable {
             }
             Decision decision = attempts.sent(failure);
             if (decision instanceof Decision.Again again) {
-              locator.failed(location, again);
+              locator.doubt(location, again);
             }
             decide(decision);
           });

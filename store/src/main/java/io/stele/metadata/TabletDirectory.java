@@ -170,7 +170,7 @@ final class TabletDirectory {
   }
 
   /** The tablet was not at this location: the next lookup reads METADATA again. */
-  synchronized void invalidate(TabletLocation location) {
+  synchronized void forget(TabletLocation location) {
     Optional<Place> known = placeOf(location.extent().start()).filter(place -> place.usable);
     if (known.isPresent() && known.get().location.equals(Optional.of(location))) {
       Place place = known.get();
@@ -232,7 +232,7 @@ final class TabletDirectory {
   }
 
   /** Forgets all locations; waiting callers keep waiting. */
-  synchronized void invalidate() {
+  synchronized void forget() {
     for (Iterator<Place> all = places.values().iterator(); all.hasNext(); ) {
       if (all.next().usable) {
         all.remove();

@@ -27,8 +27,8 @@ import java.util.concurrent.RejectedExecutionException;
  * Finds the tablet that has a row, in three levels: the lock service knows the root tablet, its
  * rows tell where METADATA's tablets are, and their rows tell where all others are.
  *
- * <p>Locations are kept until they are {@link #invalidate}d. A location may be out of date; the
- * server then says so. The lock service is asked only when the root tablet is no longer at its
+ * <p>Locations are kept until they are forgotten ({@link #forget}). A location may be out of date;
+ * the server then says so. The lock service is asked only when the root tablet is no longer at its
  * known location. Each table's {@link TabletDirectory} limits how often a tablet that is not served
  * is looked up.
  *
@@ -93,23 +93,23 @@ public final class TabletLocator implements AutoCloseable {
    * tablet and, cut off from the lock service, not know it: then the tablet's record is read, and
    * the location stays in use meanwhile.
    */
-  public void failed(TabletLocation location, Attempts.Decision.Again next) {
+  public void doubt(TabletLocation location, Attempts.Decision.Again next) {
     TabletDirectory directory = directory(location.tablet().table());
     if (next.elsewhere()) {
-      directory.invalidate(location);
+      directory.forget(location);
     } else if (next.lasting()) {
       directory.check(location);
     }
   }
 
   /** Forgets {@code location}: the tablet was not there. */
-  public void invalidate(TabletLocation location) {
-    directory(location.tablet().table()).invalidate(location);
+  public void forget(TabletLocation location) {
+    directory(location.tablet().table()).forget(location);
   }
 
   /** Forgets all tablets of {@code table}. */
-  public void invalidate(TableId table) {
-    directory(table).invalidate();
+  public void forget(TableId table) {
+    directory(table).forget();
   }
 
   private TabletDirectory directory(TableId table) {
