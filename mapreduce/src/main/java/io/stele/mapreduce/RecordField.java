@@ -190,7 +190,8 @@ final class RecordField {
       return symbol;
     }
     if (of.getEnumDefault() == null) {
-      throw new IllegalArgumentException("the cell has \"" + symbol + "\", which is no symbol");
+      throw new IllegalArgumentException(
+          "the cell has \"" + symbol + "\", which is not a symbol of the enum");
     }
     return of.getEnumDefault();
   }

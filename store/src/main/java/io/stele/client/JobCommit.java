@@ -86,7 +86,7 @@ final class JobCommit {
                     + job
                     + " replaces rows, which server "
                     + at.server()
-                    + " does not know to do: upgrade it, and submit the job again");
+                    + " is too old to do: upgrade it, and submit the job again");
           }
           return answer;
         };

@@ -121,7 +121,7 @@ public final class SegmentSorter {
     long length = fs.getFileStatus(file).getLen();
     sort(
         LogDirectory.segment(file, length)
-            .orElseThrow(() -> new IllegalArgumentException(file + " is no log segment")));
+            .orElseThrow(() -> new IllegalArgumentException(file + " is not a log segment")));
   }
 
   /**

@@ -150,7 +150,7 @@ public record Layout(Path root, String cluster) {
   }
 
   /**
-   * The key by which the cluster's masters and tablet servers recognise each other.
+   * The key by which the cluster's masters and tablet servers recognize each other.
    *
    * @throws SteleException NOT_FOUND before the master's first start, REFUSED if the file is
    *     damaged

@@ -62,7 +62,7 @@ public record Principal(Kind kind, String name) implements Comparable<Principal>
       }
     }
     throw SteleException.refused(
-        "\"" + Bytes.of(text) + "\" is no reader: write user:NAME or group:NAME");
+        "\"" + Bytes.of(text) + "\" is not a reader: write user:NAME or group:NAME");
   }
 
   @Override

@@ -39,7 +39,7 @@ import java.util.Optional;
  * writer's memory is bounded; their roots, the properties and the footer are last, so that a reader
  * opens the file with one read of its tail. A block's checksum covers its file and place, so that
  * an intact block in the wrong place is noticed. Headers and footers of all versions end as this
- * one's do from {@code size} on, so that any version is recognised by all.
+ * one's do from {@code size} on, so that any version is recognized by all.
  */
 final class SSTableFormat {
   /** What a header begins and a footer ends with: "SteleSST". */

@@ -30,7 +30,7 @@ final class Sequencer {
    * A change that is ready to be sequenced.
    *
    * @param mutation its edits
-   * @param operation the client's operation, if retries must be recognised
+   * @param operation the client's operation, if retries must be recognized
    * @param result encoded, for retries; may be empty
    * @param log what it needs of the log
    * @param onVisible called once when the read point has moved past the change

@@ -16,7 +16,7 @@ import java.util.concurrent.locks.Lock;
  *
  * <ol>
  *   <li><em>admit</em>: refuse operations of other tablets' rows, and all while writes are paused;
- *   <li><em>recognise</em>: under the row's lock, join or repeat the outcome of a retry;
+ *   <li><em>recognize</em>: under the row's lock, join or repeat the outcome of a retry;
  *   <li><em>evaluate</em>: refuse what the schema or a limit forbids, and work out the changes,
  *       seeing the operations that are queued before;
  *   <li><em>sequence</em>: the {@link Sequencer} puts the changes in order and queues them for the
@@ -49,7 +49,7 @@ final class WritePath {
       Lock row = rows.of(request.operation().row());
       row.lock();
       try {
-        Optional<OperationWindow.Begun> begun = recognise(request, outcome);
+        Optional<OperationWindow.Begun> begun = recognize(request, outcome);
         if (begun.isPresent() && begun.get().known().isPresent()) {
           return begun.get().known().get();
         }
@@ -91,7 +91,7 @@ final class WritePath {
     }
   }
 
-  private Optional<OperationWindow.Begun> recognise(
+  private Optional<OperationWindow.Begun> recognize(
       OperationRequest request, CompletableFuture<OperationResult> outcome) {
     return request
         .id()
@@ -138,7 +138,7 @@ final class WritePath {
     }
   }
 
-  // Retries are recognised first, so an applied operation is not refused because of a newer schema.
+  // Retries are recognized first, so an applied operation is not refused because of a newer schema.
   private Evaluation.Evaluated evaluate(OperationRequest request, SchemaRules rules)
       throws IOException {
     rules.operations().check(request.operation(), core.options().valueBytesMax());

@@ -174,7 +174,11 @@ final class AdminService implements TabletServerService.BlockingInterface {
     for (String family : file.file().families()) {
       if (hosted.tablet().schema().family(family).isEmpty()) {
         throw SteleException.refused(
-            "file " + file.file().path() + " has family " + family + ", which the table has not");
+            "file "
+                + file.file().path()
+                + " has family "
+                + family
+                + ", which the table does not have");
       }
     }
   }

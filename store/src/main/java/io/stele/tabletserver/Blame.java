@@ -31,13 +31,14 @@ enum Blame {
     if (failure instanceof Error) {
       return SERVER;
     }
-    if (failure instanceof SteleException known) {
-      return switch (known.code()) {
-        case CORRUPTION -> TABLET;
-        case NOT_FOUND, REFUSED, RETRY_LATER, OUTCOME_UNKNOWN -> CIRCUMSTANCES;
-      };
-    }
-    boolean passes = failure instanceof IOException && !(failure instanceof CorruptionException);
-    return passes ? CIRCUMSTANCES : TABLET;
+    boolean passes = failure instanceof SteleException || failure instanceof IOException;
+    return passes && !isDamage(failure) ? CIRCUMSTANCES : TABLET;
+  }
+
+  /** Whether {@code failure} says that stored data is damaged. */
+  static boolean isDamage(Throwable failure) {
+    return failure instanceof CorruptionException
+        || (failure instanceof SteleException known
+            && known.code() == SteleException.Code.CORRUPTION);
   }
 }

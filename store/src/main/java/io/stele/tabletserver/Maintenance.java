@@ -3,7 +3,6 @@ package io.stele.tabletserver;
 import io.stele.config.TabletServerConfig;
 import io.stele.log.OldestNeeded;
 import io.stele.metadata.TabletRecord;
-import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
@@ -47,9 +46,9 @@ final class Maintenance implements JobOutcomes {
   private static final String PIN = "be pinned";
   private static final String REGISTER = "register the files of job ";
   private static final String RESOLVE = "resolve the files of jobs that are over";
-  private static final String CLEAR = "be cleared of rows";
-  private static final String ERASE = "be rid of dropped families";
-  private static final String UNPIN = "be rid of the pins of jobs that are over";
+  private static final String CLEAR = "delete a range of rows";
+  private static final String ERASE = "remove dropped families";
+  private static final String UNPIN = "remove the pins of ended jobs";
 
   /** How long a tablet is not looked at again that needed no compaction, unless it changes. */
   private static final Duration IDLE_TRUSTED = Duration.ofSeconds(5);
@@ -322,7 +321,7 @@ final class Maintenance implements JobOutcomes {
               if (!may) {
                 startResolving(hosted);
                 throw SteleException.retryLater(
-                    "tablet " + hosted.id() + " is getting the files of a job: try again");
+                    "tablet " + hosted.id() + " is taking over the files of a job: try again");
               }
             });
   }
@@ -447,12 +446,6 @@ final class Maintenance implements JobOutcomes {
     }
   }
 
-  private static boolean isDamage(Throwable failure) {
-    return failure instanceof CorruptionException
-        || (failure instanceof SteleException known
-            && known.code() == SteleException.Code.CORRUPTION);
-  }
-
   private void failed(HostedTablet hosted, String what, Throwable failure) {
     if (life.isOver()) {
       LOG.debug("Tablet {} was unloaded before it could {}", hosted.id(), what, failure);
@@ -469,7 +462,7 @@ final class Maintenance implements JobOutcomes {
         if (what.equals(MINOR)) {
           hosted.limitMemtables(STUCK_MEMTABLES * config.memtableBytes());
         }
-        hosted.failed(what, failure.toString(), isDamage(failure));
+        hosted.failed(what, failure.toString(), Blame.isDamage(failure));
       }
       case CIRCUMSTANCES -> {
         if (failure instanceof SteleException known) { // It says itself what came between.
