@@ -1,6 +1,7 @@
 package io.stele.master;
 
 import io.stele.model.ServerId;
+import io.stele.web.Metric;
 import io.stele.web.StatusPage;
 import io.stele.web.StatusPage.Section;
 import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
@@ -13,7 +14,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Collectors;
 
 /** The master's status page: the status of the cluster. */
@@ -64,13 +64,40 @@ final class MasterPage {
                 "Tablets in trouble",
                 List.of("tablet", "state", "trouble"),
                 status.getTroubledList().stream().map(MasterPage::row).toList())),
-        Map.of(
-            "stele_master_servers", status.getServersCount(),
-            "stele_master_tables", status.getTables(),
-            "stele_master_tablets", status.getTablets(),
-            "stele_master_tablets_unassigned", status.getUnassigned(),
-            "stele_master_tablets_in_trouble", status.getTroubledCount(),
-            "stele_master_changes", status.getChangesCount()));
+        metrics(status));
+  }
+
+  private static List<Metric> metrics(ClusterStatusResponseProto status) {
+    return List.of(
+        gauge("servers", "Tablet servers that hold their locks", status.getServersCount()),
+        gauge(
+            "servers_draining",
+            "Tablet servers that give their tablets away",
+            status.getServersList().stream().filter(ServerStatusProto::getDraining).count()),
+        gauge("tables", "Tables", status.getTables()),
+        gauge("tablets", "Tablets", status.getTablets()),
+        gauge(
+            "tablets_unassigned",
+            "Tablets that no server serves at this moment",
+            status.getUnassigned()),
+        gauge(
+            "tablets_in_trouble",
+            "Tablets that cannot be loaded, or whose server reports trouble",
+            status.getTroubledCount()),
+        gauge(
+            "tablets_in_quarantine",
+            "Tablets that failed to load so often that they are rarely tried",
+            status.getTroubledList().stream().filter(TroubledTabletProto::getQuarantined).count()),
+        gauge(
+            "recoveries_under_way",
+            "Dead servers whose tablets are not all served again",
+            status.getRecoveriesList().stream().filter(recovery -> !recovery.getOver()).count()),
+        gauge("changes", "Changes of tables under way", status.getChangesCount()),
+        gauge("balancing", "1 if balancing is on, 0 if it is off", status.getBalanced() ? 1 : 0));
+  }
+
+  private static Metric gauge(String name, String help, Number value) {
+    return Metric.gauge("stele_master_" + name, help, value);
   }
 
   private static List<String> row(ServerStatusProto server) {

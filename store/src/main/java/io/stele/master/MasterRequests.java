@@ -173,7 +173,8 @@ final class MasterRequests implements MasterProtocol {
                         .filter(table -> table.state() == StoredTable.State.READY)
                         .count())
             .setTablets(served.tablets())
-            .setUnassigned(served.unassigned());
+            .setUnassigned(served.unassigned())
+            .setBalanced(balance.isOn());
     self.ifPresent(address -> status.setMaster(address.toString()));
     page.ifPresent(address -> status.setWebAddress(address.toString()));
     addTroubles(status, view);

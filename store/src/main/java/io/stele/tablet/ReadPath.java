@@ -63,10 +63,7 @@ final class ReadPath {
         }
         read(range, pinned, page);
       }
-      core.counters().reads.increment();
-      ReadResult result = page.result(pinned.readPoint());
-      core.counters().rowsRead.add(result.rowCount());
-      return result;
+      return page.result(pinned.readPoint());
     } finally {
       release(pinned.state(), request);
     }

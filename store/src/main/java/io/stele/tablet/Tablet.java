@@ -491,10 +491,6 @@ public final class Tablet implements Closeable {
         state.memtableBytes(),
         state.active().cellCount()
             + state.frozen().stream().mapToLong(one -> one.memtable().cellCount()).sum(),
-        counters.reads.sum(),
-        counters.rowsRead.sum(),
-        counters.operations.sum(),
-        counters.refused.sum(),
         counters.minorCompactions.sum(),
         counters.mergingAndMajorCompactions.sum());
   }

@@ -7,10 +7,6 @@ package io.stele.tablet;
  * @param fileBytes length of what the SSTables have in the tablet's rows
  * @param memtableBytes memory that all memtables take, frozen ones included
  * @param memtableCells cells in all memtables
- * @param reads pages read
- * @param rowsRead rows returned
- * @param operations row operations applied
- * @param refused row operations refused
  * @param minorCompactions minor compactions done
  * @param mergingAndMajorCompactions merging and major compactions done
  */
@@ -19,9 +15,5 @@ public record TabletStatistics(
     long fileBytes,
     long memtableBytes,
     long memtableCells,
-    long reads,
-    long rowsRead,
-    long operations,
-    long refused,
     long minorCompactions,
     long mergingAndMajorCompactions) {}

@@ -166,7 +166,6 @@ final class WritePath {
       OperationResult result,
       CompletableFuture<OperationResult> outcome) {
     operation.ifPresent(core.window()::done);
-    core.counters().operations.increment();
     outcome.complete(result);
   }
 
@@ -176,7 +175,6 @@ final class WritePath {
         .whenComplete(
             (done, failure) -> {
               if (failure == null) {
-                core.counters().operations.increment();
                 outcome.complete(result);
               } else {
                 outcome.completeExceptionally(failure);
@@ -191,7 +189,6 @@ final class WritePath {
   }
 
   private void refuse(CompletableFuture<OperationResult> outcome, Throwable why) {
-    core.counters().refused.increment();
     outcome.completeExceptionally(why);
   }
 }

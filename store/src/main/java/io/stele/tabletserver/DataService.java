@@ -104,8 +104,22 @@ final class DataService implements RequestHandler {
     void run(Passage passage) throws IOException;
   }
 
+  /** What it has answered. */
+  RequestCounts counts() {
+    return answers.counts();
+  }
+
   @Override
   public void handle(Request request, Responder responder) {
+    try {
+      begin(request, responder);
+    } catch (RuntimeException | Error e) { // The caller answers.
+      counts().notServed(e);
+      throw e;
+    }
+  }
+
+  private void begin(Request request, Responder responder) {
     var header = request.header();
     requireMember(request);
     switch (header.getMethodCase()) {
@@ -189,7 +203,7 @@ final class DataService implements RequestHandler {
         resources.of(id).memtables(),
         request.body().remaining(),
         () -> onHandler(handlers(tablet).writes(), request, responder, work),
-        responder::fail);
+        failure -> answers.fail(responder, failure));
   }
 
   private KindResources.Threads.Handlers handlers(TabletProto tablet) {

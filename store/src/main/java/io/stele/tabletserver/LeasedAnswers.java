@@ -30,18 +30,26 @@ final class LeasedAnswers {
   }
 
   private final BooleanSupplier mayAnswer;
+  private final RequestCounts counts = new RequestCounts();
 
   /** Asks {@code mayAnswer} just before each answer leaves. */
   LeasedAnswers(BooleanSupplier mayAnswer) {
     this.mayAnswer = mayAnswer;
   }
 
+  /** What was answered. */
+  RequestCounts counts() {
+    return counts;
+  }
+
   /** Answers a read. */
   void read(Responder responder, ResponseProto.Builder answer, ByteBuffer body) {
     if (mayAnswer.getAsBoolean()) {
+      counts.read(answer.getRows());
       responder.answer(answer.build(), body);
     } else {
-      responder.fail(
+      send(
+          responder,
           SteleException.retryLater(
               "this server's lease has run out, so its answer may be out of date: try again"));
     }
@@ -54,14 +62,16 @@ final class LeasedAnswers {
         Answer made = answer.get();
         responder.answer(made.header(), made.body());
       } else {
-        responder.fail(
+        send(
+            responder,
             new SteleException(
                 SteleException.Code.OUTCOME_UNKNOWN,
                 "this server's lease has run out: the write may or may not have been applied"));
       }
     } catch (RuntimeException | Error e) {
       LOG.error("Cannot encode the answer to a write", e);
-      responder.fail(
+      send(
+          responder,
           new SteleException(
               SteleException.Code.OUTCOME_UNKNOWN,
               "the write was applied, but its answer could not be sent: " + e,
@@ -75,15 +85,21 @@ final class LeasedAnswers {
     boolean saysNothing =
         why instanceof SteleException known && known.code() == SteleException.Code.RETRY_LATER;
     if (saysNothing || mayAnswer.getAsBoolean()) {
-      responder.fail(why);
+      send(responder, why);
     } else {
       // A refusal or damage tells what the tablet holds, too.
-      responder.fail(
+      send(
+          responder,
           new SteleException(
               SteleException.Code.OUTCOME_UNKNOWN,
               "the request failed after this server's lease had run out",
               why));
     }
+  }
+
+  private void send(Responder responder, Throwable failure) {
+    counts.notServed(failure);
+    responder.fail(failure);
   }
 
   /** What a failure within a tablet means to the client. */

@@ -4,14 +4,16 @@ import io.stele.log.LogStatistics;
 import io.stele.model.TabletKind;
 import io.stele.sstable.CacheStatistics;
 import io.stele.tablet.TabletStatistics;
+import io.stele.web.Metric;
 import io.stele.web.StatusPage;
 import io.stele.web.StatusPage.Section;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -23,23 +25,70 @@ final class ServerPage {
       List.of(
           "tablet", "rows", "epoch", "memtable bytes", "SSTables", "SSTable bytes", "local bytes");
 
+  private static final List<String> LOG_COLUMNS =
+      List.of(
+          "log",
+          "records",
+          "bytes",
+          "flushes",
+          "records a flush",
+          "bytes a flush",
+          "flush median us",
+          "flush 99 % us",
+          "switch-overs",
+          "failures",
+          "segments begun",
+          "bytes queued");
+
+  private static final List<String> CACHE_COLUMNS =
+      List.of("what", "heap hits", "whole-file hits", "off-heap hits", "misses", "hit rate");
+
   private final ServerContext server;
   private final Supplier<CacheStatistics> cacheStatistics;
   private final BlockHosts blockHosts;
+  private final RequestCounts requests;
+  private final LongSupplier requestsWithoutRoom;
 
+  /**
+   * The page of {@code server}.
+   *
+   * @param requestsWithoutRoom how many requests were refused before they reached {@code requests}
+   */
   ServerPage(
-      ServerContext server, Supplier<CacheStatistics> cacheStatistics, BlockHosts blockHosts) {
+      ServerContext server,
+      Supplier<CacheStatistics> cacheStatistics,
+      BlockHosts blockHosts,
+      RequestCounts requests,
+      LongSupplier requestsWithoutRoom) {
     this.server = server;
     this.cacheStatistics = cacheStatistics;
     this.blockHosts = blockHosts;
+    this.requests = requests;
+    this.requestsWithoutRoom = requestsWithoutRoom;
   }
 
   /** The page of this moment. */
   StatusPage page() {
+    List<Metric> metrics = new ArrayList<>();
+    List<Section> sections = new ArrayList<>();
+    addTablets(sections, metrics);
+    addRequests(metrics);
+    addLogs(sections, metrics);
+    CacheStatistics cache = cacheStatistics.get();
+    addCache(metrics, cache);
+    sections.add(new Section("Cache", CACHE_COLUMNS, cacheRows(cache)));
+    sections.add(cacheMemory(cache));
+    return new StatusPage("Tablet server " + server.id(), sections, metrics);
+  }
+
+  private void addTablets(List<Section> sections, List<Metric> metrics) {
     List<List<String>> rows = new ArrayList<>();
     List<List<String>> troubles = new ArrayList<>();
-    Map<String, Number> metrics = new HashMap<>();
-    for (HostedTablet hosted : server.tablets().all()) {
+    long files = 0;
+    long fileBytes = 0;
+    long memtableBytes = 0;
+    Collection<HostedTablet> served = server.tablets().all();
+    for (HostedTablet hosted : served) {
       TabletStatistics statistics = hosted.tablet().statistics();
       rows.add(
           List.of(
@@ -53,51 +102,60 @@ final class ServerPage {
       for (Trouble trouble : hosted.troubles()) {
         troubles.add(List.of(hosted.id().toString(), trouble.toString()));
       }
-      add(metrics, "sstables", statistics.files());
-      add(metrics, "sstable_bytes", statistics.fileBytes());
-      add(metrics, "memtable_bytes", statistics.memtableBytes());
-      add(metrics, "operations", statistics.operations());
-      add(metrics, "rows_read", statistics.rowsRead());
+      files += statistics.files();
+      fileBytes += statistics.fileBytes();
+      memtableBytes += statistics.memtableBytes();
     }
-    add(metrics, "tablets", rows.size());
-    add(metrics, "troubles", troubles.size());
+    sections.add(new Section("Tablets", TABLET_COLUMNS, rows));
+    sections.add(new Section("Tablets in trouble", List.of("tablet", "trouble"), troubles));
+    metrics.add(gauge("tablets", "Tablets served", rows.size()));
+    metrics.add(gauge("troubles", "Work on tablets that fails repeatedly", troubles.size()));
+    metrics.add(gauge("sstables", "SSTables of the tablets served", files));
+    metrics.add(gauge("sstable_bytes", "Bytes of these SSTables", fileBytes));
+    metrics.add(gauge("memtable_bytes", "Memory that their memtables take", memtableBytes));
+    Optional<Integer> local = blockHosts.localPercent(served);
+    metrics.add(
+        gauge(
+            "local_percent",
+            "Share of their bytes that lies on this host; NaN while unknown",
+            local.isPresent() ? local.get() : Double.NaN));
+  }
+
+  private void addRequests(List<Metric> metrics) {
+    metrics.add(counter("operations_total", "Row operations applied", requests.operations()));
+    metrics.add(counter("rows_read_total", "Rows returned", requests.rowsRead()));
+    metrics.add(
+        counter(
+            "retry_later_total",
+            "Requests, and operations of batches, that were told to come again later",
+            requests.retryLater() + requestsWithoutRoom.getAsLong()));
+    metrics.add(
+        counter(
+            "refused_total",
+            "Those that were wrong, or asked for what does not exist",
+            requests.refused()));
+    metrics.add(
+        counter(
+            "failed_total",
+            "Those that failed because of damage or an error here, or whose outcome is unknown",
+            requests.failed()));
+  }
+
+  private void addLogs(List<Section> sections, List<Metric> metrics) {
     List<List<String>> logs = new ArrayList<>();
+    long operationBytes = 0;
     for (KindResources resources : server.resources().all()) {
       LogStatistics statistics = resources.log().statistics();
       addLog(metrics, resources.kind(), statistics);
-      add(metrics, "operation_memory_bytes", resources.operations().bytes());
       logs.add(row(resources.kind(), statistics));
+      operationBytes += resources.operations().bytes();
     }
-    CacheStatistics cache = cacheStatistics.get();
-    addCache(metrics, cache);
-    return new StatusPage(
-        "Tablet server " + server.id(),
-        List.of(
-            new Section("Tablets", TABLET_COLUMNS, rows),
-            new Section("Tablets in trouble", List.of("tablet", "trouble"), troubles),
-            new Section(
-                "Commit logs",
-                List.of(
-                    "log",
-                    "records",
-                    "bytes",
-                    "flushes",
-                    "records a flush",
-                    "bytes a flush",
-                    "flush median us",
-                    "flush 99 % us",
-                    "switch-overs",
-                    "failures",
-                    "segments begun",
-                    "bytes queued"),
-                logs),
-            new Section(
-                "Cache",
-                List.of(
-                    "what", "heap hits", "whole-file hits", "off-heap hits", "misses", "hit rate"),
-                cacheRows(cache)),
-            cacheMemory(cache)),
-        metrics);
+    sections.add(new Section("Commit logs", LOG_COLUMNS, logs));
+    metrics.add(
+        gauge(
+            "operation_memory_bytes",
+            "Memory in which operations of clients are remembered",
+            operationBytes));
   }
 
   private static Section cacheMemory(CacheStatistics cache) {
@@ -129,36 +187,72 @@ final class ServerPage {
     return rows;
   }
 
-  private static void addCache(Map<String, Number> metrics, CacheStatistics cache) {
+  private static void addCache(List<Metric> metrics, CacheStatistics cache) {
     cache
         .counts()
         .forEach(
             (kind, counts) -> {
               String prefix = "cache_" + kind.name().toLowerCase(Locale.ROOT);
-              add(metrics, prefix + "_heap_hits", counts.heapHits());
-              add(metrics, prefix + "_whole_file_hits", counts.wholeHits());
-              add(metrics, prefix + "_off_heap_hits", counts.offHeapHits());
-              add(metrics, prefix + "_misses", counts.misses());
+              metrics.add(
+                  counter(prefix + "_heap_hits_total", "Found, ready for use", counts.heapHits()));
+              metrics.add(
+                  counter(
+                      prefix + "_whole_file_hits_total",
+                      "Found in a file held whole",
+                      counts.wholeHits()));
+              metrics.add(
+                  counter(
+                      prefix + "_off_heap_hits_total",
+                      "Found off the heap, and decoded",
+                      counts.offHeapHits()));
+              metrics.add(counter(prefix + "_misses_total", "Not found", counts.misses()));
             });
-    add(metrics, "cache_evictions", cache.evictions());
-    add(metrics, "cache_bytes_max", cache.bytesMax());
-    add(metrics, "cache_heap_bytes", cache.heapBytes());
-    add(metrics, "cache_off_heap_bytes", cache.offHeapBytes());
-    add(metrics, "cache_whole_files", cache.wholeFiles());
-    add(metrics, "cache_whole_file_bytes", cache.wholeBytes());
-    add(metrics, "cache_refused_files", cache.refusedFiles());
-    add(metrics, "cache_damaged_blocks", cache.damagedBlocks());
+    metrics.add(
+        counter("cache_evictions_total", "Dropped from the heap for room", cache.evictions()));
+    metrics.add(gauge("cache_bytes_max", "The most that the cache may take", cache.bytesMax()));
+    metrics.add(gauge("cache_heap_bytes", "Taken on the heap", cache.heapBytes()));
+    metrics.add(gauge("cache_off_heap_bytes", "Taken off the heap", cache.offHeapBytes()));
+    metrics.add(gauge("cache_whole_files", "Files held whole", cache.wholeFiles()));
+    metrics.add(gauge("cache_whole_file_bytes", "Taken by these files", cache.wholeBytes()));
+    metrics.add(
+        counter(
+            "cache_refused_files_total",
+            "Files that should be held whole but had no room or were damaged",
+            cache.refusedFiles()));
+    metrics.add(
+        counter(
+            "cache_damaged_blocks_total",
+            "Blocks found damaged off the heap and read again",
+            cache.damagedBlocks()));
   }
 
-  private static void addLog(Map<String, Number> metrics, TabletKind kind, LogStatistics log) {
+  private static void addLog(List<Metric> metrics, TabletKind kind, LogStatistics log) {
     String prefix = "log_" + kind;
-    add(metrics, prefix + "_records", log.records());
-    add(metrics, prefix + "_flushes", log.flushes());
-    add(metrics, prefix + "_bytes", log.bytes());
-    add(metrics, prefix + "_switch_overs", log.switchOvers());
-    add(metrics, prefix + "_failures", log.failures());
-    add(metrics, prefix + "_flush_median_micros", micros(log.flushMedian()));
-    add(metrics, prefix + "_flush_99th_micros", micros(log.flush99th()));
+    metrics.add(counter(prefix + "_records_total", "Records acknowledged", log.records()));
+    metrics.add(counter(prefix + "_bytes_total", "Bytes of these records", log.bytes()));
+    metrics.add(counter(prefix + "_flushes_total", "Flushes, one a batch", log.flushes()));
+    metrics.add(counter(prefix + "_segments_total", "Segments begun", log.segments()));
+    metrics.add(
+        counter(
+            prefix + "_switch_overs_total",
+            "Changes to another segment as a flush was slow",
+            log.switchOvers()));
+    metrics.add(
+        counter(
+            prefix + "_failures_total",
+            "Writes, flushes and segment creations that failed",
+            log.failures()));
+    metrics.add(gauge(prefix + "_queued_bytes", "Bytes that wait", log.queuedBytes()));
+    metrics.add(
+        gauge(
+            prefix + "_flush_median_micros",
+            "Time of half of the last flushes, at most",
+            micros(log.flushMedian())));
+    metrics.add(
+        gauge(
+            prefix + "_flush_99th_micros",
+            "Time of 99 % of the last flushes, at most",
+            micros(log.flush99th())));
   }
 
   private static List<String> row(TabletKind kind, LogStatistics log) {
@@ -181,7 +275,11 @@ final class ServerPage {
     return time.toNanos() / 1000;
   }
 
-  private static void add(Map<String, Number> metrics, String name, long value) {
-    metrics.merge("stele_tabletserver_" + name, value, (a, b) -> a.longValue() + b.longValue());
+  private static Metric gauge(String name, String help, Number value) {
+    return Metric.gauge("stele_tabletserver_" + name, help, value);
+  }
+
+  private static Metric counter(String name, String help, long value) {
+    return Metric.counter("stele_tabletserver_" + name, help, value);
   }
 }

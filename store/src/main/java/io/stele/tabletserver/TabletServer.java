@@ -179,14 +179,14 @@ public final class TabletServer {
     teardown.add(sorter::close);
     Maintenance maintenance = maintenance(fs, loader, config, teardown);
     blockHosts = new BlockHosts(context, fs, layout);
-    requests.use(service(context, limits, () -> mayAnswer(lease, life), maintenance));
+    DataService service = serve(requests, limits, () -> mayAnswer(lease, life), maintenance);
     controlListener =
         serveControl(
             transport,
             config.controlPort(),
             new AdminService(context, schemas, lifecycle, maintenance, sorter, started));
     teardown.add(controlListener::close);
-    page = new ServerPage(context, cache::statistics, blockHosts);
+    page = page(cache, service);
     pageListener = transport.servePage(0, page::page);
     teardown.add(pageListener::close);
 
@@ -258,18 +258,26 @@ public final class TabletServer {
         limits.memory().userBytesMax() / MemoryPlan.FRAME_COPIES / 4);
   }
 
-  private static DataService service(
-      ServerContext context,
+  private DataService serve(
+      StartingHandler requests,
       DataServer.Limits limits,
       BooleanSupplier mayAnswer,
       JobOutcomes outcomes) {
-    return new DataService(
-        context.runtime(),
-        context.tablets(),
-        context.resources(),
-        writeDelay(context.runtime(), limits),
-        mayAnswer,
-        outcomes);
+    DataService service =
+        new DataService(
+            context.runtime(),
+            context.tablets(),
+            context.resources(),
+            writeDelay(context.runtime(), limits),
+            mayAnswer,
+            outcomes);
+    requests.use(service);
+    return service;
+  }
+
+  private ServerPage page(CaffeineBlockCache cache, DataService service) {
+    return new ServerPage(
+        context, cache::statistics, blockHosts, service.counts(), dataListener::requestsRefused);
   }
 
   private static DataServer.Limits limits(MemoryPlan plan) {

@@ -86,9 +86,13 @@ final class WriteRequests {
                 .handle(
                     (result, failure) -> {
                       if (failure == null) {
+                        answers.counts().applied();
                         result.settled().ifPresent(settled::add);
+                        return Optional.empty();
                       }
-                      return Optional.ofNullable(failure).map(LeasedAnswers::meaning);
+                      Throwable why = LeasedAnswers.meaning(failure);
+                      answers.counts().notServed(why);
+                      return Optional.of(why);
                     }));
       }
     } finally { // Whatever was thrown: nothing else need write what is in the log's queue.
@@ -194,6 +198,7 @@ final class WriteRequests {
                 answers.fail(responder, failure);
                 return;
               }
+              answers.counts().applied();
               answers.write(
                   responder,
                   () -> {

@@ -1,19 +1,18 @@
 package io.stele.web;
 
 import java.util.List;
-import java.util.Map;
 
 /**
  * What a server process shows of itself at one moment.
  *
  * @param title which server this is
  * @param sections tables, in the order shown
- * @param metrics numbers by name, such as {@code stele_tabletserver_memtable_bytes}
+ * @param metrics numbers for collectors, each under a name of its own
  */
-public record StatusPage(String title, List<Section> sections, Map<String, Number> metrics) {
+public record StatusPage(String title, List<Section> sections, List<Metric> metrics) {
   public StatusPage {
     sections = List.copyOf(sections);
-    metrics = Map.copyOf(metrics);
+    metrics = List.copyOf(metrics);
   }
 
   /**

@@ -7,8 +7,9 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.Comparator;
 import java.util.List;
-import java.util.TreeMap;
+import java.util.Locale;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -124,9 +125,22 @@ public final class StatusServer implements Closeable {
   }
 
   private static String metrics(StatusPage page) {
-    return new TreeMap<>(page.metrics())
-        .entrySet().stream()
-            .map(metric -> metric.getKey() + " " + metric.getValue() + "\n")
-            .collect(Collectors.joining());
+    return page.metrics().stream()
+        .sorted(Comparator.comparing(Metric::name))
+        .map(StatusServer::lines)
+        .collect(Collectors.joining());
+  }
+
+  private static String lines(Metric metric) {
+    return """
+        # HELP %1$s %2$s
+        # TYPE %1$s %3$s
+        %1$s %4$s
+        """
+        .formatted(
+            metric.name(),
+            metric.help(),
+            metric.type().name().toLowerCase(Locale.ROOT),
+            metric.value());
   }
 }

@@ -25,6 +25,9 @@ final class Admission {
   private int unsent;
 
   @GuardedBy("this")
+  private long refused;
+
+  @GuardedBy("this")
   private boolean closed;
 
   Admission(int requestsMax, long bytesMax) {
@@ -84,6 +87,7 @@ final class Admission {
   private synchronized boolean admit(Share share, long requestBytes) {
     // A server with nothing to do takes any request, so that the largest one can be served at all.
     if (closed || requests >= requestsMax || (bytes > 0 && bytes + requestBytes > bytesMax)) {
+      refused++;
       return false;
     }
     // Once half is taken, no connection may have more than half: the rest is for others.
@@ -93,6 +97,7 @@ final class Admission {
                 && bytes + requestBytes > bytesMax / 2
                 && share.ownBytes + requestBytes > bytesMax / 2);
     if (greedy) {
+      refused++;
       return false;
     }
     requests++;
@@ -145,6 +150,11 @@ final class Admission {
 
   synchronized long bytes() {
     return bytes;
+  }
+
+  /** How many requests it had no room for. */
+  synchronized long refused() {
+    return refused;
   }
 
   @Override

@@ -220,6 +220,11 @@ public final class DataServer implements Closeable {
     return admissions.user().requests() + admissions.system().requests();
   }
 
+  /** Requests that it had no room for. */
+  long requestsRefused() {
+    return admissions.user().refused() + admissions.system().refused();
+  }
+
   /** Bytes of requests not yet answered, with what they take, and of answers not yet sent. */
   public long bytesInFlight() {
     return admissions.user().bytes() + admissions.system().bytes() + admissions.answers().bytes();

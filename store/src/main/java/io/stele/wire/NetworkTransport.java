@@ -77,6 +77,11 @@ public final class NetworkTransport implements Transport {
           }
 
           @Override
+          public long requestsRefused() {
+            return server.requestsRefused();
+          }
+
+          @Override
           public void close(Duration grace) {
             server.close(grace);
           }

@@ -70,6 +70,11 @@ public interface Transport extends AutoCloseable {
     /** The port it listens on. */
     int port();
 
+    /** How many requests it answered RETRY_LATER by itself, as it had no room for them. */
+    default long requestsRefused() {
+      return 0;
+    }
+
     /** Takes no more requests, and waits for those under way, for {@code grace} at most. */
     void close(Duration grace);
 

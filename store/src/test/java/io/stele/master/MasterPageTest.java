@@ -1,12 +1,15 @@
 package io.stele.master;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
+import io.stele.web.Metric;
 import io.stele.web.StatusPage;
 import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
 import io.stele.wire.control.ControlProtos.RecoveryProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import io.stele.wire.control.ControlProtos.StageProto;
+import io.stele.wire.control.ControlProtos.TroubledTabletProto;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -36,12 +39,24 @@ class MasterPageTest {
                         .setTablets(2)
                         .addStages(StageProto.newBuilder().setWhat("closing its log").setMillis(7))
                         .setOver(false))
+                .addRecoveries(
+                    RecoveryProto.newBuilder()
+                        .setServer("node4_41231_1")
+                        .setLostMillis(0)
+                        .setTablets(1)
+                        .setOver(true))
+                .addTroubled(
+                    TroubledTabletProto.newBuilder()
+                        .setTablet("t1/a")
+                        .setReason("a file is damaged")
+                        .setQuarantined(true))
+                .setBalanced(true)
                 .build());
     assertThat(page.title()).isEqualTo("Master node1:7000");
     assertThat(page.sections().get(0).rows())
         .containsExactly(List.of("node2:41231", "node2:3", "10", "0", "0", "93 %", "draining"));
     assertThat(page.sections().get(1).rows())
-        .containsExactly(
+        .contains(
             List.of(
                 "node3_41231_1",
                 "1970-01-01T00:00:00Z",
@@ -51,7 +66,13 @@ class MasterPageTest {
                 "closing its log 7 ms",
                 "under way"));
     assertThat(page.metrics())
-        .containsEntry("stele_master_tablets", 12)
-        .containsEntry("stele_master_tablets_unassigned", 2);
+        .extracting(Metric::name, metric -> metric.value().intValue())
+        .contains(
+            tuple("stele_master_tablets", 12),
+            tuple("stele_master_tablets_unassigned", 2),
+            tuple("stele_master_servers_draining", 1),
+            tuple("stele_master_recoveries_under_way", 1),
+            tuple("stele_master_tablets_in_quarantine", 1),
+            tuple("stele_master_balancing", 1));
   }
 }

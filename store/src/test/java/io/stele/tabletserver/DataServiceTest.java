@@ -399,6 +399,9 @@ class DataServiceTest {
     Answer write = write("row3");
     server.handlers.work();
     assertThat(write.status()).isEqualTo(StatusProto.OUTCOME_UNKNOWN);
+    assertThat(service.counts().retryLater()).isEqualTo(1);
+    assertThat(service.counts().failed()).isEqualTo(1);
+    assertThat(service.counts().rowsRead()).isZero();
   }
 
   private Answer write(String row) {
@@ -424,6 +427,7 @@ class DataServiceTest {
     assertThat(answer.header).isNotDone();
     server.handlers.work();
     assertThat(answer.status()).isEqualTo(StatusProto.OK);
+    assertThat(service.counts().operations()).isEqualTo(1);
     assertThat(TestServer.rows(hosted)).isEqualTo(2);
   }
 
@@ -503,12 +507,14 @@ class DataServiceTest {
                     .setQuery(QueryCodec.encode(RowQuery.row("row"))))
             .build();
     assertThat(askOnEventLoop(stale).status()).isEqualTo(StatusProto.NOT_SERVING_TABLET);
+    assertThat(service.counts().retryLater()).isZero();
   }
 
   @Test
   void whatATabletRefusesIsToldToTheCaller() throws Exception {
     RowQuery unknown = RowQuery.row("row").family("g");
     assertThat(askOnEventLoop(read(unknown)).status()).isEqualTo(StatusProto.NOT_FOUND);
+    assertThat(service.counts().refused()).isEqualTo(1);
     assertThat(
             hosted
                 .tablet()

@@ -1,17 +1,23 @@
 package io.stele.tabletserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.client.Admin;
 import io.stele.client.Table;
+import io.stele.model.Bytes;
 import io.stele.model.Mutation;
+import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.sim.MiniStele;
 import io.stele.sim.Site;
+import io.stele.web.Metric;
 import io.stele.web.StatusPage;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -19,6 +25,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class ServerPageTest {
   private static final String CACHE = "stele_tabletserver_cache_";
+  private static final int ROWS = 10;
 
   @Test
   void whatTheCacheDidAndHoldsIsOnThePage() throws IOException {
@@ -36,12 +43,12 @@ class ServerPageTest {
         assertThat(table.readRow("row")).isPresent();
       }
       StatusPage page = server.page();
-      Map<String, Number> metrics = page.metrics();
+      Map<String, Number> metrics = numbers(page);
       assertThat(metrics.get(CACHE + "bytes_max").longValue()).isEqualTo(16 << 20);
       assertThat(metrics.get(CACHE + "heap_bytes").longValue()).isPositive();
       assertThat(metrics.get(CACHE + "off_heap_bytes").longValue()).isPositive();
-      assertThat(metrics.get(CACHE + "data_misses").longValue()).isPositive();
-      assertThat(metrics.get(CACHE + "row_heap_hits").longValue()).isPositive();
+      assertThat(metrics.get(CACHE + "data_misses_total").longValue()).isPositive();
+      assertThat(metrics.get(CACHE + "row_heap_hits_total").longValue()).isPositive();
       assertThat(metrics.get("stele_tabletserver_operation_memory_bytes").longValue()).isPositive();
       StatusPage.Section cache =
           page.sections().stream()
@@ -53,5 +60,48 @@ class ServerPageTest {
           .extracting(row -> row.get(0))
           .containsExactly("data", "index", "bloom", "row");
     }
+  }
+
+  @Test
+  void noCounterFallsWhenTabletsAreSplitOrUnloaded() throws IOException {
+    Configuration conf = MiniStele.quick(new Configuration(false));
+    try (MiniStele cluster = MiniStele.start(conf, Site.inMemory(), 0, 1)) {
+      TabletServer server = cluster.startServer();
+      cluster.awaitServed(TableId.METADATA);
+      Admin admin = cluster.client().admin();
+      admin.createTable(TableSchema.of("t", "f"));
+      Table table = cluster.client().table("t");
+      for (int i = 0; i < ROWS; i++) {
+        table.mutate(Mutation.of("row" + i).put("f", "q", "value"));
+        assertThat(table.readRow("row" + i)).isPresent();
+      }
+      assertThatThrownBy(() -> table.mutate(Mutation.of("row").put("none", "q", "value")))
+          .isInstanceOf(SteleException.class);
+      Map<String, Number> before = numbers(server.page());
+      assertThat(before.get("stele_tabletserver_rows_read_total").longValue())
+          .isGreaterThanOrEqualTo(ROWS);
+      assertThat(before.get("stele_tabletserver_operations_total").longValue())
+          .isGreaterThanOrEqualTo(ROWS);
+      admin.splitTablet("t", Bytes.of("row5"));
+      Map<String, Number> split = counters(server.page());
+      assertThat(split).allSatisfy((name, value) -> assertNotLess(name, value, before));
+      admin.dropTable("t");
+      assertThat(counters(server.page()))
+          .allSatisfy((name, value) -> assertNotLess(name, value, split));
+    }
+  }
+
+  private static void assertNotLess(String name, Number value, Map<String, Number> before) {
+    assertThat(value.longValue()).as(name).isGreaterThanOrEqualTo(before.get(name).longValue());
+  }
+
+  private static Map<String, Number> counters(StatusPage page) {
+    return page.metrics().stream()
+        .filter(metric -> metric.type() == Metric.Type.COUNTER)
+        .collect(Collectors.toMap(Metric::name, Metric::value));
+  }
+
+  private static Map<String, Number> numbers(StatusPage page) {
+    return page.metrics().stream().collect(Collectors.toMap(Metric::name, Metric::value));
   }
 }

@@ -8,7 +8,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class StatusServerTest {
@@ -16,7 +15,9 @@ class StatusServerTest {
       new StatusPage(
           "Tablet server <1>",
           List.of(new Section("Tablets", List.of("id", "rows"), List.of(List.of("t1/a", "\"x\"")))),
-          Map.of("stele_b", 2, "stele_a", 1.5));
+          List.of(
+              Metric.counter("stele_b_total", "What was done", 2),
+              Metric.gauge("stele_a", "What there is", 1.5)));
 
   @Test
   void thePageShowsEverySectionEscaped() throws Exception {
@@ -28,9 +29,18 @@ class StatusServerTest {
   }
 
   @Test
-  void metricsAreOneToALineInOrder() throws Exception {
+  void metricsAreInOrderEachWithItsMeaningAndType() throws Exception {
     try (StatusServer server = StatusServer.start(0, () -> PAGE)) {
-      assertThat(fetch(server, "/metrics").body()).isEqualTo("stele_a 1.5\nstele_b 2\n");
+      assertThat(fetch(server, "/metrics").body())
+          .isEqualTo(
+              """
+              # HELP stele_a What there is
+              # TYPE stele_a gauge
+              stele_a 1.5
+              # HELP stele_b_total What was done
+              # TYPE stele_b_total counter
+              stele_b_total 2
+              """);
     }
   }
 

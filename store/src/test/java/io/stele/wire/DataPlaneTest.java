@@ -275,6 +275,7 @@ final class DataPlaneTest extends DataPlaneFixture {
     var second = call(client, server, new byte[0]);
     var third = call(client, server, new byte[0]);
     assertThat(await(third).status()).isEqualTo(StatusProto.RETRY_LATER);
+    assertThat(server.requestsRefused()).isEqualTo(1);
     held.forEach(responder -> responder.answer(OK));
     await(first).check();
     await(second).check();

@@ -43,7 +43,6 @@ class TidyTest {
           "HistoryPlan",
           "ClientContext",
           // Numbers and findings, only ever shown.
-          "TabletStatistics",
           "LogStatistics",
           "CacheStatistics",
           "ClusterStatus",

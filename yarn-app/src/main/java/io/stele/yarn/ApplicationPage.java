@@ -1,10 +1,10 @@
 package io.stele.yarn;
 
+import io.stele.web.Metric;
 import io.stele.web.StatusPage;
 import io.stele.wire.application.ApplicationProtos.ComponentProto;
 import io.stele.wire.application.ApplicationProtos.StatusResponseProto;
 import java.util.List;
-import java.util.Map;
 
 /** The application's page, to which YARN's proxy leads: what runs where. */
 final class ApplicationPage {
@@ -23,7 +23,10 @@ final class ApplicationPage {
         List.of(
             new StatusPage.Section(
                 status.getStopping() ? "Components (being stopped)" : "Components", COLUMNS, rows)),
-        Map.of("stele_yarn_components", rows.size(), "stele_yarn_components_placed", placed));
+        List.of(
+            Metric.gauge("stele_yarn_components", "Processes that should run", rows.size()),
+            Metric.gauge(
+                "stele_yarn_components_placed", "Processes that have a container", placed)));
   }
 
   private static List<String> row(ComponentProto component) {
