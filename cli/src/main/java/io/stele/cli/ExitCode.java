@@ -22,6 +22,8 @@ enum ExitCode {
   OUTCOME_UNKNOWN(6),
   /** Stored data is damaged. */
   CORRUPTION(7),
+  /** There is one of that name already; nothing was changed. */
+  ALREADY_EXISTS(8),
   /** Interrupted. */
   INTERRUPTED(130);
 
@@ -41,6 +43,7 @@ enum ExitCode {
     if (failure instanceof SteleException stele) {
       return switch (stele.code()) {
         case NOT_FOUND -> NOT_FOUND;
+        case ALREADY_EXISTS -> ALREADY_EXISTS;
         case REFUSED -> REFUSED;
         case RETRY_LATER -> RETRY_LATER;
         case OUTCOME_UNKNOWN -> OUTCOME_UNKNOWN;

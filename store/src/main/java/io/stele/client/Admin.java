@@ -61,7 +61,7 @@ public final class Admin {
    * Creates a table of one tablet. The table can be used when this returns. See {@link
    * #createTable(TableSchema, List)}.
    *
-   * @throws io.stele.model.SteleException REFUSED if there is one of that name
+   * @throws io.stele.model.SteleException ALREADY_EXISTS if there is one of that name
    */
   public void createTable(TableSchema schema) throws IOException {
     createTable(schema, List.of());
@@ -75,8 +75,8 @@ public final class Admin {
    * for it.
    *
    * @param splitRows each is the first row of a further tablet; in any order
-   * @throws io.stele.model.SteleException REFUSED if there is a table of that name, or {@link
-   *     TableRules} do not allow this one; OUTCOME_UNKNOWN if it may still be created
+   * @throws io.stele.model.SteleException ALREADY_EXISTS if there is a table of that name; REFUSED
+   *     if {@link TableRules} do not allow this one; OUTCOME_UNKNOWN if it may still be created
    */
   public void createTable(TableSchema schema, List<Bytes> splitRows) throws IOException {
     tableChanges.create(schema, splitRows).await();
@@ -210,6 +210,19 @@ public final class Admin {
    */
   TableId tableId(String name) throws IOException {
     return calls.stored(name).id();
+  }
+
+  /** Whether there is a table of that name that can be used. No master is needed. */
+  public boolean tableExists(String name) throws IOException {
+    try {
+      calls.stored(name);
+      return true;
+    } catch (SteleException e) {
+      if (e.code() == SteleException.Code.NOT_FOUND) {
+        return false;
+      }
+      throw e;
+    }
   }
 
   /** The schemas of all tables, by name. */

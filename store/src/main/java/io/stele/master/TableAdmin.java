@@ -192,13 +192,14 @@ final class TableAdmin implements AutoCloseable {
     Optional<StoredTable> table =
         now.table().isPresent() ? schemas.table(now.table().get()) : Optional.empty();
     if (request.wish() instanceof Create create) {
-      Optional<String> why =
-          table.isPresent()
-              ? Optional.of(
-                  "there is a table "
-                      + now.name()
-                      + " already: choose another name, or drop it first")
-              : steps.whyNot(create.schema());
+      if (table.isPresent()) {
+        return refused(
+            request,
+            now,
+            Code.ALREADY_EXISTS,
+            "there is a table " + now.name() + " already: choose another name, or drop it first");
+      }
+      Optional<String> why = steps.whyNot(create.schema());
       return why.isPresent()
           ? refused(request, now, Code.REFUSED, why.get())
           : begun(

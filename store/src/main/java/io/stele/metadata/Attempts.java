@@ -169,7 +169,7 @@ public final class Attempts {
       return switch (answer.code()) {
         case RETRY_LATER -> again(cause, cause instanceof NotServingTabletException);
         case OUTCOME_UNKNOWN -> doubt(cause, false);
-        case NOT_FOUND, REFUSED, CORRUPTION -> end(cause);
+        case NOT_FOUND, ALREADY_EXISTS, REFUSED, CORRUPTION -> end(cause);
       };
     }
     if (wasNotReached(cause)) {

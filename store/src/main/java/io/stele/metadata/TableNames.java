@@ -170,9 +170,19 @@ public final class TableNames {
             .setId(change.id())
             .setSequence(change.sequence())
             .setTable(change.table().map(TableId::value).orElse(""))
-            .setCode(change.failure().map(failure -> failure.code().name()).orElse(""))
+            .setCode(change.failure().map(failure -> written(failure.code()).name()).orElse(""))
             .setMessage(change.failure().map(EndedChange.Failure::message).orElse(""))
+            .setExists(
+                change
+                    .failure()
+                    .filter(failure -> failure.code() == SteleException.Code.ALREADY_EXISTS)
+                    .isPresent())
             .build());
+  }
+
+  /** The master may be followed by one of an older version, which must be able to read it. */
+  private static SteleException.Code written(SteleException.Code code) {
+    return code == SteleException.Code.ALREADY_EXISTS ? SteleException.Code.REFUSED : code;
   }
 
   private static String where(String name) {
@@ -230,7 +240,11 @@ public final class TableNames {
     Optional<SteleException.Code> code =
         Optional.of(value.getCode())
             .filter(text -> !text.isEmpty())
-            .map(SteleException.Code::valueOf);
+            .map(
+                text ->
+                    value.getExists()
+                        ? SteleException.Code.ALREADY_EXISTS
+                        : SteleException.Code.valueOf(text));
     return new EndedChange(
         value.getId(),
         value.getSequence(),

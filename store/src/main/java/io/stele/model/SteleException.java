@@ -15,6 +15,8 @@ public class SteleException extends RuntimeException {
   public enum Code {
     /** The table, family, tablet or file asked for does not exist. */
     NOT_FOUND,
+    /** What should be created is there already. Nothing was changed. */
+    ALREADY_EXISTS,
     /**
      * The request is wrong and would be wrong again: bad input, no permission, a limit exceeded.
      * Nothing was changed.

@@ -310,9 +310,7 @@ public final class MiniStele implements AutoCloseable {
     await(
         "table " + schema.name() + " is there",
         () -> {
-          boolean there =
-              client.admin().listTables().stream()
-                  .anyMatch(table -> table.name().equals(schema.name()));
+          boolean there = client.admin().tableExists(schema.name());
           try {
             if (!there) {
               client.admin().createTable(schema);
@@ -321,7 +319,7 @@ public final class MiniStele implements AutoCloseable {
           } catch (SteleException e) {
             boolean begun = // Before, by a call whose outcome was unknown.
                 e.code() == SteleException.Code.OUTCOME_UNKNOWN
-                    || e.code() == SteleException.Code.REFUSED;
+                    || e.code() == SteleException.Code.ALREADY_EXISTS;
             if (begun) {
               return false;
             }

@@ -30,7 +30,7 @@ public final class RowOrder {
     boolean forGood =
         why instanceof SteleException known
             && switch (known.code()) {
-              case NOT_FOUND, REFUSED, CORRUPTION -> true;
+              case NOT_FOUND, ALREADY_EXISTS, REFUSED, CORRUPTION -> true;
               case RETRY_LATER, OUTCOME_UNKNOWN -> false;
             };
     if (!forGood) {

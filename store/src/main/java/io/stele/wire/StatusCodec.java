@@ -18,7 +18,7 @@ public final class StatusCodec {
     if (failure instanceof SteleException known) {
       return switch (known.code()) {
         case NOT_FOUND -> StatusProto.NOT_FOUND;
-        case REFUSED -> StatusProto.REFUSED;
+        case ALREADY_EXISTS, REFUSED -> StatusProto.REFUSED; // No request here creates anything.
         case RETRY_LATER -> StatusProto.RETRY_LATER;
         case OUTCOME_UNKNOWN -> StatusProto.OUTCOME_UNKNOWN;
         case CORRUPTION -> StatusProto.CORRUPTION;

@@ -76,7 +76,7 @@ class TableAdminTest {
           TableId table = master.table("users", Bytes.of("g"), Bytes.of("p"));
           assertThat(master.records.readAll(table)).hasSize(3);
           assertThat(master.schemas.require("users").id()).isEqualTo(table);
-          assertThat(failure(master.create("again", "users"))).contains(Code.REFUSED);
+          assertThat(failure(master.create("again", "users"))).contains(Code.ALREADY_EXISTS);
         });
   }
 
@@ -89,10 +89,10 @@ class TableAdminTest {
           master.carryOn();
           Optional<TableId> made = Optional.of(table);
           assertThat(ended(master.create("one", "users")).table()).isEqualTo(made);
-          assertThat(failure(master.create("two", "users"))).contains(Code.REFUSED);
+          assertThat(failure(master.create("two", "users"))).contains(Code.ALREADY_EXISTS);
           running(master.ask("gone", new Drop("users")));
           master.carryOn();
-          assertThat(failure(master.create("two", "users"))).contains(Code.REFUSED);
+          assertThat(failure(master.create("two", "users"))).contains(Code.ALREADY_EXISTS);
           assertThat(ended(master.create("one", "users")).failure()).isEmpty();
           assertThat(ended(master.ask("gone", new Drop("users"))).failure()).isEmpty();
           assertThat(failure(master.ask("none", new Drop("users")))).contains(Code.NOT_FOUND);
@@ -114,7 +114,7 @@ class TableAdminTest {
           running(master.tables.ask(first));
           master.carryOn();
           for (int i = 0; i < 30; i++) {
-            assertThat(failure(master.create("other " + i, "users"))).contains(Code.REFUSED);
+            assertThat(failure(master.create("other " + i, "users"))).contains(Code.ALREADY_EXISTS);
           }
           running(master.drop("users"));
           master.carryOn();

@@ -303,7 +303,12 @@ class MiniSteleTest {
       stele.table("web").mutate(Mutation.of("a").put("f", "q", "1"));
       assertThat(stele.admin().clusterStatus().changes()).isEmpty();
       assertThatThrownBy(() -> stele.admin().createTable(schema, splitRows))
+          .isInstanceOfSatisfying(
+              SteleException.class,
+              e -> assertThat(e.code()).isEqualTo(SteleException.Code.ALREADY_EXISTS))
           .hasMessageContaining("there is a table web already");
+      assertThat(stele.admin().tableExists("web")).isTrue();
+      assertThat(stele.admin().tableExists("none")).isFalse();
     }
   }
 

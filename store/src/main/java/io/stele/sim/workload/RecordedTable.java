@@ -67,21 +67,17 @@ final class RecordedTable {
 
   /** Creates the table of a workload, unless there is one of its name. */
   static void create(Stele stele, TableSchema schema, List<Bytes> splitRows) throws IOException {
-    if (isThere(stele, schema)) {
+    if (stele.admin().tableExists(schema.name())) {
       return;
     }
     try {
       stele.admin().createTable(schema.withSplitBytes(SPLIT_BYTES), splitRows);
     } catch (SteleException e) {
-      if (e.code() != SteleException.Code.REFUSED || !isThere(stele, schema)) {
+      if (e.code() != SteleException.Code.ALREADY_EXISTS
+          || !stele.admin().tableExists(schema.name())) {
         throw e;
       } // An earlier attempt, whose outcome was not known, had begun it.
     }
-  }
-
-  private static boolean isThere(Stele stele, TableSchema schema) throws IOException {
-    return stele.admin().listTables().stream()
-        .anyMatch(there -> there.name().equals(schema.name()));
   }
 
   /** Opens the table, trying until the run is over; empty if it is. */

@@ -158,7 +158,10 @@ public final class TablesComeAndGo implements Workload {
         context,
         client,
         new Action.CompareAndSet(Bytes.of(table), Optional.empty(), value(schema)),
-        () -> matched(() -> context.client().admin().createTable(schema, splitRows), Code.REFUSED));
+        () ->
+            matched(
+                () -> context.client().admin().createTable(schema, splitRows),
+                Code.ALREADY_EXISTS));
   }
 
   private static void drop(WorkloadContext context, int client, String table)
