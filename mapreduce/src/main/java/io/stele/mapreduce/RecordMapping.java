@@ -238,7 +238,7 @@ public final class RecordMapping<T> {
     families.forEach(
         (field, family) -> {
           if (!isNew) {
-            mutation.add(new Edit.DeleteFamily(family));
+            mutation.deleteFamily(family);
           }
           field.values(record).forEach((key, value) -> mutation.put(family, key, value));
         });

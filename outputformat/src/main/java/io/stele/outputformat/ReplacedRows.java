@@ -87,7 +87,7 @@ record ReplacedRows(String table, RowRange rows) {
         RowRange rows =
             parts.length == 1 ? RowRange.ALL : new RowRange(decode(parts[1]), decode(parts[2]));
         all.add(new ReplacedRows(parts[0], rows));
-      } catch (IllegalArgumentException e) {
+      } catch (IllegalArgumentException | SteleException e) {
         throw SteleException.refused(
             key + " has \"" + text + "\", which names no rows: " + e.getMessage());
       }

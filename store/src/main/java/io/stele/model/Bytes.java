@@ -247,7 +247,7 @@ public final class Bytes implements Comparable<Bytes>, Serializable {
    * Reads what {@link #toString()} wrote: text in which {@code \xNN} is a byte and {@code \\} for a
    * backslash.
    *
-   * @throws IllegalArgumentException if a backslash is followed by anything else
+   * @throws SteleException REFUSED if a backslash is followed by anything else
    */
   public static Bytes parse(String text) {
     if (text.indexOf('\\') < 0) {
@@ -269,7 +269,7 @@ public final class Bytes implements Comparable<Bytes>, Serializable {
         bytes.put((byte) Integer.parseInt(text, i + 2, i + 4, 16));
         i += 4;
       } else {
-        throw new IllegalArgumentException(
+        throw SteleException.refused(
             "at character "
                 + i
                 + " of \""

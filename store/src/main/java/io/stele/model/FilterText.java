@@ -139,11 +139,12 @@ public final class FilterText {
 
   private Bytes bytes() {
     int start = at;
+    String string = string();
     try {
-      return Bytes.parse(string());
-    } catch (IllegalArgumentException e) {
+      return Bytes.parse(string);
+    } catch (SteleException e) {
       at = start;
-      throw refused(String.valueOf(e.getMessage()));
+      throw refused(e.getMessage());
     }
   }
 
@@ -153,9 +154,9 @@ public final class FilterText {
     if (column.indexOf(':') >= 0) {
       try {
         return Column.parse(column);
-      } catch (IllegalArgumentException e) {
+      } catch (SteleException e) {
         at = start;
-        throw refused(String.valueOf(e.getMessage()));
+        throw refused(e.getMessage());
       }
     }
     at = start;
@@ -164,12 +165,13 @@ public final class FilterText {
 
   private TimeRange times() {
     int start = at;
+    long from = whole();
+    long to = next().whole();
     try {
-      long from = whole();
-      return new TimeRange(from, next().whole());
-    } catch (IllegalArgumentException e) {
+      return new TimeRange(from, to);
+    } catch (SteleException e) {
       at = start;
-      throw refused(String.valueOf(e.getMessage()));
+      throw refused(e.getMessage());
     }
   }
 

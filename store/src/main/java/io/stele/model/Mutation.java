@@ -74,6 +74,11 @@ public record Mutation(Bytes row, List<Edit> edits) implements RowOperation {
     return new Builder(row);
   }
 
+  /** Collects edits of {@code row}. */
+  public static Builder builder(String row) {
+    return builder(Bytes.of(row));
+  }
+
   /** This mutation and then {@code edit}. */
   public Mutation with(Edit edit) {
     if (edits.isEmpty()) {
@@ -168,6 +173,31 @@ public record Mutation(Bytes row, List<Edit> edits) implements RowOperation {
     /** Adds a put at {@code time}, cut to the microsecond. */
     public Builder put(String family, String qualifier, Instant time, String value) {
       return put(family, Bytes.of(qualifier), Timestamps.micros(time), Bytes.of(value));
+    }
+
+    /** Adds the deletion of the version of a column with this timestamp. */
+    public Builder deleteCell(String family, Bytes qualifier, long timestampMicros) {
+      return add(new Edit.DeleteCell(family, qualifier, timestampMicros));
+    }
+
+    /** Adds the deletion of every version of a column. */
+    public Builder deleteColumn(String family, String qualifier) {
+      return deleteColumn(family, Bytes.of(qualifier), TimeRange.ALL);
+    }
+
+    /** Adds the deletion of the versions of a column within {@code range}. */
+    public Builder deleteColumn(String family, Bytes qualifier, TimeRange range) {
+      return add(new Edit.DeleteColumn(family, qualifier, range));
+    }
+
+    /** Adds the deletion of everything the row has in {@code family}. */
+    public Builder deleteFamily(String family) {
+      return add(new Edit.DeleteFamily(family));
+    }
+
+    /** Adds the deletion of the row. */
+    public Builder deleteRow() {
+      return add(new Edit.DeleteRow());
     }
 
     /** The mutation. */

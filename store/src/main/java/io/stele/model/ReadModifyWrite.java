@@ -69,9 +69,20 @@ public record ReadModifyWrite(Bytes row, List<Rule> rules) implements RowOperati
     return new ReadModifyWrite(row, List.of(new Increment(family, qualifier, amount)));
   }
 
+  /** Increments one column of {@code row}. */
+  public static ReadModifyWrite increment(
+      String row, String family, String qualifier, long amount) {
+    return increment(Bytes.of(row), family, Bytes.of(qualifier), amount);
+  }
+
   /** Appends to one column of {@code row}. */
   public static ReadModifyWrite append(Bytes row, String family, Bytes qualifier, Bytes suffix) {
     return new ReadModifyWrite(row, List.of(new Append(family, qualifier, suffix)));
+  }
+
+  /** Appends to one column of {@code row}. */
+  public static ReadModifyWrite append(String row, String family, String qualifier, String suffix) {
+    return append(Bytes.of(row), family, Bytes.of(qualifier), Bytes.of(suffix));
   }
 
   /** These rules and then {@code rule}. */

@@ -1,6 +1,7 @@
 package io.stele.model;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 
@@ -36,6 +37,9 @@ public record RowQuery(
           Long.MAX_VALUE,
           Optional.empty());
 
+  /** No range at all would mean every row. */
+  private static final RowRange NOTHING = RowRange.of("\0", "\0");
+
   public RowQuery {
     ranges = List.copyOf(ranges);
     families = List.copyOf(families);
@@ -61,6 +65,13 @@ public record RowQuery(
   /** One row. */
   public static RowQuery row(String row) {
     return row(Bytes.of(row));
+  }
+
+  /** Some rows: each that there is, once, in the order of keys. Of no keys: no row. */
+  public static RowQuery rows(Collection<Bytes> rows) {
+    rows.forEach(Limits::checkRow);
+    return ALL.withRanges(
+        rows.isEmpty() ? List.of(NOTHING) : rows.stream().map(RowRange::single).toList());
   }
 
   /** Every row that starts with {@code prefix}. */

@@ -4,6 +4,7 @@ import java.util.Optional;
 
 /**
  * The rows from {@code start} (inclusive) to {@code end} (exclusive); an empty end means no end.
+ * REFUSED if the start is after the end.
  *
  * @param start the first row; empty: from the first on
  * @param end the row after the last; empty: to the last
@@ -14,7 +15,7 @@ public record RowRange(Bytes start, Bytes end) {
 
   public RowRange {
     if (!end.isEmpty() && start.compareTo(end) > 0) {
-      throw new IllegalArgumentException(
+      throw SteleException.refused(
           "a range's start must not be after its end: [" + start + ", " + end + ")");
     }
   }
@@ -22,6 +23,26 @@ public record RowRange(Bytes start, Bytes end) {
   /** Rows from {@code start} (inclusive) to {@code end} (exclusive; empty: no end). */
   public static RowRange of(String start, String end) {
     return new RowRange(Bytes.of(start), Bytes.of(end));
+  }
+
+  /** Every row from {@code start} (inclusive) on. */
+  public static RowRange from(Bytes start) {
+    return new RowRange(start, Bytes.EMPTY);
+  }
+
+  /** Every row from {@code start} (inclusive) on. */
+  public static RowRange from(String start) {
+    return from(Bytes.of(start));
+  }
+
+  /** Every row up to {@code end} (exclusive; empty: every row). */
+  public static RowRange until(Bytes end) {
+    return new RowRange(Bytes.EMPTY, end);
+  }
+
+  /** Every row up to {@code end} (exclusive; empty: every row). */
+  public static RowRange until(String end) {
+    return until(Bytes.of(end));
   }
 
   /** Just {@code row}. */

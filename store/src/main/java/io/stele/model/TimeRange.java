@@ -4,7 +4,8 @@ import java.io.Serializable;
 import java.time.Instant;
 
 /**
- * Timestamps from {@code fromMicros} (inclusive) to {@code toMicros} (exclusive).
+ * Timestamps from {@code fromMicros} (inclusive) to {@code toMicros} (exclusive). REFUSED if they
+ * are below 0 or the wrong way round.
  *
  * @param fromMicros the first timestamp
  * @param toMicros the one after the last; {@link Long#MAX_VALUE}: no end
@@ -15,7 +16,7 @@ public record TimeRange(long fromMicros, long toMicros) implements Serializable 
 
   public TimeRange {
     if (fromMicros < 0 || fromMicros > toMicros) {
-      throw new IllegalArgumentException(
+      throw SteleException.refused(
           "a time range needs 0 <= from <= to, in microseconds, not ["
               + fromMicros
               + ", "

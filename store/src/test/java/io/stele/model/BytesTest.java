@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.Random;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 class BytesTest {
@@ -47,8 +48,21 @@ class BytesTest {
   void whatIsWrittenWronglyIsRefused() {
     assertThat(Bytes.parse("a\\x00\\\\\u00e9")).isEqualTo(Bytes.of("a\0\\\u00e9"));
     for (String wrong : new String[] {"\\", "a\\q", "\\x0", "\\xzz"}) {
-      assertThatThrownBy(() -> Bytes.parse(wrong)).isInstanceOf(IllegalArgumentException.class);
+      assertRefused(() -> Bytes.parse(wrong));
     }
+  }
+
+  @Test
+  void rangesTheWrongWayRoundAreRefused() {
+    assertRefused(() -> RowRange.of("b", "a"));
+    assertRefused(() -> new TimeRange(2, 1));
+    assertRefused(() -> new TimeRange(-1, 1));
+  }
+
+  private static void assertRefused(ThrowingCallable call) {
+    assertThatThrownBy(call)
+        .isInstanceOfSatisfying(
+            SteleException.class, e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));
   }
 
   @Test

@@ -29,6 +29,7 @@ import io.stele.wire.NetworkTransport;
 import io.stele.wire.Transport;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -55,6 +56,8 @@ class MiniSteleTest {
       table.mutate(Mutation.of("z").put("f", "q", "2"));
       assertThat(table.readRow("a").orElseThrow().value("f", "q")).contains(Bytes.of("1"));
       assertThat(table.readRow("z").orElseThrow().value("f", "q")).contains(Bytes.of("2"));
+      assertThat(rows(table, List.of("z", "none", "a", "z"))).containsExactly("a", "z");
+      assertThat(rows(table, List.of())).isEmpty();
       assertThatThrownBy(() -> stele.admin().createTable(TableSchema.of("web", "g")))
           .isInstanceOf(SteleException.class)
           .hasMessageContaining("already");
@@ -64,6 +67,15 @@ class MiniSteleTest {
       assertThat(stele.table("web").readRow("a")).isEmpty();
       assertThat(cluster.aborts()).isEmpty();
     }
+  }
+
+  private static List<String> rows(Table table, List<String> wanted) throws IOException {
+    RowQuery query = RowQuery.rows(wanted.stream().map(Bytes::of).toList());
+    List<String> found = new ArrayList<>();
+    try (Rows rows = table.readRows(query)) {
+      rows.forEach(row -> found.add(row.key().toUtf8()));
+    }
+    return found;
   }
 
   @Test

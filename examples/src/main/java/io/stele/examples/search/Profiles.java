@@ -4,7 +4,6 @@ import io.stele.inputformat.TableInputFormat;
 import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
-import io.stele.model.Edit;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
@@ -87,7 +86,7 @@ final class Profiles {
         topics.forEach(topic -> interest.merge(topic, weight / topics.size(), Double::sum));
       }
       double all = interest.values().stream().mapToDouble(Double::doubleValue).sum();
-      Mutation.Builder profile = Mutation.builder(user).add(new Edit.DeleteFamily(Users.PROFILE));
+      Mutation.Builder profile = Mutation.builder(user).deleteFamily(Users.PROFILE);
       interest.forEach(
           (topic, weight) ->
               profile.put(
