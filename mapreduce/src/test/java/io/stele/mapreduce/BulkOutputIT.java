@@ -490,13 +490,13 @@ class BulkOutputIT {
           new BulkOutputFormat<NullWritable>().getRecordWriter(attempt(job, task, 0));
       dies.write(NullWritable.get(), Mutation.of(row(task)).put("f", "n", "dead"));
       RecordWriter<NullWritable, Mutation> second =
-          new BulkOutputFormat<NullWritable>().getRecordWriter(attempt(job, task, 1));
+          new BulkOutputFormat<NullWritable>().getRecordWriter(attempt(job, task, later));
       for (int i = 99; i >= 0; i--) { // Downwards; all tasks write the same rows.
         second.write(NullWritable.get(), Mutation.of(row(i)).put("f", "n", task + "-" + i));
       }
       second.write(NullWritable.get(), Mutation.of(row(50)).deleteRow());
-      second.close(attempt(job, task, 1));
-      committer.commitTask(attempt(job, task, 1));
+      second.close(attempt(job, task, later));
+      committer.commitTask(attempt(job, task, later));
     }
     committer.commitJob(job);
     committer.commitJob(job);
@@ -518,6 +518,8 @@ class BulkOutputIT {
     committer.setupJob(job);
     byte[] value = new byte[1000];
     Random random = new Random(1);
+      // The ApplicationMaster that comes after another begins its attempts at 1000.
+      int later = task == 0 ? 1000 : 1;
     int rows = 4000; // Four megabytes: several runs.
     for (int task = 0; task < 2; task++) {
       RecordWriter<NullWritable, Mutation> writer =

@@ -50,28 +50,26 @@ final class BulkOutputCommitter extends OutputCommitter {
   @Override
   public void setupTask(TaskAttemptContext context) {}
 
-  private static String attempt(TaskAttemptContext context) {
-    return context.getTaskAttemptID().toString();
-  }
-
   @Override
   public boolean needsTaskCommit(TaskAttemptContext context) throws IOException {
     try (Opened job = Opened.of(context)) {
-      return job.output().isFinished(attempt(context));
+      return job.output().isFinished(BulkOutputFormat.attempt(context));
     }
   }
 
   @Override
   public void commitTask(TaskAttemptContext context) throws IOException {
     try (Opened job = Opened.of(context)) {
-      job.output().publish(attempt(context), context.getTaskAttemptID().getTaskID().toString());
+      job.output()
+          .publish(
+              BulkOutputFormat.attempt(context), context.getTaskAttemptID().getTaskID().toString());
     }
   }
 
   @Override
   public void abortTask(TaskAttemptContext context) throws IOException {
     try (Opened job = Opened.of(context)) {
-      job.output().discard(attempt(context));
+      job.output().discard(BulkOutputFormat.attempt(context));
     }
   }
 

@@ -14,6 +14,7 @@ import io.stele.model.TableId;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
@@ -22,6 +23,8 @@ import org.apache.hadoop.mapreduce.OutputCommitter;
 import org.apache.hadoop.mapreduce.OutputFormat;
 import org.apache.hadoop.mapreduce.RecordWriter;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
+import org.apache.hadoop.mapreduce.TaskID;
 
 /**
  * Mutations of tables as the output of a job. The job writes them to files of the tables, without
@@ -45,8 +48,9 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
  * to the same row, the later task's mutation comes later.
  *
  * <p><b>Timestamps.</b> Puts without a timestamp get the time at which the job was submitted, by
- * the submitter's clock. So what others write meanwhile is newer, and stays the newest version.
- * Deletes take effect when the job commits, on everything that is older and was written before.
+ * the submitter's clock: right before its input is pinned, if it reads tables. So what others write
+ * meanwhile is newer, and stays the newest version. Deletes take effect when the job commits, on
+ * everything that is older and was written before.
  *
  * <p><b>Replacing rows.</b> With {@link #replaceTable} or {@link #replaceRows}, the commit also
  * deletes everything that was in the table, or in a range of it, at the same moment. Without code:
@@ -317,6 +321,23 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
               + " that does not call it cannot use this format");
     }
     return job;
+  }
+
+  /**
+   * An attempt as the cluster's job knows it. Names ascend as the numbers of their tasks do,
+   * whatever the attempts are: tablets make the changes of the later name later. In Hadoop's own
+   * names numbers have as many digits as they need.
+   */
+  static String attempt(TaskAttemptContext context) {
+    TaskAttemptID id = context.getTaskAttemptID();
+    return String.format(
+        Locale.ROOT,
+        "attempt_%s_%d_%c_%010d_%010d",
+        id.getJobID().getJtIdentifier(),
+        id.getJobID().getId(),
+        TaskID.getRepresentingCharacter(id.getTaskType()),
+        id.getTaskID().getId(),
+        id.getId());
   }
 
   @Override

@@ -49,7 +49,7 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
 
   private AttemptOutput output(JobOutput job, TaskAttemptContext context) {
     Configuration conf = context.getConfiguration();
-    String attempt = context.getTaskAttemptID().toString();
+    String attempt = BulkOutputFormat.attempt(context);
     JobOutput.Terms terms =
         new JobOutput.Terms(
             conf.getLong(BulkOutputFormat.TIMESTAMP_KEY, 0),

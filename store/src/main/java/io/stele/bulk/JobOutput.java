@@ -85,7 +85,8 @@ public final class JobOutput {
   /**
    * The output of one attempt of a task.
    *
-   * @param attempt its name, which no other attempt of the job has
+   * @param attempt its name, which no other attempt of the job has. What is written under a later
+   *     name, which is a longer one or one that sorts after another as long, is the later change
    * @param terms the same for all attempts
    */
   public AttemptOutput attempt(String attempt, Terms terms) {
