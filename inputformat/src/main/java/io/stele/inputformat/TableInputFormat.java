@@ -169,6 +169,9 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
         rows.computeIfAbsent(scan.table(), table -> new ArrayList<>())
             .addAll(ranges.isEmpty() ? List.of(RowRange.ALL) : ranges);
       }
+      if (context instanceof Job) { // The same that checked its output, which came first.
+        SubmittedOutput.notBefore(conf, stele.jobs().nowMicros());
+      }
       stele.jobs().pin(job, rows);
       List<TableSplit> splits = splits(stele, conf, scans);
       splits.forEach(split -> split.atPin(job));

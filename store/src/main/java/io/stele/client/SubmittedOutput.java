@@ -30,18 +30,33 @@ public final class SubmittedOutput {
   }
 
   /**
+   * Puts of the MapReduce job that is being submitted get no timestamp before {@code micros}, if
+   * its output gives all the same: what is about to be read of its input was put before that, and
+   * would otherwise hide what the job makes of it.
+   */
+  public static void notBefore(Configuration conf, long micros) {
+    long timestamp = conf.getLong(JobKeys.Internal.BULK_TIMESTAMP, Long.MAX_VALUE);
+    if (noted(conf).isPresent() && timestamp < micros) {
+      conf.setLong(JobKeys.Internal.BULK_TIMESTAMP, micros);
+    }
+  }
+
+  /**
    * What keeps the input of the MapReduce job that is being submitted, for {@link Jobs#begin}: the
    * job of its output, if that is there.
    */
   public static Optional<String> keeper(Jobs jobs, Configuration conf) throws IOException {
-    String format = conf.getTrimmed(FORMAT_KEY, "") + " ";
-    String noted = conf.get(KEY, "");
-    if (!noted.startsWith(format)) {
-      return Optional.empty(); // Of a job with other output, whose configuration was copied.
-    }
-    String job = noted.substring(format.length());
-    return jobs.state(job) == JobNodes.State.BEGUN
-        ? Optional.of(JobNodes.JOB + job)
+    Optional<String> job = noted(conf);
+    return job.isPresent() && jobs.state(job.get()) == JobNodes.State.BEGUN
+        ? job.map(name -> JobNodes.JOB + name)
         : Optional.empty();
+  }
+
+  /** Not that of a job with other output, whose configuration was copied. */
+  private static Optional<String> noted(Configuration conf) {
+    String format = conf.getTrimmed(FORMAT_KEY, "") + " ";
+    return Optional.of(conf.get(KEY, ""))
+        .filter(noted -> noted.startsWith(format))
+        .map(noted -> noted.substring(format.length()));
   }
 }
