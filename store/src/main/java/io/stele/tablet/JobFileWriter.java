@@ -81,9 +81,11 @@ public final class JobFileWriter implements Closeable {
   private final Map<String, Group> groups = new TreeMap<>(); // By name.
   private final Map<String, Group> groupsOfFamilies = new HashMap<>();
   private final List<Path> begun = new ArrayList<>();
-  private final List<Edit> edits = new ArrayList<>(); // Of the last row.
+  private final List<Edit> edits = new ArrayList<>(); // The last ones of the last row.
+  private final List<CellCursor> earlier = new ArrayList<>(); // What that row gets before those.
+  private int earlierEdits; // How many that are.
   private final CellBlockWriter row = CellBlockWriter.sequential(ROW_BYTES);
-  private long lastBytes; // Of those, as cells.
+  private long lastBytes; // Of all of them, as cells.
   private Bytes firstRow = Bytes.EMPTY;
   private Bytes lastRow = Bytes.EMPTY;
   private boolean finished;
@@ -124,11 +126,11 @@ public final class JobFileWriter implements Closeable {
     if (order > 0) {
       begin(mutation.row());
     }
-    if (edits.size() + mutation.edits().size() > Limits.EDITS_MAX) {
-      lastWith(mutation.edits()); // Refuses so many.
-    }
     lastBytes += OperationSize.of(mutation);
     Limits.checkMutationBytes(lastRow, lastBytes);
+    if (edits.size() + mutation.edits().size() > Limits.EDITS_MAX) {
+      putAside(); // One mutation has no more; a row may.
+    }
     edits.addAll(mutation.edits());
   }
 
@@ -148,13 +150,6 @@ public final class JobFileWriter implements Closeable {
   void addRow(Bytes above, List<CellCursor> changes) throws IOException {
     begin(above);
     writeSorted(changes);
-  }
-
-  /** What the last row gets, and {@code more}. */
-  private Mutation lastWith(List<Edit> more) {
-    List<Edit> all = new ArrayList<>(edits);
-    all.addAll(more);
-    return new Mutation(lastRow, all);
   }
 
   /** About how many bytes were written. */
@@ -190,15 +185,33 @@ public final class JobFileWriter implements Closeable {
   }
 
   private void writeLast() throws IOException {
-    if (!edits.isEmpty()) {
-      MutationBlock.write(
-          lastWith(List.of()), PendingFile.UNNUMBERED, target.timestampMicros(), row);
-      ByteWriter block = row.finish();
+    if (!earlier.isEmpty()) {
+      putAside();
+      writeSorted(earlier);
+      earlier.clear();
+      earlierEdits = 0;
+    } else if (!edits.isEmpty()) {
+      ByteWriter block = encodeEdits();
       write(block.array(), 0, block.size());
       row.clear();
       edits.clear();
     }
     lastBytes = 0;
+  }
+
+  /** The edits as cells, until {@link #row} is cleared. */
+  private ByteWriter encodeEdits() {
+    Mutation mutation = new Mutation(lastRow, edits);
+    MutationBlock.write(mutation, PendingFile.UNNUMBERED, target.timestampMicros(), row);
+    return row.finish();
+  }
+
+  private void putAside() {
+    byte[] block = encodeEdits().toByteArray();
+    earlier.add(new LaterEdits(CellBlockCursor.sequential(block, 0, block.length), earlierEdits));
+    earlierEdits += edits.size();
+    row.clear();
+    edits.clear();
   }
 
   private void write(byte[] block, int offset, int length) throws IOException {

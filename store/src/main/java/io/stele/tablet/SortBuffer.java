@@ -4,7 +4,6 @@ import io.stele.format.ByteWriter;
 import io.stele.format.CellBlockCursor;
 import io.stele.format.CellBlockWriter;
 import io.stele.format.CellCursor;
-import io.stele.format.ForwardingCursor;
 import io.stele.format.MutationBlock;
 import io.stele.model.Bytes;
 import io.stele.model.Limits;
@@ -183,7 +182,7 @@ public final class SortBuffer {
    *
    * @param writer a new one for the same table
    * @param progress is told now and then that this goes on
-   * @throws SteleException REFUSED if a row gets more in all than one mutation may do
+   * @throws SteleException REFUSED if a row gets more bytes in all than one mutation may have
    */
   public void writeTo(JobFileWriter writer, Progressable progress) throws IOException {
     Order order = new Order();
@@ -222,25 +221,9 @@ public final class SortBuffer {
       changes.add(new LaterEdits(cells(address), edits));
       size += intAt(address, SIZE);
       edits += intAt(address, EDITS);
-      Limits.checkEdits(row, edits);
       Limits.checkMutationBytes(row, size);
     }
     writer.addRow(row, changes);
-  }
-
-  /** The cells of a mutation whose edits come after {@code before} others of its row. */
-  private static final class LaterEdits extends ForwardingCursor {
-    private final int before;
-
-    LaterEdits(CellCursor cells, int before) {
-      super(cells);
-      this.before = before;
-    }
-
-    @Override
-    public int ordinal() {
-      return before + cells.ordinal();
-    }
   }
 
   private CellBlockCursor cells(long address) {

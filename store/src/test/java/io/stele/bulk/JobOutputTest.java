@@ -410,10 +410,17 @@ class JobOutputTest {
     AttemptOutput.Sorting sorting = new AttemptOutput.Sorting(64 << 20, () -> {});
     try (AttemptOutput one = output.attempt("task-0-a", TERMS, sorting)) {
       one.addTable("web", table, SCHEMA);
-      for (int i = 0; i <= Limits.EDITS_MAX; i++) {
-        one.add("web", Mutation.of("a").put("f", "q", "v"));
+      // Each is more than a quarter of what a row may have: all its cells count with the key.
+      Mutation.Builder wide = Mutation.builder(Bytes.of(new byte[Limits.ROW_BYTES_MAX]));
+      for (long i = 0; i <= Limits.MUTATION_BYTES_MAX / 4; i += 2L * Limits.ROW_BYTES_MAX) {
+        wide.put("f", Bytes.of("q"), Bytes.EMPTY);
       }
-      assertThatThrownBy(one::finish).hasMessageContaining("the limit is " + Limits.EDITS_MAX);
+      Mutation more = wide.build();
+      for (int i = 0; i < 4; i++) {
+        one.add("web", more);
+      }
+      assertThatThrownBy(one::finish)
+          .hasMessageContaining("the limit is " + Limits.MUTATION_BYTES_MAX);
       assertThatThrownBy(() -> one.add("web", Mutation.of("b").put("f", "q", "v")))
           .hasMessageContaining("let the task fail");
       assertThatThrownBy(one::finish).hasMessageContaining("let the task fail");

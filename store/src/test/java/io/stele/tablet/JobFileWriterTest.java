@@ -38,11 +38,11 @@ class JobFileWriterTest {
   }
 
   private static Mutation empties(Bytes row, String prefix, int count) {
-    Mutation mutation = Mutation.of(row);
+    Mutation.Builder mutation = Mutation.builder(row);
     for (int i = 0; i < count; i++) {
-      mutation = mutation.put("f", prefix + i, "");
+      mutation.put("f", Bytes.of(prefix + i), Bytes.EMPTY);
     }
-    return mutation;
+    return mutation.build();
   }
 
   @Test
@@ -55,6 +55,37 @@ class JobFileWriterTest {
       assertThatThrownBy(() -> writer.add(empties(row, "b", half)))
           .isInstanceOf(SteleException.class)
           .hasMessageContaining("the limit is " + Limits.MUTATION_BYTES_MAX);
+    }
+  }
+
+  @Test
+  void aRowMayHaveMoreCellsThanOneMutation() throws IOException {
+    int times = 11;
+    int each = Limits.EDITS_MAX / 10;
+    try (JobFileWriter writer = writer()) {
+      writer.add(Mutation.of("a").put("f", "x", "0"));
+      for (int i = 0; i < times; i++) {
+        writer.add(empties(Bytes.of("b"), i + "-", each - 1).put("f", "last", "" + i));
+      }
+      writer.add(Mutation.of("b").put("f", "z", "1"));
+      writer.add(Mutation.of("c").put("f", "x", "2"));
+      List<String> cells = cells(writer.finish().get(0));
+      assertThat(cells).hasSize(times * each + 3).startsWith("a PUT 0").endsWith("c PUT 2");
+      assertThat(cells.subList(times * (each - 1) + 1, cells.size() - 2))
+          .as("the later put of a column comes first")
+          .containsExactly(
+              "b PUT 10",
+              "b PUT 9",
+              "b PUT 8",
+              "b PUT 7",
+              "b PUT 6",
+              "b PUT 5",
+              "b PUT 4",
+              "b PUT 3",
+              "b PUT 2",
+              "b PUT 1",
+              "b PUT 0");
+      assertThat(cells.get(cells.size() - 2)).isEqualTo("b PUT 1");
     }
   }
 
