@@ -9,13 +9,15 @@ import io.stele.inputformat.TableInputFormat;
 import io.stele.inputformat.TableSplit;
 import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
+import io.stele.model.CorruptionException;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
+import io.stele.model.SteleException.Code;
 import io.stele.wire.QueryCodec;
+import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -121,6 +123,19 @@ public record VerifyTable(String table, RowRange rows) implements TableJob {
     JobDirectory.delete(job);
   }
 
+  /** Whether rows cannot be read because of their files, whoever reads them and when. */
+  static boolean isDamage(Throwable failure) {
+    for (Throwable why = failure; why != null; why = why.getCause()) {
+      if (why instanceof CorruptionException
+          || why instanceof FileNotFoundException
+          || why.getClass().getSimpleName().equals("BlockMissingException") // Of HDFS's client.
+          || (why instanceof SteleException told && told.code() == Code.CORRUPTION)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** Checks the files of tablets that begin in its split, and compares the split's rows. */
   static final class VerifyMapper extends Mapper<Bytes, Row, NullWritable, Text> {
     private int named;
@@ -171,14 +186,10 @@ public record VerifyTable(String table, RowRange rows) implements TableJob {
                 name(row.line(), context);
               }
             });
-      } catch (SteleException e) {
-        if (e.code() == SteleException.Code.REFUSED) { // The job is over.
-          throw e;
+      } catch (SteleException | IOException e) {
+        if (!isDamage(e)) {
+          throw e; // Another attempt may read them.
         }
-        notCompared(e, split, context);
-      } catch (InterruptedIOException e) {
-        throw e;
-      } catch (IOException e) {
         notCompared(e, split, context);
       }
     }
