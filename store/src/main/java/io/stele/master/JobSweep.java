@@ -89,6 +89,8 @@ final class JobSweep {
     }
     int deleted = 0;
     Set<String> needed = mark.get().neededFiles();
+    needed.addAll(
+        mark.get().droppedFiles()); // They may still be read: the Sweeper's, after a time.
     for (Map.Entry<String, List<FileStatus>> one : files.entrySet()) {
       try {
         deleted += sweep(one.getKey(), one.getValue(), needed);

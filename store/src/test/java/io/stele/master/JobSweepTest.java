@@ -87,6 +87,26 @@ class JobSweepTest {
   }
 
   @Test
+  void aFileThatATabletHasDroppedIsNotItsToDelete() throws Exception {
+    run(
+        () -> {
+          String job = begin();
+          PendingFile merged = file(job, "a-0");
+          PendingFile other = file(job, "killed-0");
+          edit(bulk().add(List.of(merged.file())));
+          master.jobs.end(job);
+          edit(bulk().remove(List.of(merged.file())));
+          assertThat(tablet.dropped()).containsOnlyKeys(merged.file().path());
+          assertThat(sweep.sweep()).isEqualTo(1);
+          assertThat(exists(other)).isFalse();
+          assertThat(exists(merged)).as("somebody may still read it").isTrue();
+          tablet = master.records.forgetDropped(tablet, List.of(merged.file().path()));
+          assertThat(sweep.sweep()).isEqualTo(1);
+          assertThat(master.fs.listStatus(master.layout.bulk())).isEmpty();
+        });
+  }
+
+  @Test
   void whatTheStoreMayNotDeleteKeepsNothingElse() throws Exception {
     run(
         () -> {
