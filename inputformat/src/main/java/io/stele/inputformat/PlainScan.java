@@ -75,9 +75,18 @@ final class PlainScan {
   private static RowQuery startToEnd(Configuration conf, RowQuery query) {
     String start = conf.get(JobKeys.INPUT_ROWS_START, "");
     String end = conf.get(JobKeys.INPUT_ROWS_END, "");
-    return start.isEmpty() && end.isEmpty()
-        ? query
-        : apply(JobKeys.INPUT_ROWS_END, end, query, (all, text) -> all.range(range(start, text)));
+    if (start.isEmpty() && end.isEmpty()) {
+      return query;
+    }
+    if (!conf.get(JobKeys.INPUT_ROWS_PREFIX, "").isEmpty()) {
+      throw SteleException.refused(
+          (start.isEmpty() ? JobKeys.INPUT_ROWS_END : JobKeys.INPUT_ROWS_START)
+              + " is set beside "
+              + JobKeys.INPUT_ROWS_PREFIX
+              + ": set either the prefix or a range; further ranges go to "
+              + JobKeys.INPUT_ROWS_RANGES);
+    }
+    return apply(JobKeys.INPUT_ROWS_END, end, query, (all, text) -> all.range(range(start, text)));
   }
 
   private static RowRange range(String start, String end) {

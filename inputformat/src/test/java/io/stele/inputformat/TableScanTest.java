@@ -68,8 +68,6 @@ class TableScanTest {
             "families", "anchor, a\\x2cb",
             "columns", "language:, stats:a\\x2c\\x00",
             "rows.prefix", "com,",
-            "rows.start", "org\\xff",
-            "rows.end", "p",
             "rows.ranges", "a:b, x\\x3ay:",
             "versions", "3",
             "times.from", "5",
@@ -77,11 +75,7 @@ class TableScanTest {
             "filter", "chain(value_regex('a,b'), strip_value)");
     RowQuery query =
         new RowQuery(
-            List.of(
-                RowRange.prefix("com,"),
-                RowRange.of("a", "b"),
-                RowRange.of("x:y", ""),
-                new RowRange(Bytes.parse("org\\xff"), Bytes.of("p"))),
+            List.of(RowRange.prefix("com,"), RowRange.of("a", "b"), RowRange.of("x:y", "")),
             List.of("anchor", "a,b"),
             List.of(Column.of("language", ""), Column.of("stats", "a,\u0000")),
             3,
@@ -89,6 +83,10 @@ class TableScanTest {
             Long.MAX_VALUE,
             Optional.of(Filter.chain(new Filter.ValueRegex("a,b"), new Filter.StripValue())));
     assertThat(TableScan.all(conf)).containsExactly(new TableScan("web", query));
+    Configuration both = plain("rows.start", "org\\xff", "rows.end", "p", "rows.ranges", "a:b");
+    assertThat(TableScan.all(both).get(0).query().ranges())
+        .containsExactly(
+            RowRange.of("a", "b"), new RowRange(Bytes.parse("org\\xff"), Bytes.of("p")));
     Configuration open = plain("rows.start", "b", "times.from", "5");
     assertThat(TableScan.all(open).get(0).query())
         .isEqualTo(
@@ -118,6 +116,12 @@ class TableScanTest {
     refused("times.from", "yesterday", "a whole number");
     refused("times.to", "-1", "0 <= from <= to");
     refused("filter", "value_is(en)", "at character 10: a string is needed");
+    for (String end : List.of("rows.start", "rows.end")) {
+      assertThatThrownBy(() -> TableScan.all(plain("rows.prefix", "com", end, "com.m")))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("input.table." + end + " is set beside")
+          .hasMessageContaining("input.table.rows.prefix");
+    }
     Configuration backwards = plain("rows.start", "b", "rows.end", "a");
     assertThatThrownBy(() -> TableScan.all(backwards)).hasMessageContaining("rows.end is \"a\"");
     Configuration none = new Configuration(false);
