@@ -11,6 +11,8 @@ import io.stele.model.Edit;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import java.io.IOException;
+import java.net.URLDecoder;
+import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -100,7 +102,13 @@ public record ImportText(
     Job job = SteleJob.create(conf, "import " + files + " into table " + table);
     job.setInputFormatClass(TextInputFormat.class);
     FileInputFormat.addInputPath(job, files);
-    job.getConfiguration().setStrings(FIELDS_KEY, fields.toArray(String[]::new));
+    // A family's name may have a comma, or text that a configuration would replace.
+    job.getConfiguration()
+        .setStrings(
+            FIELDS_KEY,
+            fields.stream()
+                .map(field -> URLEncoder.encode(field, StandardCharsets.UTF_8))
+                .toArray(String[]::new));
     job.getConfiguration().setInt(SEPARATOR_KEY, separator);
     job.getConfiguration().setBoolean(SKIP_KEY, skipBadLines);
     job.setMapperClass(LineMapper.class);
@@ -127,7 +135,10 @@ public record ImportText(
     @Override
     protected void setup(Context context) {
       Configuration conf = context.getConfiguration();
-      fields = Arrays.asList(conf.getStrings(FIELDS_KEY, ROW));
+      fields =
+          Arrays.stream(conf.getStrings(FIELDS_KEY, ROW))
+              .map(field -> URLDecoder.decode(field, StandardCharsets.UTF_8))
+              .toList();
       separator =
           String.valueOf((char) conf.getInt(SEPARATOR_KEY, '\t')).getBytes(StandardCharsets.UTF_8);
       skip = conf.getBoolean(SKIP_KEY, false);

@@ -279,17 +279,18 @@ class TableJobsIT {
     java.nio.file.Path file = directory.resolve("people.txt");
     Files.write(
         file,
-        List.of("ada|Ada||Lovelace", "alan|Alan|x|Turing", "broken|line", "|no|row|here"),
+        List.of("ada|Ada||Lovelace|36", "alan|Alan|x|Turing|", "broken|line", "|no|row|here|"),
         StandardCharsets.UTF_8);
-    create("people", List.of());
+    cluster.client().admin().createTable(TableSchema.of("people", "f", "g", "a,b"));
     Path files = new Path(file.toUri());
-    List<String> fields = List.of("ROW", "f:first", "-", "g:last");
+    List<String> fields = List.of("ROW", "f:first", "-", "g:last", "a,b:age");
     ImportText strict = new ImportText(files, "people", fields, '|', false, false);
     assertThat(strict.prepare(conf()).waitForCompletion(true)).isFalse();
     assertThat(run(new ImportText(files, "people", fields, '|', true, false)).lines())
-        .containsExactly("2 rows, 4 cells written to table people.", "2 lines were left out.");
-    assertThat(cluster.client().table("people").readRow("ada").orElseThrow().value("g", "last"))
-        .contains(Bytes.of("Lovelace"));
+        .containsExactly("2 rows, 5 cells written to table people.", "2 lines were left out.");
+    Row ada = cluster.client().table("people").readRow("ada").orElseThrow();
+    assertThat(ada.value("g", "last")).contains(Bytes.of("Lovelace"));
+    assertThat(ada.value("a,b", "age")).contains(Bytes.of("36"));
   }
 
   @Test
