@@ -75,6 +75,7 @@ public final class JobKeys {
     public static final String VERIFY_QUERY = JOBS + "verify.query";
     public static final String AVRO_REPLACE = JOBS + "avro.replace";
     public static final String COMPARE_WITH = JOBS + "compare.with";
+    public static final String COMPARE_WITH_ID = COMPARE_WITH + ".id";
     public static final String COMPARE_QUERY = JOBS + "compare.query";
     public static final String LISTS_ACKNOWLEDGED = JOBS + "lists.acknowledged";
     public static final String STATS_PREFIX_BYTES = JOBS + "stats.prefix.bytes";

@@ -2,12 +2,14 @@ package io.stele.mapreduce.jobs;
 
 import io.stele.client.Rows;
 import io.stele.client.Stele;
+import io.stele.client.Table;
 import io.stele.config.JobKeys;
 import io.stele.inputformat.TableSplit;
 import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
+import io.stele.model.SteleException;
 import io.stele.wire.QueryCodec;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -34,6 +36,7 @@ import org.apache.hadoop.mapreduce.Mapper;
  */
 public record CompareTables(TableInput input, String with) implements TableJob {
   private static final String WITH_KEY = JobKeys.Internal.COMPARE_WITH;
+  private static final String ID_KEY = JobKeys.Internal.COMPARE_WITH_ID;
   private static final String QUERY_KEY = JobKeys.Internal.COMPARE_QUERY;
 
   /** How many differences a task and the report name. */
@@ -41,12 +44,16 @@ public record CompareTables(TableInput input, String with) implements TableJob {
 
   @Override
   public Job prepare(Configuration conf) throws IOException {
+    String id;
     try (Stele stele = Stele.connect(conf)) {
-      stele.table(with).checkFamilies(input.query());
+      Table second = stele.table(with);
+      second.checkFamilies(input.query());
+      id = second.id().value();
     }
     Job job = SteleJob.create(conf, "compare table " + input.table() + " with " + with);
     input.addTo(job);
     job.getConfiguration().set(WITH_KEY, with);
+    job.getConfiguration().set(ID_KEY, id);
     job.getConfiguration().set(QUERY_KEY, QueryCodec.toText(input.query()));
     job.setMapperClass(CompareMapper.class);
     job.setNumReduceTasks(0);
@@ -102,9 +109,20 @@ public record CompareTables(TableInput input, String with) implements TableJob {
       String text = conf.getTrimmed(QUERY_KEY, "");
       RowQuery query = QueryCodec.ofText(text).withRanges(split.ranges());
       try (Stele stele = Stele.connect(conf, context::progress);
-          Rows rows = stele.table(conf.get(WITH_KEY)).readRows(query)) {
+          Rows rows = second(stele, conf).readOnce().readRows(query)) {
         RowComparison.run(() -> next(context), rows::readOn, row -> tell(row, context));
       }
+    }
+
+    private static Table second(Stele stele, Configuration conf) throws IOException {
+      Table table = stele.table(conf.get(WITH_KEY));
+      if (!table.id().value().equals(conf.get(ID_KEY))) {
+        throw SteleException.refused(
+            "table "
+                + table.name()
+                + " was dropped and made again since it was to be compared: run the comparison again");
+      }
+      return table;
     }
 
     private static Optional<Row> next(Context context) throws IOException, InterruptedException {

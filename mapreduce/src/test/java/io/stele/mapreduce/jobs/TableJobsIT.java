@@ -182,6 +182,12 @@ class TableJobsIT {
                 + " where the second has f:q @"
                 + newer,
             "only in second: zzz");
+
+    Job submitted = compare.prepare(conf());
+    cluster.client().admin().dropTable("copy");
+    create("copy", List.of());
+    assertThat(submitted.waitForCompletion(true)).as("with another table").isFalse();
+    compare.cleanUp(submitted);
   }
 
   @Test
