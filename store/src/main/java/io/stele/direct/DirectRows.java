@@ -141,11 +141,11 @@ public final class DirectRows implements Closeable {
     PinnedTablet tablet = tablets.find(from());
     if (failed.isPresent()) {
       Failed last = failed.get();
-      boolean replaced = !tablet.files().containsAll(last.files());
-      if (last.end().isOver() || (!replaced && last.why() instanceof CorruptionException)) {
+      if (!tablet.files().containsAll(last.files())) {
+        failed = Optional.empty(); // The new files have as much time as those had.
+      } else if (last.end().isOver() || last.why() instanceof CorruptionException) {
         throw unreadable(last.why(), tablet);
-      }
-      if (!replaced) {
+      } else {
         tablets.pause(AGAIN_AFTER);
       }
     }
