@@ -57,7 +57,11 @@ class CommitWhilePinnedTest {
                   String committing = jobs.begin(LEASE);
                   pin(client, nodes, jobs.begin(LEASE));
                   cluster.network().setDelay(master.process(), SLOW);
+                  long before = client.nanoTime();
                   jobs.commit(committing, Map.of());
+                  assertThat(Duration.ofNanos(client.nanoTime() - before))
+                      .as("the time of the commit")
+                      .isGreaterThan(PINNED.minus(SLOW));
                   assertThat(jobs.state(committing)).isEqualTo(JobNodes.State.COMMITTED);
                   done.complete(null);
                 } catch (Exception | AssertionError e) {

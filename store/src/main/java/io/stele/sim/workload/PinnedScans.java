@@ -5,6 +5,7 @@ import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.direct.DirectRows;
+import io.stele.metadata.JobNodes;
 import io.stele.model.Bytes;
 import io.stele.model.Column;
 import io.stele.model.Mutation;
@@ -42,6 +43,7 @@ public final class PinnedScans extends TableWorkload {
   private static final int READS = 3;
   private static final int PAUSE_MAX_MILLIS = 4000;
   private static final int READ_PAUSE_MAX_MILLIS = 1000;
+  private static final Duration LOOK_AGAIN_AFTER = Duration.ofSeconds(1);
 
   /** How a table is read at a pin. */
   public enum How {
@@ -211,15 +213,12 @@ public final class PinnedScans extends TableWorkload {
 
     /** Nobody could renew it in time: once it is over it stays so. */
     private boolean isOver(String job) throws InterruptedException {
-      try {
-        jobs.renew(job);
-        return false;
-      } catch (SteleException e) {
-        return e.code() == Code.NOT_FOUND || e.code() == Code.RETRY_LATER;
-      } catch (IOException e) {
-        RecordedTable.passOnInterrupt(e);
-        return true;
+      Optional<JobNodes.State> state = RecordedTable.ofCall(() -> jobs.state(job));
+      while (state.isEmpty() && !context.isOver()) {
+        context.pause(LOOK_AGAIN_AFTER); // Until there is an answer.
+        state = RecordedTable.ofCall(() -> jobs.state(job));
       }
+      return state.isEmpty() || state.get() == JobNodes.State.GONE;
     }
 
     private Begun begin(Action action) {
