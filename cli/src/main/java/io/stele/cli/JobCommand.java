@@ -53,6 +53,7 @@ final class JobCommand implements Runnable {
   static final class Input {
     @Mixin private ColumnOptions columns;
     @Mixin private RangeOptions range;
+    @Mixin private TimeOptions times;
 
     @Option(
         names = "--versions",
@@ -63,7 +64,11 @@ final class JobCommand implements Runnable {
     private int versions = Integer.MAX_VALUE;
 
     TableInput of(String table, CommandSpec spec) {
-      RowQuery query = RowQuery.ALL.range(range.of(spec.commandLine())).versions(versions);
+      RowQuery query =
+          RowQuery.ALL
+              .range(range.of(spec.commandLine()))
+              .times(times.of(spec.commandLine()))
+              .versions(versions);
       return new TableInput(table, columns.restrict(query));
     }
   }

@@ -6,7 +6,10 @@ import io.stele.model.Column;
 import io.stele.model.LocalityGroup;
 import io.stele.model.Principal;
 import io.stele.model.SteleException;
+import io.stele.model.TimeRange;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.ITypeConverter;
@@ -76,6 +79,23 @@ final class OptionValue {
             "write a whole number from 1 to 999999999, not \"" + text + "\"");
       }
       return Integer.valueOf(text);
+    }
+  }
+
+  /** A time such as {@code 2026-11-01T00:00:00Z}, or microseconds since 1970; in microseconds. */
+  static final class Micros implements ITypeConverter<Long> {
+    @Override
+    public Long convert(String text) {
+      try {
+        return text.matches("\\d{1,18}")
+            ? Long.valueOf(text)
+            : of(text, time -> TimeRange.since(Instant.parse(time)).fromMicros());
+      } catch (DateTimeParseException wrong) {
+        throw new TypeConversionException(
+            "write a time such as 2026-11-01T00:00:00Z, or microseconds since 1970, not \""
+                + text
+                + "\"");
+      }
     }
   }
 

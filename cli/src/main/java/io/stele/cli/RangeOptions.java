@@ -46,7 +46,8 @@ final class RangeOptions {
     return new RowRange(from, to);
   }
 
-  private static CommandLine run(CommandLine command) {
+  /** The command that was run: {@code command}, or its subcommand. */
+  static CommandLine run(CommandLine command) {
     CommandLine.ParseResult parsed = command.getParseResult();
     return parsed != null && parsed.hasSubcommand()
         ? parsed.subcommand().commandSpec().commandLine()

@@ -117,6 +117,16 @@ class JobCommandIT {
   }
 
   @Test
+  void cellsAreReadByTheirTimestamps() {
+    assertThat(succeeded("job", "count", "web", "--since", "1010", "--until", "1050"))
+        .contains("40 rows");
+    assertThat(succeeded("job", "count", "web", "--since", "1970-01-01T00:00:00.001100Z"))
+        .contains("100 rows");
+    refused(ExitCode.USAGE, "--until", "job", "count", "web", "--since", "9", "--until", "8");
+    refused(ExitCode.USAGE, "microseconds since 1970", "job", "count", "web", "--since", "today");
+  }
+
+  @Test
   void statisticsAreShownByFamilyAndByPrefix() {
     List<String> lines =
         succeeded("job", "stats", "web", "--prefix-bytes", "4")
