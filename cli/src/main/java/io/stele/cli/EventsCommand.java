@@ -101,11 +101,21 @@ final class EventsCommand implements Callable<Integer> {
     if (of.contains("/")) {
       return stele.admin().tabletEvents(of);
     }
-    if (of.contains(":") || of.chars().filter(c -> c == '_').count() >= 2) {
-      return stele.admin().events().stream()
-          .filter(one -> one.server().filter(id -> ServerCommand.isCalled(id, of)).isPresent())
-          .toList();
+    boolean maybeServer = of.contains(":") || of.matches("[^_]+_\\d+_\\d+");
+    if (!maybeServer || isTable(stele)) {
+      return stele.admin().events(of);
     }
-    return stele.admin().events(of);
+    List<TabletEvent> events =
+        stele.admin().events().stream()
+            .filter(one -> one.server().filter(id -> ServerCommand.isCalled(id, of)).isPresent())
+            .toList();
+    if (events.isEmpty()) { // A dead server has events: else it is known only if it runs.
+      ServerCommand.find(stele.admin().clusterStatus().servers(), of);
+    }
+    return events;
+  }
+
+  private boolean isTable(Stele stele) throws IOException {
+    return stele.admin().listTables().stream().anyMatch(table -> table.name().equals(of));
   }
 }

@@ -25,7 +25,9 @@ enum ExitCode {
   /** There is one of that name already; nothing was changed. */
   ALREADY_EXISTS(8),
   /** Interrupted. */
-  INTERRUPTED(130);
+  INTERRUPTED(130),
+  /** Nobody reads the output any more: as shells report a program that SIGPIPE has ended. */
+  OUTPUT_CLOSED(141);
 
   private final int number;
 
@@ -56,6 +58,8 @@ enum ExitCode {
     } else if (failure instanceof java.io.FileNotFoundException
         || failure instanceof java.nio.file.NoSuchFileException) {
       return NOT_FOUND;
+    } else if (failure instanceof StandardOutput.ClosedException) {
+      return OUTPUT_CLOSED;
     } else if (failure instanceof java.io.InterruptedIOException
         || failure instanceof InterruptedException) {
       return INTERRUPTED;

@@ -17,6 +17,9 @@ final class Failures {
   static int report(Throwable failure, CommandLine command) {
     PrintWriter err = command.getErr();
     Throwable known = unwrapped(failure);
+    if (known instanceof StandardOutput.ClosedException) {
+      return ExitCode.of(known).number(); // Whoever ended the reader knows.
+    }
     lines(known).forEach(err::println);
     boolean stacktrace = command.getParseResult() != null && wantsStacktrace(command);
     if (stacktrace) {
@@ -44,6 +47,11 @@ final class Failures {
 
   private static String text(Throwable failure) {
     String message = failure.getMessage();
+    if (failure instanceof OutOfMemoryError) {
+      return "this command has not enough memory, "
+          + TextTable.size(Runtime.getRuntime().maxMemory())
+          + " for Java: give it more, such as STELE_OPTS=-Xmx2g, or ask for less at once";
+    }
     if (failure instanceof SteleException && message != null) {
       return message;
     }
@@ -63,9 +71,10 @@ final class Failures {
   }
 
   private static Throwable unwrapped(Throwable failure) {
-    return failure instanceof UncheckedIOException && failure.getCause() != null
-        ? failure.getCause()
-        : failure;
+    boolean wraps =
+        failure instanceof UncheckedIOException
+            || failure.getCause() instanceof Error; // As picocli reports one of a subcommand.
+    return wraps && failure.getCause() != null ? failure.getCause() : failure;
   }
 
   private static boolean wantsStacktrace(CommandLine command) {

@@ -58,8 +58,7 @@ final class GetCommand implements Callable<Integer> {
                 .orElse("table " + table + " has no row \"" + row + "\""));
       }
       if (raw) {
-        System.out.write(found.get().cells().get(0).value().toByteArray());
-        System.out.flush();
+        found.get().cells().get(0).value().writeTo(StandardOutput.ofProcess());
       } else {
         read.print(found.get(), spec.commandLine().getOut());
       }

@@ -3,6 +3,7 @@ package io.stele.cli;
 import io.stele.cli.demo.DemoCommand;
 import io.stele.client.Stele;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import picocli.CommandLine;
@@ -45,7 +46,7 @@ import picocli.CommandLine.IVersionProvider;
       "  stele yarn start            run it on your Hadoop",
       "  stele COMMAND --help        show what a command does, with examples",
       "",
-      "Exit codes: 0 success, 1 failure, 2 wrong usage, 3 not found, 4 refused, 5 try later, 6 may or may not be applied, 7 damaged file, 8 exists already, 130 interrupted."
+      "Exit codes: 0 success, 1 failure, 2 wrong usage, 3 not found, 4 refused, 5 try later, 6 may or may not be applied, 7 damaged file, 8 exists already, 130 interrupted, 141 nobody reads the output any more."
     })
 public final class Main {
   private Main() {}
@@ -56,7 +57,26 @@ public final class Main {
     boolean verbose = List.of(args).contains("--verbose") || List.of(args).contains("-v");
     String wanted = System.getenv().getOrDefault("STELE_LOG", verbose ? "INFO" : "OFF");
     System.setProperty("stele.log", System.getProperty("stele.log", wanted + ", console"));
-    System.exit(commandLine().execute(args));
+    System.exit(run(commandLine(), args));
+  }
+
+  /** Runs the command line {@code args}; returns what to exit with. */
+  static int run(CommandLine line, String... args) {
+    try {
+      int code = line.execute(args);
+      line.getOut().flush(); // What is not a whole line yet.
+      return code;
+    } catch (UncheckedIOException | OutOfMemoryError failure) {
+      return Failures.report(failure, line);
+    }
+  }
+
+  private static int execute(CommandLine.ParseResult parsed) {
+    try {
+      return new CommandLine.RunLast().execute(parsed);
+    } catch (UncheckedIOException failure) { // Of printing help: picocli would show its stack.
+      return Failures.report(failure, parsed.commandSpec().commandLine());
+    }
   }
 
   /** The command line, ready to execute. */
@@ -67,9 +87,10 @@ public final class Main {
   /** The same, with commands made by {@code factory}. */
   static CommandLine commandLine(CommandLine.IFactory factory) {
     CommandLine line = OptionValue.register(new CommandLine(new Main(), factory));
-    line.setOut(new PrintWriter(System.out, true, StandardCharsets.UTF_8));
+    line.setOut(StandardOutput.ofProcess().printer());
     line.setErr(new PrintWriter(System.err, true, StandardCharsets.UTF_8));
     line.registerConverter(org.apache.hadoop.fs.Path.class, org.apache.hadoop.fs.Path::new);
+    line.setExecutionStrategy(Main::execute);
     line.setExpandAtFiles(false);
     line.setAbbreviatedOptionsAllowed(false);
     line.setCaseInsensitiveEnumValuesAllowed(true);

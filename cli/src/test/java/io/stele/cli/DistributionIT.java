@@ -1,6 +1,7 @@
 package io.stele.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -151,6 +152,14 @@ class DistributionIT {
     Launcher.Ended drop = Launcher.run("table", "drop", "t");
     assertThat(drop.code()).isEqualTo(ExitCode.USAGE.number());
     assertThat(drop.output()).contains("--yes");
+  }
+
+  @Test
+  void outputThatDoesNotFitIsAFailure() throws Exception {
+    Path full = Path.of("/dev/full");
+    assumeTrue(Files.exists(full), "a device that is always full");
+    Process process = Launcher.start(full, "conf");
+    assertThat(process.waitFor()).isEqualTo(ExitCode.FAILED.number());
   }
 
   @Test

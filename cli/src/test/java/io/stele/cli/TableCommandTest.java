@@ -151,8 +151,24 @@ class TableCommandTest {
         .satisfies(ran -> assertThat(ran.err()).contains("table web has no row \"b\""));
     assertThat(run("get", "web", "a", "-c", "g").err())
         .contains("row \"a\" of table web has no cell in g");
-    assertThat(run("events", "localhost:1").out())
-        .isEqualTo("There are no events of localhost:1.\n");
+    for (String server : List.of("localhost:1", "localhost_1_1")) {
+      assertThat(run("events", server))
+          .satisfies(ran -> assertThat(ran.exit()).isEqualTo(ExitCode.NOT_FOUND.number()))
+          .satisfies(
+              ran ->
+                  assertThat(ran.err())
+                      .contains("there is no server " + server, "`stele server list` shows"));
+    }
+  }
+
+  @Test
+  void eventsOfATableAreShownWhateverItsNameLooksLike() throws Exception {
+    for (String table : List.of("my_web_table", "web_1_2")) {
+      run("table", "create", table, "f");
+      assertThat(run("events", table).out()).as(table).contains("loaded");
+    }
+    assertThat(run("events", "my_other_table").exit()).isEqualTo(ExitCode.NOT_FOUND.number());
+    assertThat(run("events", cluster.servers().get(0).toString()).out()).contains("loaded");
   }
 
   @Test
