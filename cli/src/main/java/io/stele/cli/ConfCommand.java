@@ -24,6 +24,9 @@ import picocli.CommandLine.Spec;
       "  stele conf yarn           only keys with \"yarn\" in the name"
     })
 final class ConfCommand implements java.util.concurrent.Callable<Integer> {
+  private static final String OF_JOBS =
+      "; keys of MapReduce jobs, mapreduce.stele.*, are in docs/mapreduce.md";
+
   @Mixin private ClusterOptions cluster;
   @Spec private CommandSpec spec;
 
@@ -45,7 +48,8 @@ final class ConfCommand implements java.util.concurrent.Callable<Integer> {
               + "\"; "
               + (text.startsWith("stele.")
                   ? "did you mean " + Keys.nearest(text) + "?"
-                  : "`stele conf` shows all keys"));
+                  : "`stele conf` shows all keys")
+              + OF_JOBS);
     }
     for (Key<?> key : new TreeMap<>(Keys.all()).values()) {
       if (key.name().contains(text)) {
@@ -59,6 +63,9 @@ final class ConfCommand implements java.util.concurrent.Callable<Integer> {
                     : "   (default: " + key.defaultText() + ")"));
         out.println("    " + key.doc() + " Allowed: " + key.allowed() + ".");
       }
+    }
+    if (text.isEmpty()) {
+      out.println(OF_JOBS.substring(2));
     }
     return ExitCode.DONE.number();
   }

@@ -22,9 +22,11 @@ class ConfCommandTest {
             new Ran(
                 ExitCode.NOT_FOUND.number(),
                 "",
-                "stele: no configuration key contains \"nosuchkey\"; `stele conf` shows all keys\n"));
+                "stele: no configuration key contains \"nosuchkey\"; `stele conf` shows all keys;"
+                    + " keys of MapReduce jobs, mapreduce.stele.*, are in docs/mapreduce.md\n"));
+    assertThat(conf().out()).contains("mapreduce.stele.*, are in docs/mapreduce.md");
     assertThat(conf("stele.zookeeper.qorum").err())
-        .endsWith("did you mean stele.zookeeper.quorum?\n");
+        .contains("did you mean stele.zookeeper.quorum?");
     assertThat(conf("yarn").out()).contains("stele.yarn.");
   }
 

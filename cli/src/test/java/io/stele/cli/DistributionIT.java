@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -63,6 +64,20 @@ class DistributionIT {
             "stele-store.jar",
             "stele-yarn-app.jar",
             "zstd-jni.jar");
+  }
+
+  @Test
+  void theReadmeRefersToWhatIsThere() throws IOException {
+    String text = Files.readString(Launcher.home().resolve("README.md"));
+    List<String> links =
+        Pattern.compile("\\]\\((?!https?:|#)([^)#]+)")
+            .matcher(text)
+            .results()
+            .map(link -> link.group(1))
+            .distinct()
+            .toList();
+    assertThat(links).contains("docs/tables.md");
+    assertThat(links).allSatisfy(link -> assertThat(Launcher.home().resolve(link)).exists());
   }
 
   @Test
