@@ -1,5 +1,6 @@
 package io.stele.cli;
 
+import io.stele.client.RowTooLargeException;
 import io.stele.model.SteleException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -47,6 +48,12 @@ final class Failures {
 
   private static String text(Throwable failure) {
     String message = failure.getMessage();
+    if (failure instanceof RowTooLargeException large) {
+      return "row \""
+          + large.row()
+          + "\" is larger than this command reads with its memory: give it more, such as"
+          + " STELE_OPTS=-Xmx2g, or read fewer columns or versions";
+    }
     if (failure instanceof OutOfMemoryError) {
       return "this command has not enough memory, "
           + TextTable.size(Runtime.getRuntime().maxMemory())
@@ -73,7 +80,7 @@ final class Failures {
   private static Throwable unwrapped(Throwable failure) {
     boolean wraps =
         failure instanceof UncheckedIOException
-            || failure.getCause() instanceof Error; // As picocli reports one of a subcommand.
+            || failure instanceof CommandLine.ExecutionException; // An Error of a subcommand.
     return wraps && failure.getCause() != null ? failure.getCause() : failure;
   }
 

@@ -22,12 +22,14 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Each line has row, column, time and value, separated by tabs. Bytes that are not text are shown as \\xNN.",
-      "Exits with 3 if there is no such row, or if it has no cell in the columns asked for.",
+      "Exits with 3 if there is no such row, or if none of its cells is asked for.",
       "",
       "Examples:",
       "  stele get webtable com.example/",
       "  stele get webtable com.example/ -c contents: --raw > page.html",
       "  stele get webtable com.example/ -c anchor --versions 3",
+      "  stele get webtable com.example/ --versions all --since 2026-01-31T00:00:00Z",
+      "  stele get webtable -- -row              a row that begins with '-'",
       "",
       "Next: stele scan webtable --prefix com.example"
     })
@@ -47,8 +49,9 @@ final class GetCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
+    RowQuery query = read.restrict(RowQuery.ALL, spec.commandLine());
     try (Stele stele = Stele.connect(cluster.configuration())) {
-      Optional<Row> found = stele.table(table).readRow(row, read.restrict(RowQuery.ALL));
+      Optional<Row> found = ReadOptions.table(stele, table).readRow(row, query);
       if (found.isEmpty()) {
         throw SteleException.notFound(
             read.columns()

@@ -3,13 +3,16 @@ package io.stele.cli;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
 import io.stele.model.Column;
+import io.stele.model.Filter;
+import io.stele.model.FilterText;
+import io.stele.model.Limits;
 import io.stele.model.LocalityGroup;
 import io.stele.model.Principal;
 import io.stele.model.SteleException;
-import io.stele.model.TimeRange;
+import io.stele.model.Timestamps;
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.format.DateTimeParseException;
 import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.ITypeConverter;
@@ -30,6 +33,7 @@ final class OptionValue {
         .registerConverter(Long.class, text -> of(text, number(Long::valueOf)))
         .registerConverter(Codec.class, text -> of(text, GroupText::codec))
         .registerConverter(Duration.class, text -> of(text, FamilyText::parseTime))
+        .registerConverter(Filter.class, text -> of(text, FilterText::parse))
         .registerConverter(Principal.class, text -> of(text, Principal::parse));
   }
 
@@ -70,6 +74,59 @@ final class OptionValue {
     }
   }
 
+  /** A time such as {@code 10m}; a bare number is one of seconds. */
+  static final class Seconds implements ITypeConverter<Duration> {
+    @Override
+    public Duration convert(String text) {
+      return of(text, all -> FamilyText.parseTime(all.matches("\\d+") ? all + "s" : all));
+    }
+  }
+
+  /** How many versions: a whole number from 1, or {@code all}. */
+  static final class Versions implements ITypeConverter<Integer> {
+    @Override
+    public Integer convert(String text) {
+      return text.equals("all") ? Integer.MAX_VALUE : new Count().convert(text);
+    }
+  }
+
+  /** A timestamp, in microseconds, written as such or as {@code get} shows it. */
+  static final class Timestamp implements ITypeConverter<Long> {
+    private static final Instant FIRST = Instant.parse("1971-01-01T00:00:00Z");
+
+    @Override
+    public Long convert(String text) {
+      return of(text, text.matches("[-+]?\\d+") ? Timestamp::micros : Timestamp::ofTime);
+    }
+
+    private static long micros(String text) {
+      long micros = number(Long::valueOf).apply(text);
+      Limits.checkTimestamp(micros);
+      Instant time = Timestamps.time(micros);
+      if (time.isBefore(FIRST)) {
+        throw SteleException.refused(
+            text
+                + " microseconds are "
+                + time
+                + ": timestamps are in microseconds since 1970, not in milliseconds; if that time is"
+                + " meant, write it instead of the number");
+      }
+      return micros;
+    }
+
+    private static long ofTime(String text) {
+      try {
+        return Timestamps.micros(Instant.parse(text));
+      } catch (DateTimeException wrong) {
+        throw new IllegalArgumentException(
+            "write a time such as 2026-01-31T12:00:00Z, or microseconds since 1970, not \""
+                + text
+                + "\"",
+            wrong);
+      }
+    }
+  }
+
   /** A whole number from 1. */
   static final class Count implements ITypeConverter<Integer> {
     @Override
@@ -79,23 +136,6 @@ final class OptionValue {
             "write a whole number from 1 to 999999999, not \"" + text + "\"");
       }
       return Integer.valueOf(text);
-    }
-  }
-
-  /** A time such as {@code 2026-11-01T00:00:00Z}, or microseconds since 1970; in microseconds. */
-  static final class Micros implements ITypeConverter<Long> {
-    @Override
-    public Long convert(String text) {
-      try {
-        return text.matches("\\d{1,18}")
-            ? Long.valueOf(text)
-            : of(text, time -> TimeRange.since(Instant.parse(time)).fromMicros());
-      } catch (DateTimeParseException wrong) {
-        throw new TypeConversionException(
-            "write a time such as 2026-11-01T00:00:00Z, or microseconds since 1970, not \""
-                + text
-                + "\"");
-      }
     }
   }
 

@@ -3,7 +3,9 @@ package io.stele.cli;
 import io.stele.client.Stele;
 import io.stele.model.Bytes;
 import io.stele.model.Column;
+import io.stele.model.Limits;
 import io.stele.model.Mutation;
+import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -23,14 +25,16 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "A column is FAMILY:QUALIFIER; the qualifier may be empty. In rows, qualifiers and values, write \\xNN for a byte and",
-      "\\\\ for a backslash. The value - stands for the bytes of standard input.",
-      "To delete a row, use `stele table delete-rows`. No command deletes a single cell: programs do, with Mutation.deleteColumn.",
+      "\\\\ for a backslash. The value - stands for the bytes of standard input; write \\x2d for the value '-' itself.",
       "",
       "Examples:",
       "  stele put webtable com.example/ contents: '<html>hello</html>' language: en",
       "  stele put webtable com.example/ contents: - < page.html",
+      "  stele put webtable -- -row language: en     a row that begins with '-'",
+      "  stele put webtable com.example/ language: en \\",
+      "    --timestamp 2026-01-31T12:00:00Z",
       "",
-      "Next: stele get webtable com.example/"
+      "Next: stele get webtable com.example/; `stele delete` deletes a row, or columns of it"
     })
 final class PutCommand implements Callable<Integer> {
   private static final String STANDARD_INPUT = "-";
@@ -54,8 +58,10 @@ final class PutCommand implements Callable<Integer> {
 
   @Option(
       names = "--timestamp",
-      paramLabel = "MICROS",
-      description = "Microseconds since 1970 (default: the server's time).")
+      paramLabel = "TIME",
+      converter = OptionValue.Timestamp.class,
+      description =
+          "A time such as 2026-01-31T12:00:00Z, or microseconds since 1970 (default: the server's time).")
   private Optional<Long> timestamp = Optional.empty();
 
   @Override
@@ -70,7 +76,7 @@ final class PutCommand implements Callable<Integer> {
       Column column = OptionValue.of(cells.get(i), Column::parse, spec);
       Bytes value =
           cells.get(i + 1).equals(STANDARD_INPUT)
-              ? Bytes.wrap(System.in.readAllBytes())
+              ? standardInput()
               : OptionValue.of(cells.get(i + 1), Bytes::parse, spec);
       mutation =
           timestamp.isPresent()
@@ -81,5 +87,12 @@ final class PutCommand implements Callable<Integer> {
       stele.table(table).mutate(mutation);
     }
     return ExitCode.DONE.number();
+  }
+
+  /** All of it, unless it is more than a mutation may have. */
+  private Bytes standardInput() throws IOException {
+    Bytes value = Bytes.wrap(System.in.readNBytes((int) Limits.MUTATION_BYTES_MAX + 1));
+    Limits.checkMutationBytes(row, value.length());
+    return value;
   }
 }

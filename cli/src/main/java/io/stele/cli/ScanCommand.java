@@ -2,11 +2,17 @@ package io.stele.cli;
 
 import io.stele.client.Rows;
 import io.stele.client.Stele;
+import io.stele.client.Table;
+import io.stele.model.Filter;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -27,6 +33,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  stele scan webtable --prefix org.apache -c language:",
       "  stele scan webtable --from com.a --to com.b --limit 1000",
+      "  stele scan webtable -c language: --filter 'value_is(\"en\")'",
       "  stele scan webtable --keys --limit 0        show every key",
       "  stele scan webtable --count                 show the number of rows and cells"
     })
@@ -50,7 +57,11 @@ final class ScanCommand implements Callable<Integer> {
   @Option(names = "--keys", description = "Show only the keys.")
   private boolean keys;
 
-  @Option(names = "--count", description = "Show only the number of rows and cells.")
+  @Option(
+      names = "--count",
+      description =
+          "Show only the number of rows, and of the cells in them that --versions, -c and the other"
+              + " options let through; counts all rows unless --limit is given.")
   private boolean count;
 
   @Override
@@ -61,14 +72,15 @@ final class ScanCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--limit must not be negative, as " + most + " is; 0 shows all rows");
     }
-    RowQuery query = read.restrict(RowQuery.ALL.range(range.of(spec.commandLine())));
+    CommandLine command = spec.commandLine();
+    RowQuery query = needed(read.restrict(RowQuery.ALL.range(range.of(command)), command));
     // One more than is shown tells whether there are more.
     RowQuery limited = most > 0 ? query.limit(most + 1) : query;
     long rows = 0;
     long cells = 0;
     boolean more = false;
     try (Stele stele = Stele.connect(cluster.configuration());
-        Rows found = stele.table(table).readRows(limited)) {
+        Rows found = table(stele, most).readRows(limited)) {
       for (Optional<Row> row = found.readOn(); row.isPresent() && !more; row = found.readOn()) {
         more = most > 0 && rows == most;
         if (!more) {
@@ -91,6 +103,26 @@ final class ScanCommand implements Callable<Integer> {
               "(the first " + most + " rows; there are more: use --limit N, or --limit 0 for all)");
     }
     return ExitCode.DONE.number();
+  }
+
+  /** All rows are hardly read again soon: they are not to push others out of the caches. */
+  private Table table(Stele stele, long most) throws IOException {
+    Table whole = ReadOptions.table(stele, table);
+    return most == 0 ? whole.readOnce() : whole;
+  }
+
+  /** The query, without what is only counted, or neither shown nor counted. */
+  private RowQuery needed(RowQuery query) {
+    if (!keys && !count) {
+      return query;
+    }
+    List<Filter> filters = new ArrayList<>();
+    query.filter().ifPresent(filters::add);
+    if (!count) {
+      filters.add(new Filter.CellsPerRowLimit(1));
+    }
+    filters.add(new Filter.StripValue());
+    return query.filter(new Filter.Chain(filters));
   }
 
   private void show(Row row, PrintWriter out) {

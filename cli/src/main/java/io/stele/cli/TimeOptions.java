@@ -11,7 +11,7 @@ final class TimeOptions {
   @Option(
       names = "--since",
       paramLabel = "TIME",
-      converter = OptionValue.Micros.class,
+      converter = OptionValue.Timestamp.class,
       description =
           "Only cells with timestamps from this time on, such as 2026-11-01T00:00:00Z, or in"
               + " microseconds since 1970.")
@@ -20,7 +20,7 @@ final class TimeOptions {
   @Option(
       names = "--until",
       paramLabel = "TIME",
-      converter = OptionValue.Micros.class,
+      converter = OptionValue.Timestamp.class,
       description = "Only cells with timestamps before this time.")
   private Optional<Long> until = Optional.empty();
 
