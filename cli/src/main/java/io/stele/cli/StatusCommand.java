@@ -50,6 +50,9 @@ final class StatusCommand implements Callable<Integer> {
             server.webAddress().map(address -> "http://" + address + "/").orElse(""));
       }
       text.lines("").forEach(out::println);
+      if (!stele.admin().isBalanced()) {
+        out.println("balancing is off (stele balance on starts it again)");
+      }
       printAttention(status, out);
     }
     return ExitCode.DONE.number();
