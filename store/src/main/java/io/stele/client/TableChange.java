@@ -17,9 +17,6 @@ import java.util.Optional;
  */
 public final class TableChange {
   private static final String SEPARATOR = "/";
-  private static final String TO_FIND_OUT =
-      "`stele table changes` shows the changes under way, `stele table describe` what a table is"
-          + " now";
 
   private final ClusterCalls calls;
   private final String table;
@@ -132,7 +129,7 @@ public final class TableChange {
   public void await(Duration timeout) throws IOException {
     calls.untilDone(
         what,
-        TO_FIND_OUT,
+        "`stele table change " + id() + "` shows how far it is, or why it cannot be made",
         timeout,
         attempts -> {
           TableChangeProto answer = calls.ask(attempts, ask);

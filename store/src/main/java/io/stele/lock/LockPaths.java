@@ -69,7 +69,9 @@ public final class LockPaths {
   public static String tableName(String name) {
     if (name.isEmpty() || name.contains("/") || name.equals(".") || name.equals("..")) {
       throw SteleException.refused(
-          "\"" + name + "\" cannot name a table: a name must not contain '/'");
+          "\""
+              + name
+              + "\" cannot name a table: a name is 1 to 128 letters, digits, '_', '-' and '.'");
     }
     return NAMES + "/" + name;
   }
