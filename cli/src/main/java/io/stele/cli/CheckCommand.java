@@ -51,10 +51,12 @@ final class CheckCommand implements Callable<Integer> {
   static final class Wait {
     @Option(
         names = "--wait",
-        paramLabel = "SECONDS",
+        paramLabel = "TIME",
+        converter = OptionValue.Seconds.class,
         description =
-            "Pause before the second check (default: 15). Must be longer than tablets are unserved when a server dies.")
-    private int seconds = 15;
+            "Pause before the second check, such as 30s; a bare number is seconds (default: 15s). Must be longer than tablets"
+                + " are unserved when a server dies.")
+    private Duration time = Duration.ofSeconds(15);
   }
 
   @Spec private CommandSpec spec;
@@ -75,7 +77,7 @@ final class CheckCommand implements Callable<Integer> {
                 runtime, config.zookeeperQuorum(), config.name(), config.sessionTimeout());
         Transport transport = new NetworkTransport(conf, runtime, "localhost");
         ClusterCheck check = new ClusterCheck(conf, runtime, fs, locks, transport)) {
-      return check.check(Duration.ofSeconds(wait.seconds), data);
+      return check.check(wait.time, data);
     }
   }
 

@@ -13,6 +13,7 @@ import io.stele.mapreduce.jobs.TableOutput;
 import io.stele.mapreduce.jobs.TableStatistics;
 import io.stele.mapreduce.jobs.VerifyTable;
 import io.stele.model.RowQuery;
+import io.stele.model.SteleException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
@@ -23,7 +24,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -48,7 +48,7 @@ import picocli.CommandLine.Spec;
       "",
       "Next: stele job copy --help shows the options of one of them"
     })
-final class JobCommand implements Runnable {
+final class JobCommand {
   /** What jobs read. */
   static final class Input {
     @Mixin private ColumnOptions columns;
@@ -58,7 +58,7 @@ final class JobCommand implements Runnable {
     @Option(
         names = "--versions",
         paramLabel = "N",
-        converter = OptionValue.Count.class,
+        converter = OptionValue.Versions.class,
         description =
             "Read at most this many versions of each column, newest first (default: all).")
     private int versions = Integer.MAX_VALUE;
@@ -74,14 +74,6 @@ final class JobCommand implements Runnable {
   }
 
   @Spec private CommandSpec spec;
-
-  @Override
-  public void run() {
-    throw new ParameterException(
-        spec.commandLine(),
-        "Missing subcommand: count, stats, copy, compare, verify, export-avro, import-avro or"
-            + " import-text");
-  }
 
   private int run(ClusterOptions cluster, TableJob job) throws Exception {
     return new JobRun(spec.commandLine()).run(job, cluster.configuration());
@@ -292,9 +284,15 @@ final class JobCommand implements Runnable {
     private Optional<java.nio.file.Path> schema = Optional.empty();
 
     Optional<RecordMapping<GenericRecord>> mapping() throws IOException {
-      return schema.isPresent()
-          ? Optional.of(RecordMapping.parse(Files.readString(schema.get())))
-          : Optional.empty();
+      if (schema.isEmpty()) {
+        return Optional.empty();
+      }
+      java.nio.file.Path file = schema.get();
+      if (!Files.isReadable(file) || Files.isDirectory(file)) {
+        throw SteleException.notFound(
+            "--schema " + file + ": there is no file that can be read there");
+      }
+      return Optional.of(RecordMapping.parse(Files.readString(file)));
     }
   }
 

@@ -16,7 +16,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -35,19 +34,13 @@ import picocli.CommandLine.Spec;
       "  stele log check",
       "  stele log accept-loss host_7021_1700000000000 user-7.log"
     })
-final class LogCommand implements Runnable {
+final class LogCommand {
   private static final int TABLETS_SHOWN = 20;
 
   @Spec private CommandSpec spec;
 
   private PrintWriter out() {
     return spec.commandLine().getOut();
-  }
-
-  @Override
-  public void run() {
-    throw new ParameterException(
-        spec.commandLine(), "Missing subcommand: one of check, accept-loss");
   }
 
   @Command(

@@ -33,13 +33,8 @@ import picocli.CommandLine.Spec;
       "",
       "Next: stele tablet move moves a single tablet"
     })
-final class ServerCommand implements Runnable {
+final class ServerCommand {
   @Spec private CommandSpec spec;
-
-  @Override
-  public void run() {
-    throw new ParameterException(spec.commandLine(), "Missing subcommand: list, drain or restart");
-  }
 
   @Command(
       name = "list",
@@ -77,10 +72,13 @@ final class ServerCommand implements Runnable {
       @Option(names = "--undo", description = "Let the server take tablets again.") boolean undo,
       @Option(
               names = "--timeout",
-              paramLabel = "SECONDS",
-              description = "How long to wait until it has no tablets (default: ${DEFAULT-VALUE}).",
-              defaultValue = "300")
-          long seconds,
+              paramLabel = "TIME",
+              converter = OptionValue.Seconds.class,
+              description =
+                  "How long to wait until it has no tablets, such as 90s or 10m; a bare number is seconds (default:"
+                      + " ${DEFAULT-VALUE}).",
+              defaultValue = "300s")
+          Duration timeout,
       @Mixin WaitOptions wait,
       @Parameters(
               paramLabel = "SERVER",
@@ -95,7 +93,7 @@ final class ServerCommand implements Runnable {
         out.println("Server " + id.hostAndPort() + " takes tablets again.");
         return ExitCode.DONE.number();
       }
-      wait.within(Duration.ofSeconds(seconds))
+      wait.within(timeout)
           .finish(
               stele.admin().beginDrainServer(id),
               "Server " + id.hostAndPort() + " has no tablets and takes none until --undo.",
@@ -122,10 +120,12 @@ final class ServerCommand implements Runnable {
       @Option(names = "--all", description = "All servers that run now.") boolean all,
       @Option(
               names = "--timeout",
-              paramLabel = "SECONDS",
-              description = "How long to wait for each server (default: ${DEFAULT-VALUE}).",
-              defaultValue = "300")
-          long seconds,
+              paramLabel = "TIME",
+              converter = OptionValue.Seconds.class,
+              description =
+                  "How long to wait for each server, such as 90s or 10m; a bare number is seconds (default: ${DEFAULT-VALUE}).",
+              defaultValue = "300s")
+          Duration timeout,
       @Parameters(
               paramLabel = "SERVER",
               arity = "0..*",
@@ -144,7 +144,7 @@ final class ServerCommand implements Runnable {
               ? there.stream().map(ClusterStatus.Server::id).toList()
               : servers.stream().map(server -> find(there, server).id()).toList();
       for (ServerId server : chosen) {
-        stele.admin().restartServer(server, Duration.ofSeconds(seconds));
+        stele.admin().restartServer(server, timeout);
         out.println(
             "Server " + server.hostAndPort() + " has ended, and another has taken its place.");
       }

@@ -1,7 +1,10 @@
 package io.stele.cli;
 
+import static java.util.stream.Collectors.joining;
+
 import io.stele.client.ClusterStatus;
 import io.stele.client.Stele;
+import io.stele.client.Table;
 import io.stele.client.TableChange;
 import io.stele.client.TabletInfo;
 import io.stele.model.Bytes;
@@ -165,6 +168,14 @@ final class TableCommand {
     return values == null ? List.of() : values;
   }
 
+  /** What cannot be undone must be confirmed. */
+  private void requireYes(boolean sure, String command, String what) {
+    if (!sure) {
+      throw new ParameterException(
+          spec.commandLine().getSubcommands().get(command), what + ": add --yes to confirm");
+    }
+  }
+
   /** The families as new ones; text that is none is wrong usage. */
   private List<ColumnFamily> parsed(String command, List<String> texts) {
     try {
@@ -195,11 +206,9 @@ final class TableCommand {
   /** The groups asked for, with {@code codec} where they name none; the default one among them. */
   private static List<LocalityGroup> withCodec(Codec codec, List<String> texts) {
     List<LocalityGroup> groups = new ArrayList<>();
-    if (texts != null) {
-      for (String text : texts) {
-        LocalityGroup named = LocalityGroup.of(GroupText.name(text)).withCodec(codec);
-        groups.add(GroupText.change(named, text));
-      }
+    for (String text : orNone(texts)) {
+      LocalityGroup named = LocalityGroup.of(GroupText.name(text)).withCodec(codec);
+      groups.add(GroupText.change(named, text));
     }
     if (groups.stream().noneMatch(group -> group.name().equals(LocalityGroup.DEFAULT_NAME))) {
       groups.add(LocalityGroup.of(LocalityGroup.DEFAULT_NAME).withCodec(codec));
@@ -224,7 +233,7 @@ final class TableCommand {
         "  stele table alter webtable contents:versions=5,group=pages \\",
         "    --group pages:codec=zstd",
         "  stele table alter webtable --group pages:block=1m",
-        "  stele table alter webtable --drop-family language",
+        "  stele table alter webtable --drop-family language --yes",
         "  stele table alter webtable --reader user:alice --drop-reader group:analysts"
       })
   int alter(
@@ -245,8 +254,10 @@ final class TableCommand {
       @Option(
               names = "--drop-family",
               paramLabel = "FAMILY",
-              description = "Drop a family and all its data; may be repeated.")
+              description = "Drop a family and all its data; needs --yes; may be repeated.")
           List<String> dropped,
+      @Option(names = "--yes", description = "Confirm that a family's data is dropped.")
+          boolean sure,
       @Option(
               names = "--split-size",
               paramLabel = "SIZE",
@@ -262,7 +273,7 @@ final class TableCommand {
       @Mixin ReaderOptions readers,
       @Mixin ChangeOptions change)
       throws Exception {
-    List<String> changes = families == null ? List.of() : families;
+    List<String> changes = orNone(families);
     if (changes.isEmpty()
         && orNone(groups).isEmpty()
         && orNone(dropped).isEmpty()
@@ -275,6 +286,9 @@ final class TableCommand {
               + " --split-size, --hsync, --reader or --drop-reader");
     }
     parsed("alter", changes);
+    String gone = String.join(", ", orNone(dropped));
+    requireYes(
+        sure || gone.isEmpty(), "alter", "dropping " + gone + " of " + name + " deletes its data");
     try (Stele stele = Stele.connect(cluster.configuration())) {
       TableSchema before = stele.admin().describeTable(name);
       TableSchema after =
@@ -371,18 +385,43 @@ final class TableCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Compactions run by themselves. Use this after altering a table, or to free space at once.",
+        "Compactions run by themselves. Use this after altering a table, or to free space at once. The servers compact one after",
+        "the other. Exits with 6, and names them, if tablets may be left out because they moved meanwhile.",
         "",
         "Example:",
         "  stele table compact webtable"
       })
   int compact(@Mixin ClusterOptions cluster, @Parameters(paramLabel = "TABLE") String name)
       throws Exception {
+    List<TabletInfo> leftOut;
     try (Stele stele = Stele.connect(cluster.configuration())) {
+      Table table = stele.table(name);
+      List<TabletInfo> before = table.tablets();
       stele.admin().compactTable(name);
+      leftOut = leftOut(before, table.tablets());
+    }
+    if (!leftOut.isEmpty()) {
+      throw new SteleException(
+          SteleException.Code.OUTCOME_UNKNOWN,
+          "tablets that moved, split or merged meanwhile may not be compacted: "
+              + leftOut.stream().map(one -> one.id().toString()).collect(joining(", "))
+              + "; run the command again, with `stele balance off` if they move often");
     }
     out().println("Compacted table " + name + ".");
     return ExitCode.DONE.number();
+  }
+
+  /** The tablets that no server had all the while: each compacts those that it has when asked. */
+  static List<TabletInfo> leftOut(List<TabletInfo> before, List<TabletInfo> after) {
+    return after.stream()
+        .filter(
+            now ->
+                now.server().isEmpty()
+                    || before.stream()
+                        .noneMatch(
+                            then ->
+                                then.id().equals(now.id()) && then.server().equals(now.server())))
+        .toList();
   }
 
   @Command(
@@ -402,11 +441,7 @@ final class TableCommand {
       @Option(names = "--yes", description = "Confirm the deletion of all rows.") boolean sure,
       @Mixin ChangeOptions change)
       throws Exception {
-    if (!sure) {
-      throw new ParameterException(
-          spec.commandLine().getSubcommands().get("truncate"),
-          "truncating table " + name + " deletes all its data: add --yes to confirm");
-    }
+    requireYes(sure, "truncate", "truncating table " + name + " deletes all its data");
     try (Stele stele = Stele.connect(cluster.configuration())) {
       change.finish(
           stele.admin().beginDeleteRows(name, RowRange.ALL),
@@ -423,13 +458,11 @@ final class TableCommand {
       footer = {
         "",
         "This cannot be undone, so --yes is required. The cost depends on the number of tablets in the range, not of rows.",
-        "A range is required: to delete all rows, use `stele table truncate`. To delete one row, end the range before the row and",
-        "a zero byte. No command deletes a single cell: programs do, with Mutation.deleteColumn.",
+        "A range is required: to delete all rows, use `stele table truncate`; to delete one row, or columns of it, `stele delete`.",
         "",
         "Examples:",
         "  stele table delete-rows webtable --from com.a --to com.b --yes",
-        "  stele table delete-rows webtable --prefix com.example --yes",
-        "  stele table delete-rows webtable --from com.a/ --to 'com.a/\\x00' --yes"
+        "  stele table delete-rows webtable --prefix com.example --yes"
       })
   int deleteRows(
       @Mixin ClusterOptions cluster,
@@ -439,15 +472,12 @@ final class TableCommand {
       @Mixin ChangeOptions change)
       throws Exception {
     RowRange rows = range.of(spec.commandLine());
-    var command = spec.commandLine().getSubcommands().get("delete-rows");
     if (rows.equals(RowRange.ALL)) {
       throw new ParameterException(
-          command, "give --prefix, --from or --to; `stele table truncate` deletes all rows");
+          spec.commandLine().getSubcommands().get("delete-rows"),
+          "give --prefix, --from or --to; `stele table truncate` deletes all rows");
     }
-    if (!sure) {
-      throw new ParameterException(
-          command, "this deletes rows " + rows + " of table " + name + ": add --yes to confirm");
-    }
+    requireYes(sure, "delete-rows", "this deletes rows " + rows + " of table " + name);
     try (Stele stele = Stele.connect(cluster.configuration())) {
       change.finish(
           stele.admin().beginDeleteRows(name, rows),
@@ -475,11 +505,7 @@ final class TableCommand {
           boolean sure,
       @Mixin ChangeOptions change)
       throws Exception {
-    if (!sure) {
-      throw new ParameterException(
-          spec.commandLine().getSubcommands().get("drop"),
-          "dropping table " + name + " deletes all its data: add --yes to confirm");
-    }
+    requireYes(sure, "drop", "dropping table " + name + " deletes all its data");
     try (Stele stele = Stele.connect(cluster.configuration())) {
       change.finish(stele.admin().beginDropTable(name), "Dropped table " + name + ".", out());
     }

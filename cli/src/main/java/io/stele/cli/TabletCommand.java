@@ -6,6 +6,7 @@ import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
+import io.stele.model.SteleException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.List;
@@ -13,7 +14,6 @@ import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -33,14 +33,8 @@ import picocli.CommandLine.Spec;
       "",
       "Next: stele status shows the tablets in quarantine, and why they are there"
     })
-final class TabletCommand implements Runnable {
+final class TabletCommand {
   @Spec private CommandSpec spec;
-
-  @Override
-  public void run() {
-    throw new ParameterException(
-        spec.commandLine(), "Missing subcommand: move, split, merge or release");
-  }
 
   @Command(
       name = "move",
@@ -118,18 +112,17 @@ final class TabletCommand implements Runnable {
       throws Exception {
     PrintWriter out = spec.commandLine().getOut();
     try (Stele stele = Stele.connect(cluster.configuration())) {
-      boolean before = beginsWith(row, stele.table(table));
-      wait.finish(
-          stele.admin().beginMergeTablet(table, row),
-          (before ? "Merged: no" : "Nothing to merge: no")
-              + " tablet of "
-              + table
-              + " begins with row "
-              + row
-              + (before
-                  ? " any more."
-                  : "; `stele table describe " + table + "` shows the first rows."),
-          out);
+      if (!beginsWith(row, stele.table(table))) {
+        throw SteleException.notFound(
+            "nothing to merge: no tablet of "
+                + table
+                + " begins with row "
+                + row
+                + "; `stele table describe "
+                + table
+                + "` shows the first rows");
+      }
+      wait.finish(stele.admin().beginMergeTablet(table, row), "Merged at row " + row + ".", out);
     }
     return ExitCode.DONE.number();
   }

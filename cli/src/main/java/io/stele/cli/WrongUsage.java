@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import picocli.CommandLine;
+import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
@@ -37,14 +38,20 @@ final class WrongUsage {
   }
 
   private static String text(ParameterException wrong) {
-    List<String> words =
-        wrong instanceof UnmatchedArgumentException unmatched
-            ? unmatched.getUnmatched()
-            : List.of();
-    if (words.isEmpty()) {
-      return String.valueOf(wrong.getMessage());
-    }
     CommandLine command = wrong.getCommandLine();
+    List<String> words = List.of();
+    if (wrong instanceof UnmatchedArgumentException unmatched) {
+      words = unmatched.getUnmatched();
+    } else if (wrong instanceof MissingParameterException) {
+      words =
+          command.getUnmatchedArguments(); // A row may be among them, for it looks like an option.
+    }
+    if (words.isEmpty()) {
+      String text = String.valueOf(wrong.getMessage());
+      return text.equals("Missing required subcommand")
+          ? "say which: " + String.join(", ", command.getSubcommands().keySet())
+          : text;
+    }
     Optional<String> option = words.stream().filter(word -> word.startsWith("-")).findFirst();
     if (option.isPresent()) {
       return noOption(command, option.get().replaceFirst("=.*", ""));
@@ -61,7 +68,16 @@ final class WrongUsage {
             .filter(one -> !one.hidden())
             .flatMap(one -> Stream.of(one.names()))
             .toList();
-    return nearest(option, names).map(name -> text + "\nDid you mean: " + name).orElse(text);
+    // An option of one letter is near to any other.
+    Optional<String> meant =
+        option.startsWith("--") ? nearest(option, names) : Optional.<String>empty();
+    boolean maybeRow =
+        meant.isEmpty()
+            && command.getCommandSpec().positionalParameters().stream()
+                .anyMatch(one -> one.paramLabel().equals("ROW"));
+    return text
+        + meant.map(name -> "\nDid you mean: " + name).orElse("")
+        + (maybeRow ? "\nWrite `--` before a row that begins with `-`" : "");
   }
 
   /** The name that is at most two letters off, if there is one. */

@@ -60,15 +60,16 @@ final class YarnCommand {
       @Mixin ClusterOptions cluster,
       @Option(
               names = "--timeout",
-              paramLabel = "SECONDS",
-              defaultValue = "180",
-              description = "Wait at most this many seconds (default: 180).")
-          long seconds)
+              paramLabel = "TIME",
+              defaultValue = "180s",
+              converter = OptionValue.Seconds.class,
+              description =
+                  "Wait at most this long, such as 90s or 10m; a bare number is seconds (default: 180s).")
+          Duration timeout)
       throws Exception {
     Configuration conf = cluster.configuration();
     try (YarnSubmitter yarn = YarnSubmitter.connect(conf)) {
-      StartOptions options =
-          StartOptions.of(Distribution.serverJars()).withTimeout(Duration.ofSeconds(seconds));
+      StartOptions options = StartOptions.of(Distribution.serverJars()).withTimeout(timeout);
       ApplicationId id = yarn.start(options, this::progress);
       out().println("Stele runs as " + id + ", cluster \"" + Keys.CLUSTER_NAME.in(conf) + "\".");
       out().println("Next: stele table list; stele yarn status");
@@ -126,7 +127,13 @@ final class YarnCommand {
       description =
           "Change how many masters or tablet servers run, until Stele is stopped. Surplus servers give their tablets away first.",
       mixinStandardHelpOptions = true,
-      footer = {"", "A count of 0 ends all of them, so --yes is required then."})
+      footer = {
+        "",
+        "0 tablet servers needs --yes; at least one master stays.",
+        "",
+        "Example:",
+        "  stele yarn flex tabletserver 12"
+      })
   int flex(
       @Mixin ClusterOptions cluster,
       @Parameters(paramLabel = "KIND", description = "master or tabletserver.") String kind,
@@ -143,7 +150,7 @@ final class YarnCommand {
       yarn.flex(kind, count);
     }
     String servers = TextTable.count(count, tablets ? "tablet server" : kind);
-    out().println("Stele now runs " + servers + ". Next: stele yarn status");
+    out().println("Asked for " + servers + "; `stele yarn status` shows when they run.");
     return ExitCode.DONE.number();
   }
 
@@ -191,15 +198,17 @@ final class YarnCommand {
       @Mixin ClusterOptions cluster,
       @Option(
               names = "--timeout",
-              paramLabel = "SECONDS",
-              defaultValue = "120",
+              paramLabel = "TIME",
+              defaultValue = "120s",
+              converter = OptionValue.Seconds.class,
               description =
-                  "Kill it after this many seconds (default: 120). Killing loses no acknowledged write.")
-          long seconds)
+                  "Kill it after this long, such as 90s or 10m; a bare number is seconds (default: 120s). Killing loses no"
+                      + " acknowledged write.")
+          Duration timeout)
       throws Exception {
     Configuration conf = cluster.configuration();
     try (YarnSubmitter yarn = YarnSubmitter.connect(conf)) {
-      if (!yarn.stop(Duration.ofSeconds(seconds), this::progress)) {
+      if (!yarn.stop(timeout, this::progress)) {
         throw SteleException.notFound(
             "no Stele of cluster \"" + Keys.CLUSTER_NAME.in(conf) + "\" runs on this YARN");
       }

@@ -313,7 +313,7 @@ class SteleOnYarnIT {
     assertThat(cluster.run("get", "notes", "row1").out()).contains("hello").contains("at length");
     assertThat(cluster.run("table", "alter", "notes", "--group", "large:blok=1m"))
         .satisfies(refused(2, "blok=1m", "block="));
-    assertThat(cluster.run("table", "alter", "notes", "--drop-family", "body").exit()).isZero();
+    cluster.run("table", "alter", "notes", "--drop-family", "body", "--yes");
     assertThat(cluster.run("get", "notes", "row1").out()).doesNotContain("at length");
 
     assertThat(cluster.run("get", "nothere", "row1")).satisfies(refused(3, "nothere"));

@@ -1,10 +1,13 @@
 package io.stele.cli;
 
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
+import io.stele.client.TabletInfo;
 import io.stele.config.Keys;
 import io.stele.lock.CuratorLockService;
 import io.stele.lock.LockService;
@@ -94,7 +97,8 @@ class TableCommandTest {
 
   private Ran run(String... command) {
     List<String> arguments = new ArrayList<>(List.of(command));
-    arguments.addAll(List.of("--conf", scratch.resolve("conf").toString()));
+    int end = arguments.contains("--") ? arguments.indexOf("--") : arguments.size();
+    arguments.addAll(end, List.of("--conf", scratch.resolve("conf").toString()));
     return Ran.of(arguments);
   }
 
@@ -178,7 +182,10 @@ class TableCommandTest {
     for (String row : List.of("a", "z")) {
       table.mutate(Mutation.of(row).put("f", "q", "old").put("g", "q", "old"));
     }
-    assertThat(run("table", "alter", "web", "--drop-family", "f").err()).isEmpty();
+    assertThat(run("table", "alter", "web", "--drop-family", "f"))
+        .satisfies(ran -> assertThat(ran.exit()).isEqualTo(ExitCode.USAGE.number()))
+        .satisfies(ran -> assertThat(ran.err()).contains("dropping f of web", "--yes"));
+    assertThat(run("table", "alter", "web", "--drop-family", "f", "--yes").err()).isEmpty();
     assertThat(run("table", "alter", "web", "f:versions=2"))
         .satisfies(ran -> assertThat(ran.err()).isEmpty())
         .satisfies(ran -> assertThat(ran.exit()).isZero());
@@ -191,6 +198,97 @@ class TableCommandTest {
         .extracting(cell -> cell.family() + "=" + cell.value())
         .containsExactly("f=new", "g=old");
     assertThat(table.readRow(Bytes.of("z"), RowQuery.ALL).orElseThrow().cells()).hasSize(1);
+  }
+
+  @Test
+  void partsOfARowAreReadAndDeleted() throws Exception {
+    run("table", "create", "web", "f:versions=all", "g");
+    for (int year : List.of(2024, 2025, 2026)) {
+      String time = year + "-01-01T00:00:00Z";
+      assertThat(run("put", "--timestamp", time, "--", "web", "-row", "f:q", "of " + year).err())
+          .isEmpty();
+    }
+    assertThat(run("get", "web", "-row").err()).contains("Write `--` before a row");
+    assertThat(run("put", "--", "web", "-row", "g:", "\\x2d").err()).isEmpty();
+    assertThat(get("f", "--versions", "all")).isEqualTo("of 2026\nof 2025\nof 2024\n");
+    assertThat(get("f", "--versions", "all", "--since", "2025-01-01T00:00:00Z"))
+        .isEqualTo("of 2026\nof 2025\n");
+    assertThat(get("f", "--until", "2025-01-01T00:00:00Z")).isEqualTo("of 2024\n");
+    assertThat(get("f", "--versions", "all", "--filter", "value_is('of 2025')"))
+        .isEqualTo("of 2025\n");
+    assertThat(get("g")).isEqualTo("-\n");
+    assertThat(run("scan", "web", "--keys").out()).isEqualTo("-row\n");
+    assertThat(run("scan", "web", "--count", "--versions", "all", "-c", "f").out())
+        .isEqualTo("1 row, 3 cells\n");
+    assertThat(run("scan", "web", "--count", "--filter", "family_regex('g')").out())
+        .isEqualTo("1 row, 1 cell\n");
+    assertThat(run("delete", "web", "--", "-row", "f:q").err()).isEmpty();
+    assertThat(run("scan", "web", "--count", "--versions", "all").out())
+        .isEqualTo("1 row, 1 cell\n");
+    assertThat(run("delete", "web", "--", "-row").err()).isEmpty();
+    assertThat(run("scan", "web", "--count").out()).isEqualTo("0 rows, 0 cells\n");
+  }
+
+  /** The values that {@code get} shows of the row "-row". */
+  private String get(String family, String... options) {
+    List<String> words = new ArrayList<>(List.of("get", "-c", family));
+    words.addAll(List.of(options));
+    words.addAll(List.of("--", "web", "-row"));
+    return run(words.toArray(String[]::new))
+        .out()
+        .lines()
+        .map(line -> line.split("\t")[3] + "\n")
+        .collect(joining());
+  }
+
+  @Test
+  void aRowThatIsTooLargeForTheMemoryNamesTheOptionForIt() throws Exception {
+    run("table", "create", "web", "f");
+    for (String qualifier : List.of("a", "b", "c", "d", "e")) {
+      run("put", "web", "row", "f:" + qualifier, "more than ten bytes");
+    }
+    Table table = cluster.client().table("web").withRowBytesMax(30);
+    assertThatThrownBy(() -> rows(table))
+        .satisfies(
+            failure ->
+                assertThat(Failures.lines(failure).get(0)).contains("row \"row\"", "STELE_OPTS"));
+  }
+
+  @Test
+  void aCompactionNamesTheTabletsThatItMayHaveLeftOut() throws Exception {
+    run("table", "create", "web", "f", "--split-at", "m");
+    List<TabletInfo> before = cluster.client().table("web").tablets();
+    assertThat(run("table", "compact", "web").out()).isEqualTo("Compacted table web.\n");
+    cluster.startServer();
+    run("tablet", "move", "web", "z");
+    run("tablet", "split", "web", "c");
+    List<TabletInfo> after = cluster.client().table("web").tablets();
+    assertThat(TableCommand.leftOut(before, before)).isEmpty();
+    assertThat(TableCommand.leftOut(before, after)).contains(after.get(after.size() - 1));
+    assertThat(TableCommand.leftOut(before, after)).hasSizeGreaterThan(1);
+  }
+
+  @Test
+  void theStatusSaysThatBalancingIsOff() throws Exception {
+    assertThat(run("status").out()).doesNotContain("balancing is off");
+    run("balance", "off");
+    assertThat(run("status").out()).contains("balancing is off (stele balance on");
+  }
+
+  @Test
+  void aNameThatIsEmptyIsNotSaidToHaveASlash() throws Exception {
+    assertThat(run("table", "describe", "").err())
+        .contains("1 to 128 letters")
+        .doesNotContain("'/'");
+  }
+
+  @Test
+  void aChangeThatIsNotWaitedForAnyLongerNamesTheCommandForThat() throws Exception {
+    run("table", "create", "web", "f");
+    cluster.killServer(cluster.servers().get(0));
+    Ran ran = run("table", "truncate", "web", "--yes", "-D", "stele.client.timeout=2s");
+    assertThat(ran.exit()).as(ran.err()).isEqualTo(ExitCode.OUTCOME_UNKNOWN.number());
+    assertThat(ran.err()).contains("`stele table change web/clear-");
   }
 
   @Test
@@ -224,11 +322,10 @@ class TableCommandTest {
     assertThat(run("tablet", "split", "web", "m").out()).isEqualTo("Split at row m.\n");
     assertThat(run("tablet", "split", "web", "m").out())
         .isEqualTo("A tablet begins with row m already.\n");
-    assertThat(run("tablet", "merge", "web", "m").out())
-        .isEqualTo("Merged: no tablet of web begins with row m any more.\n");
+    assertThat(run("tablet", "merge", "web", "m").out()).isEqualTo("Merged at row m.\n");
     Ran again = run("tablet", "merge", "web", "m");
-    assertThat(again.exit()).isZero();
-    assertThat(again.out()).startsWith("Nothing to merge: no tablet of web begins with row m; ");
+    assertThat(again.exit()).isEqualTo(ExitCode.NOT_FOUND.number());
+    assertThat(again.err()).contains("nothing to merge: no tablet of web begins with row m; ");
   }
 
   @Test

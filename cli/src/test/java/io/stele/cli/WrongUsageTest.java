@@ -69,6 +69,43 @@ class WrongUsageTest {
   }
 
   @Test
+  void timesAndDurationsAreCheckedBeforeAClusterIsAsked() {
+    assertThat(refusal("put web row f: a --timestamp -5")).contains("not -5");
+    assertThat(refusal("put web row f: a --timestamp 1700000000000"))
+        .contains("1970-01-20T16:13:20Z", "microseconds since 1970, not in milliseconds");
+    assertThat(refusal("put web row f: a --timestamp yesterday")).contains("2026-01-31T12:00:00Z");
+    assertThat(refusal("get web row --since 2026-01-02T00:00:00Z --until 2026-01-01T00:00:00Z"))
+        .contains("--since is after --until");
+    assertThat(refusal("scan web --filter nothing")).contains("--filter", "value_regex");
+    for (String command :
+        List.of("yarn start", "yarn stop", "server drain x", "server restart x")) {
+      assertThat(refusal(command + " --timeout -5")).contains("--timeout", "such as 30d");
+    }
+    assertThat(refusal("check --wait 5x")).contains("--wait", "such as 30d");
+    for (String time : List.of("90", "90s")) {
+      assertThat(new OptionValue.Seconds().convert(time)).hasSeconds(90);
+    }
+  }
+
+  @Test
+  void aCommandOfOthersSaysWhichThereAre() {
+    assertThat(refusal("log")).startsWith("stele: say which: ").contains("check", "accept-loss");
+    for (String command : List.of("job", "server", "table", "tablet", "yarn")) {
+      assertThat(refusal(command)).startsWith("stele: say which: ");
+    }
+  }
+
+  @Test
+  void aSchemaThatIsNotThereNamesItsOption() {
+    for (String words : List.of("export-avro web /x", "import-avro /x web")) {
+      Ran ran = Ran.of(List.of(("job " + words + " --schema nosuch.avsc").split(" ")));
+      assertThat(ran.exit()).isEqualTo(ExitCode.NOT_FOUND.number());
+      assertThat(ran.err())
+          .startsWith("stele: --schema nosuch.avsc: there is no file that can be read there\n");
+    }
+  }
+
+  @Test
   void anAlterationSaysWhatToChange() {
     assertThat(refusal("table alter web"))
         .startsWith("stele: say what to change: a family")
