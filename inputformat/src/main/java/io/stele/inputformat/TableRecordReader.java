@@ -70,30 +70,35 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
   @Override
   public void initialize(InputSplit inputSplit, TaskAttemptContext taskContext) throws IOException {
     TableSplit split = (TableSplit) inputSplit;
-    progress = new Progress(split.marks(), split.getLength());
-    counters = new ReadCounters(taskContext);
-    TableScan scan = TableScan.all(taskContext.getConfiguration()).get(split.scan());
-    stele = Stele.connect(taskContext.getConfiguration(), taskContext::progress);
-    Table table = stele.table(split.table());
-    if (!table.id().equals(split.tableId())) {
-      throw SteleException.refused(
-          "table "
-              + split.table()
-              + " was dropped and made again since the job was submitted (it was "
-              + split.tableId()
-              + ", now it is "
-              + table.id()
-              + "): submit the job again");
+    try {
+      progress = new Progress(split.marks(), split.getLength());
+      counters = new ReadCounters(taskContext);
+      TableScan scan = TableScan.all(taskContext.getConfiguration()).get(split.scan());
+      stele = Stele.connect(taskContext.getConfiguration(), taskContext::progress);
+      Table table = stele.table(split.table());
+      if (!table.id().equals(split.tableId())) {
+        throw SteleException.refused(
+            "table "
+                + split.table()
+                + " was dropped and made again since the job was submitted (it was "
+                + split.tableId()
+                + ", now it is "
+                + table.id()
+                + "): submit the job again");
+      }
+      if (split.pin().isPresent()) {
+        renewal = Optional.of(stele.jobs().keep(split.pin().get()));
+        table = table.atPin(split.pin().get());
+      }
+      RowQuery query = scan.query().withRanges(split.ranges());
+      rows =
+          split.isDirect()
+              ? new Direct(DirectRows.of(table, query), taskContext)
+              : new Served(table.readOnce().readRows(query));
+    } catch (IOException | RuntimeException e) {
+      close(); // Not every framework closes a reader that it could not open.
+      throw e;
     }
-    if (split.pin().isPresent()) {
-      renewal = Optional.of(stele.jobs().keep(split.pin().get()));
-      table = table.atPin(split.pin().get());
-    }
-    RowQuery query = scan.query().withRanges(split.ranges());
-    rows =
-        split.isDirect()
-            ? new Direct(DirectRows.of(table, query), taskContext)
-            : new Served(table.readOnce().readRows(query));
   }
 
   @Override

@@ -8,6 +8,7 @@ import io.stele.client.MutationsFailedException;
 import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
+import io.stele.config.Keys;
 import io.stele.inputformat.TableInputFormat;
 import io.stele.inputformat.TableSplit;
 import io.stele.metadata.JobNodes;
@@ -304,6 +305,36 @@ class TableFormatsIT {
           .isInstanceOf(SteleException.class)
           .hasMessageContaining("table again was dropped and made again");
     }
+  }
+
+  /** Spark does not close a reader that could not be opened. */
+  @Test
+  void aReaderThatCannotBeOpenedLeavesNoConnection() throws Exception {
+    cluster.client().admin().createTable(TableSchema.of("unopened", "f"));
+    Job job = SteleJob.create(cluster.conf(), "unopened");
+    TableInputFormat.addTable(job, "unopened", RowQuery.ALL);
+    InputSplit split = new TableInputFormat().getSplits(job).get(0);
+    cluster.client().admin().dropTable("unopened");
+    try (Stele other = Stele.connect(cluster.conf())) { // Its session would soon be closed else.
+      assertThat(other.admin().listTables()).isNotEmpty();
+      long before = sessions();
+      job.getConfiguration().set(Keys.SESSION_TIMEOUT.name(), "19s"); // Shared with nobody.
+      var context = new TaskAttemptContextImpl(job.getConfiguration(), new TaskAttemptID());
+      var reader = new TableInputFormat().createRecordReader(split, context);
+      assertThatThrownBy(() -> reader.initialize(split, context))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("unopened");
+      MiniStele.await("the end of the reader's session", () -> sessions() == before);
+    }
+  }
+
+  /** How many sessions this process has with the cluster's ZooKeeper. */
+  private static long sessions() {
+    String quorum = Keys.ZOOKEEPER_QUORUM.in(cluster.conf());
+    String port = quorum.substring(quorum.lastIndexOf(':'));
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().endsWith(port + ")")) // Of ZooKeeper's client.
+        .count();
   }
 
   /** Counts the rows of each remainder with increments, on a table set by plain keys. */
