@@ -64,13 +64,16 @@ final class CellSieve {
   /**
    * A sieve.
    *
-   * @param now the time from which ages are computed, in microseconds
+   * @param now the time from which ages are computed, in microseconds; an {@link Past#UNSEEN unseen
+   *     past} makes nothing old
    * @param tombstonesPossible false if there can be no tombstones
    */
   CellSieve(SchemaRules rules, long now, Past past, boolean tombstonesPossible) {
     this.rules = rules;
-    this.now = now;
     this.unseenPast = past == Past.UNSEEN;
+    // Nothing is too old for good: the clock may go back, and an alter may raise the age. Without
+    // this version, an unseen one that it superseded would be visible then.
+    this.now = unseenPast ? TabletClock.NEVER : now;
     this.tombstonesPossible = tombstonesPossible;
     this.history = new ColumnHistory(unseenPast);
   }
@@ -181,7 +184,7 @@ final class CellSieve {
         if (!rule.isGarbage(false, timestamp, now)) {
           yield Verdict.KEEP;
         }
-        // Too old, and so is all that is to come.
+        // Too old or of no family, and so is all that is to come.
         yield unseenPast ? Verdict.DROP : Verdict.DROP_COLUMN;
       }
       case PUSHED_OUT ->

@@ -8,7 +8,8 @@ import java.util.List;
  * A garbage collection policy, prepared for deciding about versions.
  *
  * <p>Two facts make a version garbage: newer versions have pushed it out of the policy's count, or
- * it is too old. Once true, each stays true.
+ * it is too old. What was pushed out stays so; what is too old may be young again, when the clock
+ * goes back or the policy is altered.
  */
 final class GcRule {
   /** Of a family the schema does not have: whatever is found of it is garbage. */

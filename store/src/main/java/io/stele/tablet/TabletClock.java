@@ -16,7 +16,7 @@ final class TabletClock {
   private static final long MICROS = 1_000_000;
 
   /** Before everything: at this time nothing is old. */
-  private static final long NEVER = 0;
+  static final long NEVER = 0;
 
   private final ServerClock source;
   private final AtomicLong highest;
