@@ -307,16 +307,24 @@ final class ClientOperations {
     return true;
   }
 
-  /** Records that the done operations up to {@code through} are in an SSTable. */
+  /**
+   * Records that the operations up to {@code through} are in an SSTable. Those in flight, which are
+   * durable too, stay for whoever waits for them.
+   */
   void moveToWritten(long through) {
     unwritten = unwritten <= through ? 0 : unwritten;
     List<Operation> moving = new ArrayList<>();
     for (Iterator<Operation> all = recent.values().iterator(); all.hasNext(); ) {
       Operation one = all.next();
-      if (one.sequence > 0 && one.sequence <= through && !one.isInFlight()) {
+      if (one.sequence == 0 || one.sequence > through) {
+        continue;
+      }
+      if (!one.isInFlight()) {
         moving.add(one);
         recentBytes -= one.bytes();
         all.remove();
+      } else if (one.id.number() >= firstIncomplete && one.id.number() >= settledBelow()) {
+        moving.add(one); // A file that replaces the one that has it must have it too.
       }
     }
     int count = moving.size();

@@ -10,6 +10,7 @@ import io.stele.model.ColumnFamily;
 import io.stele.model.Durability;
 import io.stele.model.Filter;
 import io.stele.model.Mutation;
+import io.stele.model.OperationId;
 import io.stele.model.Outstanding;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.RowOperation;
@@ -59,6 +60,46 @@ class ClearedTabletTest {
     } catch (IOException e) {
       throw new AssertionError(e);
     }
+  }
+
+  /**
+   * The thread that tells of durable operations is held up between two of them: the second is
+   * visible and in a file, but still in flight, when the file is replaced.
+   */
+  @Test
+  void anOperationInFlightIsNotForgottenWithTheFileThatHasIt() throws Exception {
+    OperationRequest increment =
+        OperationRequest.of(
+            ReadModifyWrite.increment(Bytes.of("z"), "f", Bytes.of("n"), 1),
+            new OperationId(1, 1, 1),
+            1);
+    CompletableFuture<Void> held = new CompletableFuture<>();
+    CompletableFuture<Void> released = new CompletableFuture<>();
+    Runnable hold =
+        () -> {
+          held.complete(null);
+          released.join();
+        };
+    fixture.log.hold(true);
+    Mutation before = Mutation.of("a").put("f", Bytes.of("q"), 1, Bytes.of("v"));
+    CompletableFuture<Void> first = fixture.apply(before).thenRun(hold);
+    CompletableFuture<OperationResult> second = fixture.tablet.apply(increment);
+    Thread teller = new Thread(fixture.log::flushLastFirst);
+    teller.start();
+    held.join();
+    try {
+      fixture.tablet.minorCompact();
+      assertThat(second).isNotDone();
+      clear(RowRange.ALL);
+      fixture.log.hold(false);
+      fixture.reopen(List.of());
+    } finally {
+      released.complete(null);
+      teller.join();
+    }
+    first.join();
+    assertThat(fixture.tablet.apply(increment).join()).isEqualTo(second.join());
+    assertThat(fixture.rows()).isEmpty();
   }
 
   /** Clears rows once a compaction has begun to write. */
