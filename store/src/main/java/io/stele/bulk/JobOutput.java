@@ -2,6 +2,7 @@ package io.stele.bulk;
 
 import io.stele.client.JobRenewal;
 import io.stele.client.Jobs;
+import io.stele.config.Keys;
 import io.stele.files.DurableFile;
 import io.stele.files.DurableFiles;
 import io.stele.files.NameSpace;
@@ -109,7 +110,7 @@ public final class JobOutput {
   JobFileWriter writer(TableSchema schema, String name, Terms terms) {
     JobFileWriter.Target target =
         new JobFileWriter.Target(fs, root, job, name, schema, terms.timestampMicros());
-    return new JobFileWriter(target, jobs.random(), terms.valueBytesMax());
+    return new JobFileWriter(target, jobs.random(), terms.valueBytesMax(), replicasMin());
   }
 
   void list(String attempt, Map<TableId, List<FileRef>> files) throws IOException {
@@ -120,7 +121,13 @@ public final class JobOutput {
     try (DurableFile out = new DurableFiles(fs).createBelow(path)) {
       out.write(bytes);
       out.hsync();
+      out.checkReplicas(replicasMin());
     }
+  }
+
+  /** As many as a write needs: what a job commits is as durable as what is written. */
+  private int replicasMin() {
+    return Keys.LOG_REPLICAS_MIN.in(fs.getConf());
   }
 
   /** Whether an attempt has finished files that are not published. */

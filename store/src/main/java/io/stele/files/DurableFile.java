@@ -1,5 +1,6 @@
 package io.stele.files;
 
+import io.stele.config.Keys;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Optional;
@@ -81,12 +82,25 @@ public final class DurableFile extends OutputStream {
   }
 
   /**
-   * Whether that block is on {@code least} nodes, or on as many as the file is to have, as far as
-   * the file system says.
+   * Checks that the block being written is on enough nodes, as far as the file system says.
+   *
+   * @throws TooFewReplicasException if it is on fewer than {@code least}, and on fewer than the
+   *     file is to have
    */
-  public boolean hasReplicas(int least) throws IOException {
+  public void checkReplicas(int least) throws IOException {
+    int wanted = Math.min(least, replication);
     OptionalInt replicas = replicas();
-    return replicas.isEmpty() || replicas.getAsInt() >= Math.min(least, replication());
+    if (replicas.isPresent() && replicas.getAsInt() < wanted) {
+      throw new TooFewReplicasException(
+          path
+              + " has only "
+              + replicas.getAsInt()
+              + " of the "
+              + wanted
+              + " replicas that it needs ("
+              + Keys.LOG_REPLICAS_MIN.name()
+              + "): DataNodes are missing");
+    }
   }
 
   /** The node with the first replica of that block; empty if the file system does not say. */

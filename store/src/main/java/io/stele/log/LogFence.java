@@ -67,11 +67,20 @@ public final class LogFence {
   private final FileSystem fs;
   private final SegmentCopier copier;
 
-  /** A fence for the logs in {@code fs}. */
+  /** A fence for the logs in {@code fs}, with the default minimum of replicas. */
   public LogFence(ProcessRuntime runtime, FileSystem fs) {
+    this(runtime, fs, LogOptions.DEFAULT.replicasMin());
+  }
+
+  /**
+   * A fence for the logs in {@code fs}.
+   *
+   * @param replicasMin how many replicas a copy of a segment must have, as the segments had
+   */
+  public LogFence(ProcessRuntime runtime, FileSystem fs, int replicasMin) {
     this.runtime = runtime;
     this.fs = fs;
-    this.copier = new SegmentCopier(runtime, fs);
+    this.copier = new SegmentCopier(runtime, fs, replicasMin);
   }
 
   /**

@@ -10,7 +10,6 @@ import io.stele.model.Durability;
 import io.stele.model.TabletId;
 import java.io.IOException;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.apache.hadoop.fs.Path;
@@ -126,21 +125,11 @@ final class LogWriter {
   /**
    * Checks that what was flushed is on enough nodes.
    *
-   * @throws TooFewReplicasException if it is on fewer than {@code least}, and on fewer than the
-   *     file is to have
+   * @throws io.stele.files.TooFewReplicasException if it is on fewer than {@code least}, and on
+   *     fewer than the file is to have
    */
   void checkReplicas(int least) throws IOException {
-    int wanted = Math.min(least, out.replication());
-    OptionalInt replicas = out.replicas();
-    if (replicas.isPresent() && replicas.getAsInt() < wanted) {
-      throw new TooFewReplicasException(
-          "the commit log has only "
-              + replicas.getAsInt()
-              + " of the "
-              + wanted
-              + " replicas that a write needs (stele.tabletserver.log.replicas.min): DataNodes are"
-              + " missing");
-    }
+    out.checkReplicas(least);
   }
 
   /** The node that takes what is written first, if the file system says. */

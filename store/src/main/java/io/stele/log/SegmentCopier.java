@@ -7,7 +7,6 @@ import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Optional;
-import java.util.OptionalLong;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
@@ -32,11 +31,13 @@ final class SegmentCopier {
 
   private final ProcessRuntime runtime;
   private final FileSystem fs;
+  private final int replicasMin;
 
-  /** For segments in {@code fs}. */
-  SegmentCopier(ProcessRuntime runtime, FileSystem fs) {
+  /** For segments in {@code fs}, whose copies have at least so many replicas. */
+  SegmentCopier(ProcessRuntime runtime, FileSystem fs, int replicasMin) {
     this.runtime = runtime;
     this.fs = fs;
+    this.replicasMin = replicasMin;
   }
 
   /**
@@ -51,16 +52,12 @@ final class SegmentCopier {
     try {
       long known = length(open);
       Path file = new Path(directory, open.path().getName());
-      OptionalLong length = copy(open.path(), file);
-      if (length.isEmpty()) {
-        LOG.info("{} is not closed yet, and a copy gets too few replicas", open.path());
-      } else if (length.getAsLong() >= known) {
-        long bytes = length.getAsLong();
+      long bytes = copy(open.path(), file);
+      if (bytes >= known) {
         LOG.info("{} is not closed yet: its {} bytes were copied to {}", open.path(), bytes, file);
         return Optional.of(new Segment(open.kind(), open.number(), file, bytes));
-      } else {
-        LOG.info("{} is not closed yet, and its last block cannot be seen", open.path());
       }
+      LOG.info("{} is not closed yet, and its last block cannot be seen", open.path());
     } catch (IOException e) {
       LOG.info("{} is not closed yet, and cannot be copied: {}", open.path(), e.toString());
     }
@@ -78,10 +75,12 @@ final class SegmentCopier {
   }
 
   /**
-   * How many bytes were copied; empty if the copy is on fewer nodes than the records were when they
-   * were acknowledged, as it is what counts from now on.
+   * How many bytes were copied.
+   *
+   * @throws io.stele.files.TooFewReplicasException if the copy is on fewer nodes than the records
+   *     were when they were acknowledged, as it is what counts from now on
    */
-  private OptionalLong copy(Path from, Path to) throws IOException {
+  private long copy(Path from, Path to) throws IOException {
     DurableFiles files = new DurableFiles(fs);
     files.mkdirs(to.getParent());
     long length = 0;
@@ -93,11 +92,9 @@ final class SegmentCopier {
         length += read;
       }
       out.hsync();
-      if (!out.hasReplicas(LogOptions.DEFAULT.replicasMin())) {
-        return OptionalLong.empty();
-      }
+      out.checkReplicas(replicasMin);
     }
-    return OptionalLong.of(length);
+    return length;
   }
 
   private void delete(Path directory) {

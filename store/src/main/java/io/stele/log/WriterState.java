@@ -1,5 +1,6 @@
 package io.stele.log;
 
+import io.stele.files.TooFewReplicasException;
 import io.stele.runtime.Task;
 import java.io.IOException;
 import java.time.Duration;

@@ -92,7 +92,7 @@ final class ActiveMaster implements AutoCloseable {
             new ServerWatch(
                 runtime,
                 locks,
-                new DeadLogs(runtime, fs, layout, requests, wake, Keys.SORT_BYTES_MIN.in(conf)),
+                new DeadLogs(runtime, fs, layout, requests, wake, limits(conf)),
                 cluster.lease(),
                 wake));
     TableReaders readers = new TableReaders(fs, layout, schemas);
@@ -129,6 +129,10 @@ final class ActiveMaster implements AutoCloseable {
     opened(locks.watch(LockPaths.SERVERS, servers::locksChanged));
     run("master-jobs", jobs);
     run("master-sweep", () -> sweepNowAndThen(Keys.SWEEP_INTERVAL.in(conf)));
+  }
+
+  private static DeadLogs.Limits limits(Configuration conf) {
+    return new DeadLogs.Limits(Keys.SORT_BYTES_MIN.in(conf), Keys.LOG_REPLICAS_MIN.in(conf));
   }
 
   private Reshaping reshaping(Configuration conf, Balance balance, Schemas schemas) {

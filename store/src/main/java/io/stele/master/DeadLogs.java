@@ -97,10 +97,18 @@ final class DeadLogs {
   }
 
   /**
+   * What the configuration says of logs.
+   *
+   * @param bytesMin logs with fewer bytes are not sorted
+   * @param replicasMin how many replicas a copy of a segment must have
+   */
+  record Limits(long bytesMin, int replicasMin) {}
+
+  /**
    * A set of logs of which none is being sorted.
    *
    * @param wake called when tablets may have become ready
-   * @param bytesMin logs with fewer bytes are not sorted
+   * @param limits what the configuration says
    */
   DeadLogs(
       ProcessRuntime runtime,
@@ -108,14 +116,14 @@ final class DeadLogs {
       Layout layout,
       TabletServers requests,
       Wake wake,
-      long bytesMin) {
+      Limits limits) {
     this.runtime = runtime;
     this.fs = fs;
     this.layout = layout;
     this.requests = requests;
     this.wake = wake;
-    this.bytesMin = bytesMin;
-    this.fence = new LogFence(runtime, fs);
+    this.bytesMin = limits.bytesMin();
+    this.fence = new LogFence(runtime, fs, limits.replicasMin());
   }
 
   /** The servers that have, or had until now, their own log directory. */

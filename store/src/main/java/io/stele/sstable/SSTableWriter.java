@@ -16,7 +16,6 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
@@ -245,18 +244,7 @@ public final class SSTableWriter implements Closeable {
   }
 
   private void checkReplicas() throws IOException {
-    int wanted = Math.min(replicasMin, out.replication());
-    OptionalInt replicas = out.replicas();
-    if (replicas.isPresent() && replicas.getAsInt() < wanted) {
-      throw new IOException(
-          path
-              + " has only "
-              + replicas.getAsInt()
-              + " of the "
-              + wanted
-              + " replicas that it needs (stele.tabletserver.log.replicas.min): DataNodes are"
-              + " missing");
-    }
+    out.checkReplicas(replicasMin);
     checkedBytes = blocks.position();
   }
 

@@ -6,6 +6,7 @@ import io.stele.format.CellBlockWriter;
 import io.stele.format.CellCursor;
 import io.stele.format.ColumnKey;
 import io.stele.format.MutationBlock;
+import io.stele.log.LogOptions;
 import io.stele.memtable.Memtable;
 import io.stele.model.Bytes;
 import io.stele.model.Edit;
@@ -78,6 +79,7 @@ public final class JobFileWriter implements Closeable {
   private final SchemaRules rules;
   private final RandomGenerator random;
   private final long valueBytesMax;
+  private final int replicasMin;
   private final Map<String, Group> groups = new TreeMap<>(); // By name.
   private final Map<String, Group> groupsOfFamilies = new HashMap<>();
   private final List<Path> begun = new ArrayList<>();
@@ -91,15 +93,27 @@ public final class JobFileWriter implements Closeable {
   private boolean finished;
 
   /**
-   * A writer; no file is there before there are cells for it.
+   * A writer of files with the default minimum of replicas.
    *
    * @param valueBytesMax the longest value that the table takes
    */
   public JobFileWriter(Target target, RandomGenerator random, long valueBytesMax) {
+    this(target, random, valueBytesMax, LogOptions.DEFAULT.replicasMin());
+  }
+
+  /**
+   * A writer; no file is there before there are cells for it.
+   *
+   * @param valueBytesMax the longest value that the table takes
+   * @param replicasMin how many replicas each file must have; or as many as files here have, if
+   *     that is less
+   */
+  public JobFileWriter(Target target, RandomGenerator random, long valueBytesMax, int replicasMin) {
     this.target = target;
     this.rules = new SchemaRules(target.schema());
     this.random = random;
     this.valueBytesMax = valueBytesMax;
+    this.replicasMin = replicasMin;
     rules
         .byGroup(rules.families())
         .forEach(
@@ -282,7 +296,11 @@ public final class JobFileWriter implements Closeable {
       group.writer =
           Optional.of(
               SSTableWriter.create(
-                  target.fs(), path, SSTableOptions.of(group.options), random.nextLong()));
+                  target.fs(),
+                  path,
+                  SSTableOptions.of(group.options),
+                  random.nextLong(),
+                  replicasMin));
     }
     return group.writer.get();
   }

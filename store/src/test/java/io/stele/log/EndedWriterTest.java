@@ -199,6 +199,17 @@ class EndedWriterTest {
   }
 
   @Test
+  void aCopyNeedsAsManyReplicasAsAreConfigured() throws Exception {
+    disk.dataNodes(2);
+    LogFence fence = new LogFence(runtime, master, 3);
+    fence.rename(DIRECTORY, FENCED);
+    fence.close(FENCED, () -> true);
+    assertThat(runtime.nanoTime()).isGreaterThanOrEqualTo(CLOSED_AFTER.toNanos());
+    assertThat(read()).isEqualTo(acknowledged);
+    assertThat(listed()).noneMatch(one -> one.path().getParent().getName().startsWith("copy."));
+  }
+
+  @Test
   void aSegmentOfWhichNothingWasWrittenIsNotMissed() throws Exception {
     Path logs = new Path("crash:/logs/other");
     CrashableFileSystem other = disk.mount();

@@ -105,7 +105,12 @@ class DeadLogsTest {
           assertThat(master.logs.isUnderWay(DEAD)).isTrue();
           DeadLogs next =
               new DeadLogs(
-                  master.process, master.fs, master.layout, master.servers, master.wake, 0);
+                  master.process,
+                  master.fs,
+                  master.layout,
+                  master.servers,
+                  master.wake,
+                  new DeadLogs.Limits(0, 2));
           assertThat(next.isUnderWay()).as("nothing is stored").isFalse();
           next.take(DEAD, () -> true);
           assertThat(next.isUnderWay(DEAD)).isTrue();

@@ -75,7 +75,7 @@ final class MasterFixture {
   final Wake wake = new Wake(process);
   final Servers plane = new Servers();
   final TabletServers servers = new TabletServers(process, plane);
-  final DeadLogs logs = new DeadLogs(process, fs, layout, servers, wake, 0);
+  final DeadLogs logs = new DeadLogs(process, fs, layout, servers, wake, new DeadLogs.Limits(0, 2));
   final ServerWatch watch = new ServerWatch(process, locks, logs, LEASE, wake);
   final TableReaders readers = new TableReaders(fs, layout, schemas);
   final SchemaSteps steps = steps();

@@ -47,7 +47,7 @@ class ServerWatchTest {
           layout,
           new MasterFixture().servers, // Sorts nothing here.
           new Wake(process),
-          Long.MAX_VALUE);
+          new DeadLogs.Limits(Long.MAX_VALUE, 2));
   private final ServerWatch watch = watch();
 
   private ServerWatch watch() {

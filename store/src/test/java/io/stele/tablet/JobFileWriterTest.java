@@ -3,6 +3,7 @@ package io.stele.tablet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.files.TooFewReplicasException;
 import io.stele.format.CellCursor;
 import io.stele.format.ColumnKey;
 import io.stele.model.Bytes;
@@ -20,7 +21,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
 
@@ -29,7 +29,7 @@ class JobFileWriterTest {
   private static final Path ROOT = new Path("/stele");
   private static final long VALUE_BYTES = 1000;
 
-  private final FileSystem fs = CrashableFileSystem.create();
+  private final CrashableFileSystem fs = CrashableFileSystem.create();
 
   private JobFileWriter writer() {
     JobFileWriter.Target target =
@@ -87,6 +87,19 @@ class JobFileWriterTest {
               "b PUT 0");
       assertThat(cells.get(cells.size() - 2)).isEqualTo("b PUT 1");
     }
+  }
+
+  @Test
+  void aFileWithTooFewReplicasIsNotFinishedAndIsDeleted() throws IOException {
+    try (JobFileWriter writer = writer()) {
+      writer.add(Mutation.of("a").put("f", "x", "1"));
+      fs.disk().dataNodes(1);
+      assertThatThrownBy(writer::finish)
+          .isInstanceOf(TooFewReplicasException.class)
+          .hasMessageContaining("task-0.sst has only 1 of the 2 replicas")
+          .hasMessageContaining("stele.tabletserver.log.replicas.min");
+    }
+    assertThat(fs.disk().files()).isEmpty();
   }
 
   @Test
