@@ -183,7 +183,7 @@ final class ReadPage {
     cells.beginRow();
     boolean inParts = request.parts().bytesMax() > 0;
     if (request.memoryOnly()) {
-      if (!cells.takeCells(sink, MEMORY_ONLY_BYTES_MAX, MEMORY_ONLY_WORK_MAX)) {
+      if (!cells.takeFewCells(sink, MEMORY_ONLY_BYTES_MAX, MEMORY_ONLY_WORK_MAX)) {
         throw new NotInMemoryException();
       }
     } else if (inParts) {

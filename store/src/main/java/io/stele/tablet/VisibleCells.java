@@ -202,12 +202,28 @@ final class VisibleCells implements Closeable {
    *     from {@link #position}
    */
   boolean takeCells(CellSink cells, long bytesMax, long workMax) throws IOException {
+    return takeCells(cells, bytesMax, workMax, false);
+  }
+
+  /**
+   * Gives all visible cells of the current row to {@code cells}, unless it is too much.
+   *
+   * @param bytesMax not more bytes than this, but one cell in any case
+   * @param workMax not more work than this, wherever it ends
+   * @return whether the row is done and this is at the next row; otherwise collecting cannot go on
+   */
+  boolean takeFewCells(CellSink cells, long bytesMax, long workMax) throws IOException {
+    return takeCells(cells, bytesMax, workMax, true);
+  }
+
+  private boolean takeCells(CellSink cells, long bytesMax, long workMax, boolean stopsAnywhere)
+      throws IOException {
     int rowEnd = rowPart.length;
     boolean any = false;
     long bytes = 0;
     long workEnd = workMax > Long.MAX_VALUE - work ? Long.MAX_VALUE : work + workMax;
     while (onCell && ColumnKey.sameRow(source.key(), source.keyLength(), rowPart, rowEnd)) {
-      if (work >= workEnd && !sieve.isOfLastColumn(source)) {
+      if (work >= workEnd && (stopsAnywhere || !sieve.isOfLastColumn(source))) {
         return false;
       }
       work++;

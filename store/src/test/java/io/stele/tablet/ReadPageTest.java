@@ -1,14 +1,17 @@
 package io.stele.tablet;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.Bytes;
+import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.runtime.MemoryClaim;
+import io.stele.sstable.NotInMemoryException;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -56,6 +59,34 @@ class ReadPageTest {
     assertThat(page.rowCount()).isEqualTo(1);
     assertThat(page.nextRow()).contains(Bytes.of("b"));
     assertThat(page.position()).isEmpty();
+  }
+
+  @Test
+  void aReadFromMemoryAloneEndsWithinAColumnOfManyDeadVersions() throws IOException {
+    putVersions(1, 200_000);
+    fixture.apply(Mutation.of("v").deleteColumn("f", "q")).join();
+    RowQuery row = RowQuery.ALL.range(RowRange.single(Bytes.of("v")));
+    assertThatThrownBy(() -> fixture.tablet.read(ReadRequest.of(row).inMemoryOnly()))
+        .isInstanceOf(NotInMemoryException.class);
+    assertThat(fixture.tablet.read(ReadRequest.of(row)).rows()).isEmpty();
+  }
+
+  @Test
+  void aReadFromMemoryAloneHasAColumnOfFewDeadVersions() throws IOException {
+    putVersions(1, 2_000);
+    fixture.apply(Mutation.of("v").deleteColumn("f", "q")).join();
+    RowQuery row = RowQuery.ALL.range(RowRange.single(Bytes.of("v")));
+    assertThat(fixture.tablet.read(ReadRequest.of(row).inMemoryOnly()).rows()).isEmpty();
+  }
+
+  private void putVersions(long from, long to) {
+    for (long first = from; first < to; first += 1000) {
+      Mutation some = Mutation.of("v");
+      for (long timestamp = first; timestamp < first + 1000; timestamp++) {
+        some = some.put("f", Bytes.of("q"), timestamp, Bytes.EMPTY);
+      }
+      fixture.apply(some).join();
+    }
   }
 
   @Test
