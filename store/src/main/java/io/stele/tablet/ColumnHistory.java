@@ -54,8 +54,9 @@ final class ColumnHistory {
   private long[] rangeSequence = new long[4];
   private int[] rangeOrdinal = new int[4];
 
-  // Sequence numbers of tombstones of single versions with greater timestamps, ascending, followed
-  // by those of the current timestamp. Needed only with an unseen past.
+  // Sequence numbers of tombstones of single versions: first of those with greater timestamps, then
+  // of the current timestamp. Needed only with an unseen past. The first are in ascending runs, one
+  // for each bit of their number, the longest first: so that adding one moves few of the others.
   private int singlesAbove;
   private int singles;
   private long[] singleSequence = new long[4];
@@ -113,7 +114,7 @@ final class ColumnHistory {
   void deleteVersion(long at, long sequence) {
     beginTombstones();
     if (unseenPast) {
-      sortSinglesAbove(at);
+      addSinglesAbove(at);
       if (singles == singleSequence.length) {
         singleSequence = Arrays.copyOf(singleSequence, singles * 2);
       }
@@ -134,7 +135,7 @@ final class ColumnHistory {
       overwritten = false;
     }
     if (unseenPast) {
-      sortSinglesAbove(at);
+      addSinglesAbove(at);
     }
     // An operation's last effect on a timestamp comes first, and hides its earlier effects on it.
     boolean sameOperation = timestamp == at && endedAt == sequence;
@@ -219,22 +220,28 @@ final class ColumnHistory {
         break;
       }
     }
-    int next = Arrays.binarySearch(singleSequence, 0, singlesAbove, sequence + 1);
-    next = next < 0 ? ~next : next;
-    return next < singlesAbove ? Math.min(first, singleSequence[next]) : first;
+    int start = 0;
+    while (start < singlesAbove) {
+      int end = start + Integer.highestOneBit(singlesAbove - start);
+      int next = Arrays.binarySearch(singleSequence, start, end, sequence + 1);
+      next = next < 0 ? ~next : next;
+      first = next < end ? Math.min(first, singleSequence[next]) : first;
+      start = end;
+    }
+    return first;
   }
 
-  /** Adds the tombstones of timestamps above {@code at} in sorted order. */
-  private void sortSinglesAbove(long at) {
+  /** Adds the tombstones of timestamps above {@code at} to the runs. */
+  private void addSinglesAbove(long at) {
     if (timestamp == at) {
       return;
     }
-    for (; singlesAbove < singles; singlesAbove++) {
-      long sequence = singleSequence[singlesAbove];
-      int place = Arrays.binarySearch(singleSequence, 0, singlesAbove, sequence);
-      place = place < 0 ? ~place : place;
-      System.arraycopy(singleSequence, place, singleSequence, place + 1, singlesAbove - place);
-      singleSequence[place] = sequence;
+    while (singlesAbove < singles) {
+      singlesAbove++;
+      int run = Integer.lowestOneBit(singlesAbove);
+      if (run > 1) {
+        Arrays.sort(singleSequence, singlesAbove - run, singlesAbove);
+      }
     }
   }
 }
