@@ -6,6 +6,7 @@ import io.stele.metadata.TabletRecord;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
+import io.stele.model.TabletId;
 import io.stele.record.Pending;
 import io.stele.runtime.Durations;
 import io.stele.runtime.Futures;
@@ -42,6 +43,10 @@ final class Maintenance implements JobOutcomes {
   private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
   private static final String MINOR = "make a minor compaction";
   private static final String SERVE = "be served";
+
+  /** Stopped tablets may keep so many times as many segments as the log should have. */
+  private static final int SEGMENTS_FACTOR_OF_STOPPED = 8;
+
   static final String SPLIT = "split";
   private static final String PIN = "be pinned";
   private static final String REGISTER = "register the files of job ";
@@ -211,11 +216,34 @@ final class Maintenance implements JobOutcomes {
                     one.segments() > config.logSegmentsMax()
                         || one.age().compareTo(config.logAgeMax()) > 0);
     if (oldest.isPresent()) {
+      endIfOnlyStoppedKeep(oldest.get());
       oldest.get().tablets().keySet().forEach(id -> tablets.find(id).ifPresent(this::startMinor));
       if (oldest.get().beingWritten()) {
         kind.log().roll();
       }
     }
+  }
+
+  /**
+   * Ends the server if its log has become far too long and only tablets that have stopped keep it:
+   * they can be written out only after a recovery.
+   */
+  private void endIfOnlyStoppedKeep(OldestNeeded oldest) {
+    int most = SEGMENTS_FACTOR_OF_STOPPED * config.logSegmentsMax();
+    if (oldest.segments() > most && oldest.tablets().keySet().stream().allMatch(this::hasStopped)) {
+      life.abort(
+          "its commit log has "
+              + oldest.segments()
+              + " segments, more than "
+              + SEGMENTS_FACTOR_OF_STOPPED
+              + " times stele.tabletserver.log.segments.max, because of tablets that have stopped: "
+              + oldest.tablets().keySet()
+              + ". They are recovered elsewhere");
+    }
+  }
+
+  private boolean hasStopped(TabletId id) {
+    return tablets.find(id).flatMap(hosted -> hosted.tablet().failure()).isPresent();
   }
 
   private void startMinor(HostedTablet hosted) {

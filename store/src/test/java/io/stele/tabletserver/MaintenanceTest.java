@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.config.Keys;
+import io.stele.log.CommitLog;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.ColumnFamily;
 import io.stele.model.LocalityGroup;
@@ -369,6 +370,38 @@ class MaintenanceTest {
           .hasMessageContaining("has stopped");
       TestServer.put(good, "row", "value");
       assertThat(TestServer.rows(good)).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aServerEndsBeforeAStoppedTabletFillsTheDiskWithLog() throws Exception {
+    conf.set(Keys.LOG_SEGMENTS_MAX.name(), "2");
+    conf.set(Keys.LOG_SEGMENT_BYTES.name(), "4k");
+    AtomicBoolean failing = new AtomicBoolean();
+    ProcessRuntime runtime =
+        new ForwardingRuntime() {
+          @Override
+          public Lock newLock() {
+            return failingInLog(failing);
+          }
+        };
+    try (TestServer server = new TestServer(world, runtime, conf)) {
+      HostedTablet bad = server.takeNew(SCHEMA);
+      HostedTablet good = server.takeNew(TableSchema.of("u", "f"));
+      Maintenance maintenance = maintenance(server);
+      TestServer.put(bad, "row", "in the log alone");
+      failing.set(true);
+      assertThatThrownBy(() -> TestServer.put(bad, "row", "value")).hasRootCauseMessage("a bug");
+      failing.set(false);
+      CommitLog log = server.context.resources().of(TabletKind.USER).log();
+      while (log.oldestNeeded().orElseThrow().segments() <= 16) {
+        assertThat(server.aborts).isEmpty();
+        TestServer.put(good, "row", "x".repeat(5000));
+        maintenance.round();
+        server.work();
+      }
+      maintenance.round();
+      assertThat(server.aborts).singleElement().asString().contains(bad.id().toString());
     }
   }
 
