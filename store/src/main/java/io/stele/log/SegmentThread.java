@@ -57,9 +57,7 @@ final class SegmentThread {
     try {
       for (Optional<LogWriter> next = first.or(this::prepare); next.isPresent(); next = prepare()) {
         LogWriter writer = next.get();
-        boolean used = pipeline.awaitTurn(state);
-        Optional<IOException> failure = used ? serve(writer) : Optional.empty();
-        end(writer, used, failure);
+        end(writer, pipeline.awaitTurn(state) ? serve(writer) : Optional.empty());
       }
     } catch (RuntimeException | Error e) {
       site.onFatal().accept(new IOException("a thread of the commit log has failed: " + e, e));
@@ -187,7 +185,7 @@ final class SegmentThread {
   }
 
   /** Ends the segment. Nobody waits for this: every acknowledged record is in the file. */
-  private void end(LogWriter writer, boolean used, Optional<IOException> failure) {
+  private void end(LogWriter writer, Optional<IOException> failure) {
     long number = writer.header().number();
     if (failure.isPresent()) {
       site.ledger().failed(number);
@@ -200,7 +198,7 @@ final class SegmentThread {
       close(writer);
     }
     site.ledger().ended(number);
-    if (!used) {
+    if (!pipeline.wasUsed(state)) {
       delete(number);
     }
     pipeline.idle(state);

@@ -24,6 +24,9 @@ final class WriterState {
   /** The number of its present or last segment. */
   long number;
 
+  /** Whether that segment was in use, so that the next one names it. */
+  boolean used;
+
   /** The length of that segment's header. */
   long headerBytes;
 
