@@ -249,7 +249,7 @@ final class PlantedFaults {
         fault(
             "stale locations are not forgotten",
             "metadata.TabletLocator",
-            "failed",
+            "doubt",
             PlantedFault.Nothing.class),
         fault(
             "files being written are swept", "master.Sweeper", "isOrphan", PlantedFault.Yes.class),
