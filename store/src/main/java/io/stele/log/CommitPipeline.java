@@ -311,7 +311,6 @@ final class CommitPipeline {
       writer.firstNode = segment.firstNode();
       counters.created();
       writer.number = segment.header().number();
-      writer.used = false;
       writer.headerBytes = headerBytes;
       writer.acknowledgedBytes = headerBytes;
       if (isTooLate(writer)) {
@@ -330,8 +329,7 @@ final class CommitPipeline {
   }
 
   /**
-   * Waits on standby; true when the writer becomes active, false if its segment will not be
-   * written: it was not needed, or the turn has passed to the other writer before this one saw it.
+   * Waits on standby; true when the writer becomes active, false if its segment will not be used.
    */
   boolean awaitTurn(WriterState writer) {
     lock.lock();
@@ -340,16 +338,6 @@ final class CommitPipeline {
         writer.wake.awaitUninterruptibly();
       }
       return isActive(writer);
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Whether the writer's segment had its turn, whether the writer saw it or not. */
-  boolean wasUsed(WriterState writer) {
-    lock.lock();
-    try {
-      return writer.used;
     } finally {
       lock.unlock();
     }
@@ -591,7 +579,6 @@ final class CommitPipeline {
   private void activate(WriterState writer) {
     active = Optional.of(writer);
     standby = Optional.empty();
-    writer.used = true;
     writer.link =
         new SegmentLink(
             last.previous(), last.previousAcknowledgedBytes(), ledger.takeSummary(last.previous()));

@@ -57,7 +57,9 @@ final class SegmentThread {
     try {
       for (Optional<LogWriter> next = first.or(this::prepare); next.isPresent(); next = prepare()) {
         LogWriter writer = next.get();
-        end(writer, pipeline.awaitTurn(state) ? serve(writer) : Optional.empty());
+        boolean used = pipeline.awaitTurn(state);
+        Optional<IOException> failure = used ? serve(writer) : Optional.empty();
+        end(writer, used, failure);
       }
     } catch (RuntimeException | Error e) {
       site.onFatal().accept(new IOException("a thread of the commit log has failed: " + e, e));
@@ -185,7 +187,7 @@ final class SegmentThread {
   }
 
   /** Ends the segment. Nobody waits for this: every acknowledged record is in the file. */
-  private void end(LogWriter writer, Optional<IOException> failure) {
+  private void end(LogWriter writer, boolean used, Optional<IOException> failure) {
     long number = writer.header().number();
     if (failure.isPresent()) {
       site.ledger().failed(number);
@@ -198,7 +200,7 @@ final class SegmentThread {
       close(writer);
     }
     site.ledger().ended(number);
-    if (!pipeline.wasUsed(state)) {
+    if (!used) {
       delete(number);
     }
     pipeline.idle(state);

@@ -24,9 +24,6 @@ final class WriterState {
   /** The number of its present or last segment. */
   long number;
 
-  /** Whether that segment was in use, so that the next one names it. */
-  boolean used;
-
   /** The length of that segment's header. */
   long headerBytes;
 

@@ -8,14 +8,10 @@ import static io.stele.log.LogRecords.tablet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.stele.files.DurableFiles;
-import io.stele.files.DurableFiles.Placement;
 import io.stele.log.SlowDisk.Hang;
 import io.stele.model.Durability;
 import io.stele.model.SteleException;
 import io.stele.model.TabletKind;
-import io.stele.runtime.ForwardingRuntime;
-import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
 import io.stele.runtime.Task;
 import io.stele.sim.CrashableFileSystem;
@@ -29,8 +25,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReentrantLock;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -570,56 +564,6 @@ class SwitchOverTest {
     } else {
       assertThat(log.tasks().get(0).ended()).isNotDone(); // Until its stream comes back.
     }
-  }
-
-  /** The next segment names it as the one before, though nothing was written to it. */
-  @Test
-  void aSegmentWhoseWriterMissedItsTurnIsKept() throws Exception {
-    ReentrantLock lock = new ReentrantLock();
-    ProcessRuntime runtime =
-        new ForwardingRuntime() {
-          @Override
-          public Lock newLock() {
-            return lock;
-          }
-        };
-    Path directory = new Path("crash:/logs/missed");
-    LogDirectory.create(fs, directory);
-    LogLocation location = new LogLocation(fs, directory, SERVER, TabletKind.USER);
-    SegmentLedger ledger = new SegmentLedger(runtime);
-    CommitPipeline pipeline = new CommitPipeline(runtime, OPTIONS, ledger);
-    SegmentThread.Site site =
-        new SegmentThread.Site(location, 1, pipeline, ledger, failure::complete, () -> {});
-    WriterState other = pipeline.writers().get(0);
-    pipeline.created(other, created(location, ledger));
-    WriterState late = pipeline.writers().get(1);
-    Task thread =
-        SystemRuntime.INSTANCE.start("late", new SegmentThread(site, late, Placement.NEAR)::run);
-    pipeline.awaitStandby();
-    long missed;
-    lock.lock(); // So the writer on standby sees nothing of what happens now.
-    try {
-      missed = late.number;
-      pipeline.failed(other, new IOException("its turn passes to the writer on standby"));
-      pipeline.created(other, created(location, ledger));
-      pipeline.failed(late, new IOException("its turn passes back at once"));
-    } finally {
-      lock.unlock();
-    }
-    assertThat(other.link.previous()).isEqualTo(missed);
-    pipeline.awaitStandby();
-    pipeline.fail();
-    thread.ended().join();
-    assertThat(LogDirectory.segments(fs, directory)).extracting(Segment::number).contains(missed);
-  }
-
-  private static LogWriter created(LogLocation location, SegmentLedger ledger) throws IOException {
-    long number = ledger.opening();
-    return LogWriter.create(
-        new DurableFiles(location.fs()),
-        location.segment(number),
-        new SegmentHeader(location.kind(), location.server(), number),
-        Placement.NEAR);
   }
 
   @Test
