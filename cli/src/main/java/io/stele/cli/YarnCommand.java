@@ -165,25 +165,26 @@ final class YarnCommand {
         "served; masters come last. If this stops half-way, run it again: it goes on where it was. To go back, run it with the version",
         "and the settings from before. stele yarn status shows which servers have yet to be upgraded.",
         "",
-        "The ApplicationMaster stays as it is until the next stele yarn start, and with it the settings stele.yarn.*.",
+        "At least two tablet servers must run. The ApplicationMaster stays as it is until the next stele yarn start, and with it the",
+        "number, the memory and the Java options of the processes: other ones, as of stele.yarn.* and of the cache, are refused.",
         "",
         "Examples:",
         "  stele yarn upgrade",
-        "  stele yarn upgrade -D stele.tabletserver.cache.bytes=4g"
+        "  stele yarn upgrade -D stele.tabletserver.memtable.bytes=128m"
       })
   int upgrade(
       @Mixin ClusterOptions cluster,
       @Option(
               names = "--timeout",
-              paramLabel = "SECONDS",
-              defaultValue = "300",
-              description = "How long to wait for each server (default: 300).")
-          long seconds)
+              paramLabel = "TIME",
+              defaultValue = "300s",
+              converter = OptionValue.Seconds.class,
+              description =
+                  "Wait at most this long for each server, such as 90s or 10m; a bare number is seconds (default: 300s).")
+          Duration timeout)
       throws Exception {
     try (YarnSubmitter yarn = YarnSubmitter.connect(cluster.configuration())) {
-      yarn.upgrade(
-          StartOptions.of(Distribution.serverJars()).withTimeout(Duration.ofSeconds(seconds)),
-          this::progress);
+      yarn.upgrade(StartOptions.of(Distribution.serverJars()).withTimeout(timeout), this::progress);
     }
     out().println("All servers are upgraded. Next: stele yarn status; stele check");
     return ExitCode.DONE.number();

@@ -96,8 +96,17 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
               ? new Direct(DirectRows.of(table, query), taskContext)
               : new Served(table.readOnce().readRows(query));
     } catch (IOException | RuntimeException e) {
-      close(); // Not every framework closes a reader that it could not open.
+      closeAfter(e);
       throw e;
+    }
+  }
+
+  /** Not every framework closes a reader that it could not open. */
+  private void closeAfter(Exception failure) {
+    try {
+      close();
+    } catch (IOException | RuntimeException e) {
+      failure.addSuppressed(e);
     }
   }
 

@@ -2,7 +2,6 @@ package io.stele.bulk;
 
 import io.stele.client.JobRenewal;
 import io.stele.client.Jobs;
-import io.stele.config.Keys;
 import io.stele.files.DurableFile;
 import io.stele.files.DurableFiles;
 import io.stele.files.NameSpace;
@@ -127,7 +126,7 @@ public final class JobOutput {
 
   /** As many as a write needs: what a job commits is as durable as what is written. */
   private int replicasMin() {
-    return Keys.LOG_REPLICAS_MIN.in(fs.getConf());
+    return jobs.replicasMin();
   }
 
   /** Whether an attempt has finished files that are not published. */

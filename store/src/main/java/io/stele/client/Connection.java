@@ -152,6 +152,11 @@ final class Connection implements AutoCloseable {
     return files.isPresent() ? files.get() : new Path(Keys.ROOT_DIR.in(conf)).getFileSystem(conf);
   }
 
+  /** How many replicas must have what is written before it counts. */
+  int replicasMin() {
+    return Keys.LOG_REPLICAS_MIN.in(conf);
+  }
+
   /** The cluster's root directory. */
   Path root() throws IOException {
     return files().makeQualified(new Path(Keys.ROOT_DIR.in(conf)));

@@ -278,6 +278,11 @@ public final class Jobs {
     return connection.files();
   }
 
+  /** How many replicas must have what a job writes, as its configuration says. */
+  public int replicasMin() {
+    return connection.replicasMin();
+  }
+
   /** The cluster's root directory. */
   public Path root() throws IOException {
     return connection.root();

@@ -122,7 +122,11 @@ final class ServerPage {
   }
 
   private void addRequests(List<Metric> metrics) {
-    metrics.add(counter("operations_total", "Row operations applied", requests.operations()));
+    metrics.add(
+        counter(
+            "operations_total",
+            "Row operations answered as applied, retries included",
+            requests.operations()));
     metrics.add(counter("rows_read_total", "Rows returned", requests.rowsRead()));
     metrics.add(
         counter(

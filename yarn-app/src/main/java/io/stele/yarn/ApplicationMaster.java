@@ -44,6 +44,14 @@ final class ApplicationMaster implements ResourceManager.Listener {
 
   /** Starts processes in containers. */
   interface Starter {
+    /**
+     * Checks that processes can be started with the deployment. Blocks.
+     *
+     * @throws SteleException REFUSED if they cannot be with what this attempt has read
+     * @throws IOException if its files cannot be read
+     */
+    void check(Deployment deployment) throws IOException;
+
     /** Starts the slot's process in the container, as it is deployed. Blocks. */
     void start(SlotId slot, Container container, Deployment deployment) throws IOException;
   }
@@ -194,14 +202,28 @@ final class ApplicationMaster implements ResourceManager.Listener {
 
   /**
    * Starts containers with the deployment from now on; for any thread. Once no tablet server that
-   * was started with another one is left, it replaces the masters. Returns like {@link #flex}.
+   * was started with another one is left, it replaces the masters. Returns like {@link #flex};
+   * fails like {@link Starter#check}, with nothing changed.
    */
   CompletableFuture<Void> deploy(Deployment deployment) {
-    return change(
-        () -> {
-          LOG.info("Asked to start containers with {}", deployment);
-          state.deploy(deployment);
-        });
+    CompletableFuture<Void> answer = new CompletableFuture<>();
+    events.add(
+        () ->
+            calls.run(
+                () -> starter.check(deployment),
+                () -> deploy(deployment, answer),
+                answer::completeExceptionally));
+    return answer;
+  }
+
+  private void deploy(Deployment deployment, CompletableFuture<Void> answer) {
+    if (state.isStopping()) {
+      answer.completeExceptionally(SteleException.refused("the application is being stopped"));
+      return;
+    }
+    LOG.info("Asked to start containers with {}", deployment);
+    state.deploy(deployment);
+    saving.whenSaved(answer);
   }
 
   private CompletableFuture<Void> change(Runnable change) {

@@ -15,6 +15,7 @@ import org.apache.hadoop.yarn.api.records.YarnApplicationState;
  * @param diagnostics what YARN says of it; often empty
  * @param reachable whether the ApplicationMaster answered; it may be restarting, which the
  *     components do not notice
+ * @param stopping whether it ends everything, as it was asked to
  * @param components what runs; empty unless reachable
  */
 public record ApplicationStatus(
@@ -24,6 +25,7 @@ public record ApplicationStatus(
     String trackingUrl,
     String diagnostics,
     boolean reachable,
+    boolean stopping,
     List<ComponentStatus> components) {
   public ApplicationStatus {
     components = List.copyOf(components);
@@ -34,9 +36,15 @@ public record ApplicationStatus(
     return ClusterApplications.ALIVE.contains(YarnApplicationState.valueOf(state));
   }
 
+  /** How many components of the kind run. */
+  long running(ComponentKind kind) {
+    return components.stream().filter(one -> one.isOf(kind) && one.running()).count();
+  }
+
   /** Whether every component runs. */
   public boolean complete() {
     return reachable
+        && !stopping
         && !components.isEmpty()
         && components.stream().allMatch(ComponentStatus::running);
   }

@@ -32,8 +32,11 @@ final class ContentFile {
       try (OutputStream out = FileSystem.create(fs, temporary, permission)) {
         content.writeTo(out);
       }
-      // Loses only to another that puts the same, whose file is as good.
-      return fs.rename(temporary, target);
+      boolean first = fs.rename(temporary, target);
+      if (!first && !fs.exists(target)) { // Else another has put the same, which is as good.
+        throw new IOException(target + " could not be made of " + temporary);
+      }
+      return first;
     } finally {
       fs.delete(temporary, false);
     }

@@ -3,11 +3,13 @@ package io.stele.yarn;
 import io.stele.model.SteleException;
 import io.stele.wire.application.ApplicationProtos.DeploymentProto;
 import java.io.IOException;
+import java.io.InputStream;
 import java.util.List;
 import java.util.function.Consumer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
 
 /**
  * What containers are started with: a version of Stele and its settings, as files that YARN brings
@@ -40,6 +42,16 @@ record Deployment(Path archive, Path configuration) {
     Path configuration = layout.conf(applicationId, ShippedConfiguration.hash(shipped));
     ShippedConfiguration.upload(shipped, fs, configuration);
     return new Deployment(archive, configuration);
+  }
+
+  /** The configuration as a process that is started with it has it. */
+  Configuration read() throws IOException {
+    Configuration read = new YarnConfiguration();
+    try (InputStream in = configuration.getFileSystem(read).open(configuration)) {
+      read.addResource(in, configuration.getName());
+      read.size(); // Reads it now.
+    }
+    return read;
   }
 
   static Deployment of(DeploymentProto proto) {

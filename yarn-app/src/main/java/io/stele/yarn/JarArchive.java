@@ -55,7 +55,9 @@ final class JarArchive {
 
   /** Puts the archive at {@code target}, whole or not at all; true when it had to be written. */
   boolean upload(FileSystem fs, org.apache.hadoop.fs.Path target) throws IOException {
-    return ContentFile.put(fs, target, FsPermission.getFileDefault(), this::writeTo);
+    FsPermission usual =
+        FsPermission.getFileDefault().applyUMask(FsPermission.getUMask(fs.getConf()));
+    return ContentFile.put(fs, target, usual, this::writeTo);
   }
 
   private void writeTo(OutputStream out) throws IOException {

@@ -35,6 +35,12 @@ final class Launcher implements ApplicationMaster.Starter {
   }
 
   @Override
+  public void check(Deployment deployment) throws IOException {
+    latest.of(deployment); // Its files are there.
+    settings.requireSameProcesses(YarnSettings.of(deployment.read()));
+  }
+
+  @Override
   public void start(SlotId slot, Container container, Deployment deployment) throws IOException {
     Launch launch = latest.of(deployment);
     latest = launch;

@@ -37,6 +37,9 @@ final class Planner {
    */
   private static final Duration STOP_WAIT = Duration.ofSeconds(30);
 
+  /** A master that has run this long can be elected: which of several serves is not known. */
+  static final Duration STANDBY_AFTER = Duration.ofSeconds(30);
+
   private static final Comparator<HeldContainer> UPGRADE_ORDER =
       Comparator.comparing((HeldContainer held) -> held.slot().kind() == ComponentKind.MASTER)
           .thenComparing(HeldContainer::slot);
@@ -229,8 +232,14 @@ final class Planner {
         .filter(
             other ->
                 other.equals(container)
-                    || (other.phase() == Phase.RUNNING && snapshot.serving().contains(other.id())))
+                    || (other.phase() == Phase.RUNNING
+                        && snapshot.serving().contains(other.id())
+                        && (kind != ComponentKind.MASTER || isStandby(other))))
         .count();
+  }
+
+  private boolean isStandby(HeldContainer master) {
+    return Duration.between(master.since(), snapshot.now()).compareTo(STANDBY_AFTER) >= 0;
   }
 
   private boolean onLeavingNode(HeldContainer container) {

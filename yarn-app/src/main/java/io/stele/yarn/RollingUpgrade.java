@@ -23,6 +23,9 @@ import org.apache.hadoop.conf.Configuration;
  */
 final class RollingUpgrade {
   private static final Duration POLL = Duration.ofMillis(250);
+  private static final String TO_GO_ON =
+      ". 'stele yarn status' shows more; run the upgrade again to go on, or with the earlier version"
+          + " and settings to go back";
 
   /** Reads the application's status. */
   interface StatusSource {
@@ -71,27 +74,55 @@ final class RollingUpgrade {
         if (outdated.isEmpty() && status.complete()) {
           return;
         }
-        Optional<ServerId> next = nextTabletServer(outdated);
         List<String> left = outdated.stream().map(ComponentStatus::container).toList();
         if (!left.equals(before)) {
           before = left;
           deadline = Deadline.after(runtime, patience);
         }
-        if (next.isPresent()) {
-          stele.admin().restartServer(next.get(), patience);
-          progress.accept(next.get().hostAndPort() + " has ended, and another has taken its place");
-        }
         check(status, outdated, deadline, patience);
+        Optional<ServerId> next = nextTabletServer(outdated);
+        if (next.isPresent()) {
+          restart(stele, next.get(), patience);
+          deadline = Deadline.after(runtime, patience);
+        }
         pause();
       }
     }
   }
 
-  /** The first outdated tablet server; empty if it is starting or has just ended, too. */
+  /** An outdated tablet server that has registered itself; others are starting, or have ended. */
   private Optional<ServerId> nextTabletServer(List<ComponentStatus> outdated) throws IOException {
-    Optional<ComponentStatus> first =
-        outdated.stream().filter(c -> c.isOf(ComponentKind.TABLET_SERVER)).findFirst();
-    return first.isPresent() ? servers.serverIn(first.get().container()) : Optional.empty();
+    for (ComponentStatus one : outdated) {
+      Optional<ServerId> server =
+          one.isOf(ComponentKind.TABLET_SERVER)
+              ? servers.serverIn(one.container())
+              : Optional.empty();
+      if (server.isPresent()) {
+        return server;
+      }
+    }
+    return Optional.empty();
+  }
+
+  private void restart(Stele stele, ServerId server, Duration patience) throws IOException {
+    try {
+      stele.admin().restartServer(server, patience);
+      progress.accept(server.hostAndPort() + " has ended, and another has taken its place");
+    } catch (SteleException e) {
+      switch (e.code()) {
+        case NOT_FOUND -> progress.accept(server.hostAndPort() + " has ended by itself");
+        case OUTCOME_UNKNOWN, RETRY_LATER ->
+            throw new SteleException(
+                SteleException.Code.RETRY_LATER,
+                server.hostAndPort()
+                    + " was not replaced within "
+                    + patience.toSeconds()
+                    + " s"
+                    + TO_GO_ON,
+                e);
+        default -> throw e;
+      }
+    }
   }
 
   private static void check(
@@ -103,6 +134,9 @@ final class RollingUpgrade {
       throw SteleException.refused(
           status.id() + " is " + status.state() + ": " + status.diagnostics().strip());
     }
+    if (status.stopping()) {
+      throw SteleException.refused(status.id() + " is being stopped");
+    }
     if (deadline.isOver()) {
       List<String> left = outdated.stream().map(ComponentStatus::id).toList();
       throw SteleException.retryLater(
@@ -110,7 +144,7 @@ final class RollingUpgrade {
               + patience.toSeconds()
               + " s; "
               + (left.isEmpty() ? "not every process runs" : "these have yet to be: " + left)
-              + ". 'stele yarn status' shows more; run the upgrade again to go on");
+              + TO_GO_ON);
     }
   }
 

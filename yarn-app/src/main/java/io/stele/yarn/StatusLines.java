@@ -20,7 +20,7 @@ final class StatusLines {
     for (ComponentStatus component : status.components()) {
       String where = component.node().isEmpty() ? "" : " on " + component.node();
       say(
-          component.id(),
+          component.id() + component.container(),
           component.id() + " is " + component.state().toLowerCase(Locale.ROOT) + where);
     }
   }

@@ -160,6 +160,28 @@ record YarnSettings(
     }
   }
 
+  /**
+   * Refuses settings under which processes would be started in another way: with other memory or
+   * other options than these.
+   */
+  void requireSameProcesses(YarnSettings others) {
+    for (ComponentKind kind : ComponentKind.values()) {
+      Process ours = of(kind).process();
+      Process theirs = others.of(kind).process();
+      if (!theirs.equals(ours)) {
+        throw SteleException.refused(
+            "a "
+                + kind.id()
+                + " would need "
+                + theirs
+                + ", and this application starts it with "
+                + ours
+                + ": leave the settings stele.yarn.* and those of the cache off the heap as they"
+                + " were, or stop Stele and start it with the new ones");
+      }
+    }
+  }
+
   /** The name that YARN shows, by which the application of a cluster is found. */
   String applicationName() {
     return "stele-" + cluster;

@@ -11,6 +11,7 @@ import io.stele.wire.ControlPlane;
 import io.stele.wire.application.ApplicationProtos.DeployRequestProto;
 import io.stele.wire.application.ApplicationProtos.FlexRequestProto;
 import io.stele.wire.application.ApplicationProtos.StatusRequestProto;
+import io.stele.wire.application.ApplicationProtos.StatusResponseProto;
 import io.stele.wire.application.ApplicationProtos.StopRequestProto;
 import java.io.Closeable;
 import java.io.IOException;
@@ -231,12 +232,14 @@ public final class YarnSubmitter implements Closeable {
   private ApplicationStatus statusOf(ApplicationReport report) {
     List<ComponentStatus> components = List.of();
     boolean reachable = false;
+    boolean stopping = false;
     if (report.getYarnApplicationState() == YarnApplicationState.RUNNING) {
       try {
+        StatusResponseProto status =
+            call(report, service -> service.status(null, StatusRequestProto.getDefaultInstance()));
+        stopping = status.getStopping();
         components =
-            call(report, service -> service.status(null, StatusRequestProto.getDefaultInstance()))
-                .getComponentsList()
-                .stream()
+            status.getComponentsList().stream()
                 .map(
                     c ->
                         new ComponentStatus(
@@ -261,6 +264,7 @@ public final class YarnSubmitter implements Closeable {
         pageOf(report),
         Optional.ofNullable(report.getDiagnostics()).orElse(""),
         reachable,
+        stopping,
         components);
   }
 
@@ -314,20 +318,27 @@ public final class YarnSubmitter implements Closeable {
    * request fails: a tablet server gives its tablets away first, and the next one is touched when
    * another has taken its place and all tablets are served. Masters come last. The
    * ApplicationMaster stays, and with it what it has read of the configuration at its start: the
-   * queue, and the size, the Java options and the number of its processes.
+   * queue, and the size, the Java options and the number of its processes. So a configuration for
+   * processes of another size is refused.
    *
    * <p>From its beginning on, whatever starts is new, whether or not this ends. Called again with
-   * the same jars and configuration, it goes on where it was. Jars of a neighbouring version are
-   * needed to go back.
+   * the same jars and configuration, it goes on where it was. To go back, call it with the earlier
+   * ones.
    *
    * @param options of which the timeout is for each process
    * @param progress hears in one line at a time what goes on
-   * @throws SteleException NOT_FOUND when none runs; REFUSED when there are too few tablet servers
-   *     to take the tablets of one; RETRY_LATER when a process is not replaced in time
+   * @throws SteleException NOT_FOUND when none runs; REFUSED when there is only one tablet server,
+   *     or processes cannot be started so, with nothing changed; RETRY_LATER when a process is not
+   *     replaced in time
    */
   public void upgrade(StartOptions options, Consumer<String> progress) throws IOException {
     ApplicationReport running = requireRunning();
     ApplicationId id = running.getApplicationId();
+    if (statusOf(running).running(ComponentKind.TABLET_SERVER) == 1) {
+      throw SteleException.refused(
+          "only one tablet server runs, and no other could take its tablets: 'stele yarn flex"
+              + " tabletserver 2' starts another");
+    }
     Deployment deployment =
         Deployment.upload(
             options.jars(), ShippedConfiguration.of(conf), layout(), id.toString(), progress);

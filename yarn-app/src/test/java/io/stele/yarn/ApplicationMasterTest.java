@@ -564,6 +564,10 @@ final class ApplicationMasterTest {
         () -> {
           Task first = attempt();
           calls();
+          CompletableFuture<Void> refused = master.deploy(FakeYarn.UNUSABLE);
+          process.sleep(A_WHILE);
+          assertThat(refused).isCompletedExceptionally();
+          assertThat(outdated()).isEmpty();
           CompletableFuture<Void> deployed = master.deploy(next);
           process.sleep(A_WHILE);
           assertThat(deployed).isCompleted();

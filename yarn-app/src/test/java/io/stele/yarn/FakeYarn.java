@@ -1,5 +1,6 @@
 package io.stele.yarn;
 
+import io.stele.model.SteleException;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
@@ -36,6 +37,7 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   /** What the application was submitted with. */
   static final Deployment SUBMITTED = new Deployment(new Path("/old.zip"), new Path("/conf.xml"));
 
+  static final Deployment UNUSABLE = new Deployment(new Path("/bad.zip"), new Path("/conf.xml"));
   private static final Duration ANSWER = Duration.ofSeconds(1);
   private static final long NODE_MB = 8192;
   private static final int NODE_VCORES = 8;
@@ -295,6 +297,13 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   @Override
   public ClusterClaim.Fate fateOf(String applicationId) {
     return fates.getOrDefault(applicationId, ClusterClaim.Fate.UNKNOWN);
+  }
+
+  @Override
+  public void check(Deployment deployment) {
+    if (deployment.equals(UNUSABLE)) {
+      throw SteleException.refused("it needs more memory");
+    }
   }
 
   @Override

@@ -384,11 +384,18 @@ final class PlannerTest {
     assertThat(planned()).as("its successor does not serve yet").isEmpty();
     serving.add("m1");
     assertThat(planned()).containsExactly("stop m2");
+    containers.removeIf(held -> held.id().equals("m1"));
+    holdMaster("m1", 1, NOW.minusSeconds(10));
+    assertThat(planned()).as("the other serves, this one may still be starting").isEmpty();
   }
 
   private void holdMaster(String id, int index) {
+    holdMaster(id, index, NOW.minus(Planner.STANDBY_AFTER));
+  }
+
+  private void holdMaster(String id, int index, Instant since) {
     containers.add(
-        new HeldContainer(id, new SlotId(ComponentKind.MASTER, index), "a", Phase.RUNNING, NOW));
+        new HeldContainer(id, new SlotId(ComponentKind.MASTER, index), "a", Phase.RUNNING, since));
   }
 
   private static ApplicationSnapshot.Limits limits() {

@@ -56,7 +56,7 @@ final class SteleOnYarnIT {
       throws Exception {
     ApplicationStatus old = before.status().orElseThrow();
     Configuration changed = new Configuration(conf);
-    changed.set("stele.tabletserver.cache.bytes", "31m");
+    changed.set("stele.tabletserver.memtable.bytes", "7m");
     try (Stele stele = Stele.connect(conf);
         AcknowledgedWrites writes = new AcknowledgedWrites(stele, "writes", 4);
         YarnSubmitter submitter = YarnSubmitter.connect(changed)) {
@@ -72,7 +72,7 @@ final class SteleOnYarnIT {
       assertThat(containers(now)).doesNotContainAnyElementsOf(containers(old));
       assertThat(now.components()).noneMatch(component -> component.restarts() > 0);
       for (String container : containers(now)) {
-        assertThat(settingsOf(cluster, container)).as(container).contains("<value>31m</value>");
+        assertThat(settingsOf(cluster, container)).as(container).contains("<value>7m</value>");
       }
       writes.check();
 

@@ -15,6 +15,7 @@ import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
+import io.stele.runtime.Futures;
 import io.stele.wire.QueryCodec;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -27,6 +28,7 @@ import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.Mapper;
 
 /**
@@ -128,7 +130,6 @@ public record VerifyTable(String table, RowRange rows) implements TableJob {
     for (Throwable why = failure; why != null; why = why.getCause()) {
       if (why instanceof CorruptionException
           || why instanceof FileNotFoundException
-          || why.getClass().getSimpleName().equals("BlockMissingException") // Of HDFS's client.
           || (why instanceof SteleException told && told.code() == Code.CORRUPTION)) {
         return true;
       }
@@ -187,11 +188,27 @@ public record VerifyTable(String table, RowRange rows) implements TableJob {
               }
             });
       } catch (SteleException | IOException e) {
-        if (!isDamage(e)) {
-          throw e; // Another attempt may read them.
+        if (isOver(e) || (!isDamage(e) && isTriedAgain(context))) {
+          throw e;
         }
         notCompared(e, split, context);
       }
+    }
+
+    /** Whether the job or its process ends, which says nothing of the rows. */
+    private static boolean isOver(Exception why) {
+      return Futures.isInterruption(why)
+          || (why instanceof SteleException told && told.code() == Code.REFUSED);
+    }
+
+    /** Whether another attempt may read what this one cannot; the last one reports it. */
+    private static boolean isTriedAgain(Context context) {
+      boolean local =
+          MRConfig.LOCAL_FRAMEWORK_NAME.equals(
+              context
+                  .getConfiguration()
+                  .get(MRConfig.FRAMEWORK_NAME, MRConfig.LOCAL_FRAMEWORK_NAME));
+      return !local && context.getTaskAttemptID().getId() + 1 < context.getMaxMapAttempts();
     }
 
     private void notCompared(Exception why, TableSplit split, Context context)
