@@ -119,7 +119,7 @@ public final class ServersDuringReads {
     return http.send(HttpRequest.newBuilder(page).build(), HttpResponse.BodyHandlers.ofString())
         .body()
         .lines()
-        .filter(line -> line.contains("rows_read_total "))
+        .filter(line -> line.startsWith("stele_tabletserver_rows_read_total "))
         .mapToLong(line -> Long.parseLong(line.split(" ")[1]))
         .sum();
   }

@@ -234,7 +234,7 @@ class DirectReadsIT {
       rows +=
           metrics
               .lines()
-              .filter(line -> line.contains("rows_read_total "))
+              .filter(line -> line.startsWith("stele_tabletserver_rows_read_total "))
               .mapToLong(line -> Long.parseLong(line.split(" ")[1]))
               .sum();
     }
