@@ -15,10 +15,11 @@ import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
-import io.stele.runtime.Futures;
 import io.stele.wire.QueryCodec;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -197,7 +198,7 @@ public record VerifyTable(String table, RowRange rows) implements TableJob {
 
     /** Whether the job or its process ends, which says nothing of the rows. */
     private static boolean isOver(Exception why) {
-      return Futures.isInterruption(why)
+      return (why instanceof InterruptedIOException && !(why instanceof SocketTimeoutException))
           || (why instanceof SteleException told && told.code() == Code.REFUSED);
     }
 
