@@ -323,7 +323,7 @@ class SteleOnYarnIT {
         .satisfies(refused(4, "65537", "65536"));
     assertThat(cluster.run("table", "create", "bad", "a\u0001b"))
         .satisfies(refused(2, "\\x01", "printable"));
-    assertThat(cluster.run("table", "create", "notes", "text")).satisfies(refused(4, "notes"));
+    assertThat(cluster.run("table", "create", "notes", "text")).satisfies(refused(8, "notes"));
     assertThat(cluster.run("table", "list", "-D", "stele.rot.dir=/x"))
         .satisfies(refused(4, "stele.rot.dir", "stele.root.dir"));
     assertThat(cluster.run("table", "list", "-D", "stele.client.timeout=soon"))
