@@ -121,7 +121,13 @@ class JobCommandIT {
     String second = "1970-01-01T00:00:00";
     assertThat(
             succeeded(
-                "job", "count", "web", "--since", second + ".00101Z", "--until", second + ".00105Z"))
+                "job",
+                "count",
+                "web",
+                "--since",
+                second + ".00101Z",
+                "--until",
+                second + ".00105Z"))
         .contains("40 rows");
     assertThat(succeeded("job", "count", "web", "--since", second + ".0011Z")).contains("100 rows");
     refused(
