@@ -370,7 +370,10 @@ public final class SimulatedCluster {
         && network.isFair(process)
         && passesBothWays(process, ensemble.machine())
         && passesBothWays(process, files.machine())
-        && slots.stream().allMatch(slot -> passesBothWays(process, slot.process()));
+        && slots.stream().allMatch(slot -> passesBothWays(process, slot.process()))
+        && slots.stream()
+            .map(Slot::session)
+            .noneMatch(session -> session.process() == process && session.isEnding());
   }
 
   private boolean passesBothWays(SimulatedProcess one, SimulatedProcess other) {

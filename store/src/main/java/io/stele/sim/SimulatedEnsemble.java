@@ -166,6 +166,11 @@ public final class SimulatedEnsemble {
       unheard = !expired;
     }
 
+    /** Whether the session ends early, or has ended and the process does not know. */
+    boolean isEnding() {
+      return unheard || expired;
+    }
+
     private interface Call<T> {
       T make() throws IOException;
     }

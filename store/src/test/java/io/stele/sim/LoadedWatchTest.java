@@ -97,6 +97,23 @@ class LoadedWatchTest {
     }
   }
 
+  /** It cannot renew its lease until then. */
+  @Test
+  void aServerThatTheLockServiceDoesNotHearIsTouchedUntilItEnds() throws Exception {
+    Watched watched = new Watched(0);
+    watched.run(
+        () -> {
+          SimulatedProcess server = watched.processes().get(0);
+          assertThat(watched.cluster.isUntouched(server)).isTrue();
+          watched.servers().get(0).session().expire();
+          assertThat(watched.cluster.isUntouched(server)).isFalse();
+          while (!server.isDead()) {
+            assertThat(watched.cluster.isUntouched(server)).isFalse();
+            watched.process.sleep(Duration.ofMillis(100));
+          }
+        });
+  }
+
   /** If the tablet was not served for long, the master would take the server for dead. */
   @Test
   void anAnswerThatGetsLostWhileATabletIsLoadedCostsNoServer() throws Exception {
