@@ -6,14 +6,21 @@ import java.util.List;
 
 /**
  * The progress of a reader, in bytes. The marks of its split give the bytes on disk; between two
- * marks it counts the bytes read, which are not compressed. One thread reads; any thread may ask
- * for the progress.
+ * marks it counts the bytes read, which are not compressed. It is exact to a thousandth of the
+ * split. One thread reads; any thread may ask for the progress.
  */
 final class Progress {
+  /** To look for the row among the marks takes as long as a good part of reading it. */
+  private static final long LOOK_EVERY_BYTES_MAX = 64 << 10;
+
+  private static final int LOOKS = 1000;
+
   private final List<RowKeySample> marks;
   private final long total;
+  private final long lookEveryBytes;
   private int passed; // Marks passed; of one thread.
   private long sinceMark;
+  private long sinceLook;
   private volatile long bytes;
 
   /**
@@ -24,10 +31,21 @@ final class Progress {
   Progress(List<RowKeySample> marks, long total) {
     this.marks = marks;
     this.total = total;
+    this.lookEveryBytes = Math.min(LOOK_EVERY_BYTES_MAX, total / LOOKS);
+    this.sinceLook = lookEveryBytes;
   }
 
   /** The reader has read {@code row}, of {@code rowBytes}. */
   void read(Bytes row, long rowBytes) {
+    if (sinceLook >= lookEveryBytes) {
+      look(row);
+    }
+    sinceLook += rowBytes;
+    sinceMark += rowBytes;
+  }
+
+  private void look(Bytes row) {
+    sinceLook = 0;
     while (passed < marks.size() && marks.get(passed).row().compareTo(row) <= 0) {
       passed++;
       sinceMark = 0;
@@ -35,7 +53,6 @@ final class Progress {
     long from = passed == 0 ? 0 : marks.get(passed - 1).offsetBytes();
     long to = passed == marks.size() ? total : marks.get(passed).offsetBytes();
     bytes = Math.max(bytes, Math.min(to, from + sinceMark));
-    sinceMark += rowBytes;
   }
 
   /** The reader has read all. */

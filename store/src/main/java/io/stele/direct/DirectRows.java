@@ -121,7 +121,7 @@ public final class DirectRows implements Closeable {
           open = Optional.of(open(tablet));
         }
         PinnedFiles files = open.get().files();
-        Optional<Row> row = reads.counting(() -> files.next(tablets::alive));
+        Optional<Row> row = next(files);
         failed = Optional.empty();
         if (row.isPresent()) {
           last = Optional.of(row.get().key()); // Its successor is made when it is needed.
@@ -134,6 +134,15 @@ public final class DirectRows implements Closeable {
       }
     }
     return Optional.empty();
+  }
+
+  private Optional<Row> next(PinnedFiles files) throws IOException {
+    reads.begin();
+    try {
+      return files.next(tablets::alive);
+    } finally {
+      reads.end();
+    }
   }
 
   /** The tablet to go on in, once there is some hope that its files can be read. */
@@ -205,17 +214,15 @@ public final class DirectRows implements Closeable {
 
   private Open open(PinnedTablet tablet) throws IOException {
     RowQuery rest = query.withRanges(left(from()));
-    return new Open(
-        tablet,
-        reads.counting(
-            () ->
-                PinnedFiles.open(
-                    tablets.files(),
-                    tablets.root(),
-                    tablet,
-                    rest,
-                    Table.ROW_BYTES_MAX,
-                    readaheadBytes)));
+    reads.begin();
+    try {
+      return new Open(
+          tablet,
+          PinnedFiles.open(
+              tablets.files(), tablets.root(), tablet, rest, Table.ROW_BYTES_MAX, readaheadBytes));
+    } finally {
+      reads.end();
+    }
   }
 
   /**

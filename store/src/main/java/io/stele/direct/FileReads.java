@@ -1,6 +1,5 @@
 package io.stele.direct;
 
-import java.io.IOException;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FileSystem.Statistics.StatisticsData;
 
@@ -10,6 +9,10 @@ import org.apache.hadoop.fs.FileSystem.Statistics.StatisticsData;
  */
 final class FileReads {
   private final FileSystem.Statistics statistics;
+  private StatisticsData data; // Of the thread that counts: to ask for it takes as long as a row.
+  private Thread counted;
+  private long localBefore;
+  private long remoteBefore;
   private long local;
   private long remote;
 
@@ -17,26 +20,24 @@ final class FileReads {
   @SuppressWarnings("deprecation") // What is in its place does not count by thread.
   FileReads(FileSystem fs) {
     this.statistics = FileSystem.getStatistics(fs.getUri().getScheme(), fs.getClass());
+    this.data = statistics.getThreadStatistics();
+    this.counted = Thread.currentThread();
   }
 
-  /** Something that reads files. */
-  @FunctionalInterface
-  interface Read<T> {
-    /** Reads. */
-    T make() throws IOException;
-  }
-
-  /** Makes {@code read}, and counts what it reads. */
-  <T> T counting(Read<T> read) throws IOException {
-    StatisticsData now = statistics.getThreadStatistics();
-    long localBefore = now.getBytesReadLocalHost();
-    long remoteBefore = far(now);
-    try {
-      return read.make();
-    } finally {
-      local += now.getBytesReadLocalHost() - localBefore;
-      remote += far(now) - remoteBefore;
+  /** Counts what this thread reads until {@link #end}. */
+  void begin() {
+    if (counted != Thread.currentThread()) {
+      data = statistics.getThreadStatistics();
+      counted = Thread.currentThread();
     }
+    localBefore = data.getBytesReadLocalHost();
+    remoteBefore = far(data);
+  }
+
+  /** Counts no more. */
+  void end() {
+    local += data.getBytesReadLocalHost() - localBefore;
+    remote += far(data) - remoteBefore;
   }
 
   private static long far(StatisticsData data) {

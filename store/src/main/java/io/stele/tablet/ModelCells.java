@@ -33,6 +33,9 @@ final class ModelCells implements CellSink {
 
   /** What was taken since the last call, immutable, so that a row need not copy it. */
   List<Cell> remove() {
+    if (cells.size() == 1) { // As in many tables: without a copy of the list.
+      return List.of(cells.remove(0));
+    }
     List<Cell> taken = List.copyOf(cells);
     cells.clear();
     return taken;
