@@ -8,11 +8,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
  * Processes of the cluster are cut off from ZooKeeper, and still reach HDFS, clients and each
- * other: a server that lost its tablets has all it needs to answer for them. For one thread.
+ * other: a server that lost its tablets has all it needs to answer for them. Or they are cut off
+ * from the NameNode, and still reach everything else: they keep their locks, read and write what is
+ * open, and can open, close and rename nothing. For one thread.
  */
 final class PartitionFaults {
   // Less than the session's default of 10 s: its lease ends, its session does not.
@@ -30,23 +33,41 @@ final class PartitionFaults {
   /** All of them. */
   List<TortureFault> all() {
     return List.of(
-        fault("cut-server", stele -> cut(any(servers()), scene.upTo(SHORT_MAX))),
-        fault("cut-server-long", stele -> cut(any(servers()), LONG)),
-        fault("cut-servers", stele -> cut(servers(), scene.upTo(SOME_MAX))),
-        fault("cut-master", stele -> cut(activeMaster(stele), scene.upTo(SOME_MAX))),
-        fault("cut-masters", stele -> cut(masters(), scene.upTo(SOME_MAX))));
+        fromZooKeeper("cut-server", stele -> any(servers()), () -> scene.upTo(SHORT_MAX)),
+        fromZooKeeper("cut-server-long", stele -> any(servers()), () -> LONG),
+        fromZooKeeper("cut-servers", stele -> servers(), () -> scene.upTo(SOME_MAX)),
+        fromZooKeeper("cut-master", this::activeMaster, () -> scene.upTo(SOME_MAX)),
+        fromZooKeeper("cut-masters", stele -> masters(), () -> scene.upTo(SOME_MAX)),
+        fromNameNode("cut-server-namenode", stele -> any(servers())),
+        fromNameNode("cut-servers-namenode", stele -> servers()),
+        fromNameNode("cut-master-namenode", this::activeMaster));
   }
 
-  private static TortureFault fault(String name, TortureFault.Injection injection) {
-    return TortureFault.of(name, "cut off from ZooKeeper", injection);
+  /** Which processes are cut off. */
+  @FunctionalInterface
+  private interface Choice {
+    List<TaggedProcess> of(Stele stele) throws IOException;
   }
 
-  private Optional<String> cut(List<TaggedProcess> processes, Duration time)
+  private TortureFault fromZooKeeper(String name, Choice who, Supplier<Duration> time) {
+    return TortureFault.of(
+        name,
+        "cut off from ZooKeeper",
+        stele -> cut(who.of(stele), time.get(), scene.ownRelays().zookeeper()));
+  }
+
+  private TortureFault fromNameNode(String name, Choice who) {
+    return TortureFault.of(
+        name,
+        "cut off from the NameNode",
+        stele -> cut(who.of(stele), scene.upTo(SOME_MAX), scene.ownRelays().nameNode()));
+  }
+
+  private Optional<String> cut(List<TaggedProcess> processes, Duration time, TortureRelay relay)
       throws IOException, InterruptedException {
     if (processes.isEmpty()) {
       return Optional.empty();
     }
-    TortureRelay relay = scene.ownZooKeeper();
     Set<Long> pids = processes.stream().map(TaggedProcess::pid).collect(Collectors.toSet());
     long start = scene.runtime().nanoTime();
     relay.cutOff(pids);

@@ -123,7 +123,7 @@ final class TortureCommand implements Callable<Integer> {
       names = "--fault",
       paramLabel = "NAME",
       description =
-          "With --faults: only this fault; may be repeated. One of kill-server, stop-server, stop-server-long, kill-master, stop-master, kill-am, drain, move, merge, split, balance, rolling-restart, zookeeper, stop-zookeeper, namenode, datanode, datanode-disk, full-disks, quota, cut-server, cut-server-long, cut-servers, cut-master, cut-masters; the last five only with --start, on Linux.")
+          "With --faults: only this fault; may be repeated. One of kill-server, stop-server, stop-server-long, kill-master, stop-master, kill-am, drain, move, merge, split, balance, rolling-restart, zookeeper, stop-zookeeper, namenode, datanode, datanode-disk, full-disks, quota, cut-server, cut-server-long, cut-servers, cut-master, cut-masters, cut-server-namenode, cut-servers-namenode, cut-master-namenode; the last eight only with --start, on Linux.")
   private List<String> faultNames = List.of();
 
   @Option(
@@ -230,18 +230,18 @@ final class TortureCommand implements Callable<Integer> {
         DemoCluster.startHadoop(
             directory, DATA_NODES, site, daemon -> out.println("  " + daemon + " up"))) {
       Configuration conf = own.configuration();
-      Optional<TortureRelay> relay = relayBeforeZooKeeper(conf);
+      Optional<TortureRelays> relays = relays(conf);
       try (YarnSubmitter yarn = YarnSubmitter.connect(conf)) {
         DemoCluster.startStele(yarn, said -> {});
       }
       out.println("  Stele up; logs are in " + EmbeddedHadoop.logDirectory(directory));
       byJob = true;
-      return run(conf, Optional.of(directory), relay, true); // All ends with the cluster.
+      return run(conf, Optional.of(directory), relays, true); // All ends with the cluster.
     }
   }
 
-  /** Has all that use {@code conf} reach ZooKeeper through a relay, if faults need one. */
-  private Optional<TortureRelay> relayBeforeZooKeeper(Configuration conf) throws IOException {
+  /** Has all that use {@code conf} reach the services through relays, if faults need them. */
+  private Optional<TortureRelays> relays(Configuration conf) throws IOException {
     if (faults.isEmpty()) {
       return Optional.empty();
     }
@@ -249,24 +249,23 @@ final class TortureCommand implements Callable<Integer> {
       spec.commandLine()
           .getOut()
           .println(
-              "  nothing is cut off from ZooKeeper: only Linux tells whose a connection is, in /proc");
+              "  nothing is cut off from ZooKeeper or the NameNode: only Linux tells whose a connection is, in /proc");
       return Optional.empty();
     }
-    TortureRelay relay = TortureRelay.to(Keys.ZOOKEEPER_QUORUM.in(conf));
-    conf.set(Keys.ZOOKEEPER_QUORUM.name(), relay.address());
-    return Optional.of(relay); // It ends with this process: servers need it until they have ended.
+    return Optional.of(
+        TortureRelays.before(conf)); // They end with this process: servers need them.
   }
 
   /**
    * Runs it.
    *
    * @param hadoop that the cluster runs on, if it is ours to break
-   * @param relay that stands before its ZooKeeper
+   * @param relays that stand before the services that it depends on
    * @param keepTables whether tables stay
    */
   @SuppressWarnings("try") // What drops the tables is closed, not used.
   private int run(
-      Configuration conf, Optional<Path> hadoop, Optional<TortureRelay> relay, boolean keepTables)
+      Configuration conf, Optional<Path> hadoop, Optional<TortureRelays> relays, boolean keepTables)
       throws Exception {
     long chosen = seed.orElseGet(() -> (long) SystemRuntime.INSTANCE.random().nextInt(SEED_BOUND));
     Torture.Plan plan = new Torture.Plan(chosen, clients, Duration.ofSeconds(seconds), byJob);
@@ -274,7 +273,7 @@ final class TortureCommand implements Callable<Integer> {
         chosen(known.apply(new Pace(Duration.ofMillis(pauseMaxMillis)), plan.prefix()));
     PrintWriter out = spec.commandLine().getOut();
     Torture torture =
-        new Torture(conf, connector, plan, workloads, faultsOf(plan, hadoop, relay, out), out);
+        new Torture(conf, connector, plan, workloads, faultsOf(plan, hadoop, relays, out), out);
     torture.refuseWhatIsThere();
     AtExit atCtrlC =
         keepTables ? () -> {} : SystemRuntime.atExit("drop-tables", () -> dropAtExit(torture));
@@ -288,7 +287,7 @@ final class TortureCommand implements Callable<Integer> {
   }
 
   private Optional<TortureFaults> faultsOf(
-      Torture.Plan plan, Optional<Path> hadoop, Optional<TortureRelay> relay, PrintWriter out) {
+      Torture.Plan plan, Optional<Path> hadoop, Optional<TortureRelays> relays, PrintWriter out) {
     if (faults.isEmpty()) {
       return Optional.empty();
     }
@@ -296,7 +295,7 @@ final class TortureCommand implements Callable<Integer> {
         new TortureScene(
             SystemRuntime.INSTANCE,
             hadoop,
-            relay,
+            relays,
             plan.prefix(),
             new SplittableRandom(plan.seed()));
     return Optional.of(

@@ -75,8 +75,8 @@ final class TortureFaults {
             .toList();
     List<TortureFault> all =
         Stream.concat(onOwnHadoop.stream(), new PartitionFaults(scene).all().stream()).toList();
-    List<TortureFault> withoutRelay = scene.hadoop().isPresent() ? onOwnHadoop : anywhere;
-    List<TortureFault> here = scene.zookeeper().isPresent() ? all : withoutRelay;
+    List<TortureFault> withoutRelays = scene.hadoop().isPresent() ? onOwnHadoop : anywhere;
+    List<TortureFault> here = scene.relays().isPresent() ? all : withoutRelays;
     for (String name : names) {
       if (!names(all).contains(name)) {
         throw SteleException.refused(

@@ -18,7 +18,8 @@ import java.util.function.Predicate;
  *
  * @param hadoop the work directory of the embedded Hadoop that the cluster runs on; empty: its
  *     processes are not ours to kill
- * @param zookeeper stands between the cluster's processes and its ZooKeeper; empty: nothing does
+ * @param relays stand between the cluster's processes and ZooKeeper and the NameNode; empty: none
+ *     do
  * @param tables what the names of the tables begin with that clients work on
  * @param random decides what fails, and for how long
  * @param over whether nothing more is to fail
@@ -26,7 +27,7 @@ import java.util.function.Predicate;
 record TortureScene(
     ProcessRuntime runtime,
     Optional<Path> hadoop,
-    Optional<TortureRelay> zookeeper,
+    Optional<TortureRelays> relays,
     String tables,
     SplittableRandom random,
     AtomicBoolean over) {
@@ -45,10 +46,10 @@ record TortureScene(
   TortureScene(
       ProcessRuntime runtime,
       Optional<Path> hadoop,
-      Optional<TortureRelay> zookeeper,
+      Optional<TortureRelays> relays,
       String tables,
       SplittableRandom random) {
-    this(runtime, hadoop, zookeeper, tables, random, new AtomicBoolean());
+    this(runtime, hadoop, relays, tables, random, new AtomicBoolean());
   }
 
   /**
@@ -61,12 +62,12 @@ record TortureScene(
   }
 
   /**
-   * What stands before ZooKeeper.
+   * What stands before the services.
    *
    * @throws IllegalStateException if nothing does
    */
-  TortureRelay ownZooKeeper() {
-    return zookeeper.orElseThrow(() -> new IllegalStateException("no relay is before ZooKeeper"));
+  TortureRelays ownRelays() {
+    return relays.orElseThrow(() -> new IllegalStateException("no relays are before the services"));
   }
 
   /** Whether nothing more is to fail. */

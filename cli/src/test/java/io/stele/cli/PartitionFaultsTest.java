@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.stele.cli.embedded.ConnectedProcess;
 import io.stele.cli.embedded.TaggedProcess;
+import io.stele.config.Keys;
 import io.stele.model.SteleException;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.MiniStele;
@@ -33,7 +34,8 @@ class PartitionFaultsTest {
 
   private final Map<String, ConnectedProcess> processes = new TreeMap<>();
   @TempDir private Path hadoop;
-  private EchoServer zookeeper;
+  private EchoServer service; // In the place of either.
+  private TortureRelay unused;
   private TortureRelay relay;
   private TortureScene scene;
   private MiniStele mini;
@@ -41,19 +43,26 @@ class PartitionFaultsTest {
   @BeforeEach
   void start() throws IOException {
     assumeTrue(ProcessSockets.areKnown());
-    zookeeper = new EchoServer();
-    relay = TortureRelay.to(zookeeper.address());
+    service = new EchoServer();
+    relay = TortureRelay.to(service.address());
+    unused = TortureRelay.to(service.address());
     for (String component : COMPONENTS) {
       processes.put(component, ConnectedProcess.start(hadoop, component, relay.address()));
     }
     mini = MiniStele.start(MiniStele.quick(new Configuration(false)), Site.inMemory(), 1, 1);
-    scene = scene(Optional.of(relay));
-    scene.over().set(true); // Each partition ends at once.
+    scene = scene(Optional.of(new TortureRelays(relay, unused)));
   }
 
-  private TortureScene scene(Optional<TortureRelay> before) {
-    return new TortureScene(
-        SystemRuntime.INSTANCE, Optional.of(hadoop), before, "torture-1-", new SplittableRandom(1));
+  private TortureScene scene(Optional<TortureRelays> before) {
+    TortureScene made =
+        new TortureScene(
+            SystemRuntime.INSTANCE,
+            Optional.of(hadoop),
+            before,
+            "torture-1-",
+            new SplittableRandom(1));
+    made.over().set(true); // Each partition ends at once.
+    return made;
   }
 
   @AfterEach
@@ -62,7 +71,8 @@ class PartitionFaultsTest {
     if (mini != null) {
       mini.close();
       relay.close();
-      zookeeper.close();
+      unused.close();
+      service.close();
     }
   }
 
@@ -108,6 +118,30 @@ class PartitionFaultsTest {
     assertThat(new PartitionFaults(scene).mastersAt("localhost:" + port))
         .extracting(TaggedProcess::component)
         .containsExactly(Optional.of("master-2"));
+  }
+
+  @Test
+  void serversOrAMasterAreCutOffFromTheNameNode() throws Exception {
+    scene = scene(Optional.of(new TortureRelays(unused, relay)));
+    assertThat(cutOffBy("cut-server-namenode"))
+        .singleElement()
+        .asString()
+        .startsWith("tabletserver-");
+    assertThat(cutOffBy("cut-servers-namenode"))
+        .containsExactly("tabletserver-1", "tabletserver-2", "tabletserver-3");
+    assertThat(inject("cut-master-namenode")).isEmpty(); // As above.
+  }
+
+  @Test
+  void allThatUseAConfigurationReachBothServicesThroughRelays() throws Exception {
+    Configuration conf = new Configuration(false);
+    conf.set("fs.defaultFS", "hdfs://" + service.address());
+    conf.set(Keys.ZOOKEEPER_QUORUM.name(), service.address());
+    TortureRelays relays = TortureRelays.before(conf);
+    assertThat(conf.get("fs.defaultFS")).isEqualTo("hdfs://" + relays.nameNode().address());
+    assertThat(Keys.ZOOKEEPER_QUORUM.in(conf)).isEqualTo(relays.zookeeper().address());
+    relays.nameNode().close();
+    relays.zookeeper().close();
   }
 
   @Test
