@@ -84,6 +84,12 @@ final class CommitPipeline {
   private SegmentLink last = SegmentLink.NONE; // The segment used last, and how far.
 
   @GuardedBy("lock")
+  private SegmentLink lastLink = SegmentLink.NONE; // What that segment says about the previous one.
+
+  @GuardedBy("lock")
+  private boolean lastAcknowledged; // Whether that segment has acknowledged anything.
+
+  @GuardedBy("lock")
   private final SlowFlushes slowFlushes = new SlowFlushes();
 
   @GuardedBy("lock")
@@ -393,6 +399,7 @@ final class CommitPipeline {
       acknowledging = Optional.of(completed);
       writer.acknowledgedBytes = position;
       last = new SegmentLink(writer.number, position, SegmentSummary.EMPTY);
+      lastAcknowledged = true;
       ledger.grown(writer.number, position);
       writers.forEach(WriterState::succeeded);
       queue.completed(completed.bytes);
@@ -579,14 +586,26 @@ final class CommitPipeline {
   private void activate(WriterState writer) {
     active = Optional.of(writer);
     standby = Optional.empty();
-    writer.link =
-        new SegmentLink(
-            last.previous(), last.previousAcknowledgedBytes(), ledger.takeSummary(last.previous()));
+    writer.link = linkToLast();
     last = new SegmentLink(writer.number, writer.acknowledgedBytes, SegmentSummary.EMPTY);
+    lastLink = writer.link;
+    lastAcknowledged = false;
     Optional<BatchInFlight> moved = inFlight.filter(one -> !one.records.isEmpty());
     inFlight = Optional.empty();
     moved.ifPresent(one -> startBatch(one.to(writer, runtime.nanoTime())));
     writer.wake.signal();
+  }
+
+  /**
+   * What the next segment says about the one used last. If that has acknowledged nothing, nothing
+   * is lost with it, and its writer may delete it: then the next one says what it would have said.
+   */
+  @GuardedBy("lock")
+  private SegmentLink linkToLast() {
+    return lastAcknowledged
+        ? new SegmentLink(
+            last.previous(), last.previousAcknowledgedBytes(), ledger.takeSummary(last.previous()))
+        : lastLink;
   }
 
   @GuardedBy("lock")

@@ -39,8 +39,8 @@ final class LogWriter {
   }
 
   /**
-   * Creates {@code file} with its header, on disk: the segment after it will name it, so that it
-   * must not be gone, or without a header, when that is there.
+   * Creates {@code file} with its header, on disk: once it has acknowledged records, the segment
+   * after it names it, so that it must not be gone then, or without a header.
    */
   static LogWriter create(DurableFiles files, Path file, SegmentHeader header, Placement placement)
       throws IOException {

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.log.SlowDisk.Hang;
+import io.stele.model.CorruptionException;
 import io.stele.model.Durability;
 import io.stele.model.SteleException;
 import io.stele.model.TabletKind;
@@ -243,6 +244,49 @@ class SwitchOverTest {
     hang.succeed();
     log.awaitStandby();
     assertThat(replayedSequences(fs, DIRECTORY)).containsExactly(1L, 2L, 3L);
+  }
+
+  /** Its writer deletes it where it learns too late that it was its turn. */
+  @Test
+  void aSegmentThatHasAcknowledgedNothingIsNotMissed() throws Exception {
+    append(1);
+    fail(Operation.FLUSH, 2);
+    Hang hang = hang(Operation.FLUSH, 1);
+    CompletableFuture<Void> second = log.append(record(TABLET, 2, 10));
+    hang.await();
+    clock.pass(SLOW);
+    second.get();
+    hang.succeed();
+    log.awaitStandby();
+    assertThat(sequences(3)).containsExactly(2L);
+    fs.delete(LogDirectory.segment(DIRECTORY, TabletKind.USER, 2), false);
+    assertThat(replayedSequences(fs, DIRECTORY)).containsExactly(1L, 2L);
+  }
+
+  @Test
+  void aSegmentWithAcknowledgedRecordsIsMissedBehindOneThatHasNone() throws Exception {
+    close();
+    open(OPTIONS.withSegmentBytes(1000));
+    for (long sequence = 1; sequence <= 2; sequence++) {
+      log.append(record(TABLET, sequence, 2000)).get();
+      log.awaitStandby();
+    }
+    while (!segments().contains(4)) {
+      spin();
+    }
+    log.awaitStandby();
+    fail(Operation.FLUSH, 3);
+    append(3);
+    assertThat(sequences(1)).containsExactly(1L);
+    assertThat(sequences(2)).containsExactly(2L);
+    assertThat(sequences(4)).containsExactly(3L);
+    fs.delete(LogDirectory.segment(DIRECTORY, TabletKind.USER, 3), false);
+    assertThat(replayedSequences(fs, DIRECTORY)).containsExactly(1L, 2L, 3L);
+    fs.delete(LogDirectory.segment(DIRECTORY, TabletKind.USER, 2), false);
+    assertThatThrownBy(() -> replayedSequences(fs, DIRECTORY))
+        .isInstanceOf(CorruptionException.class)
+        .hasMessageContaining("user-2.log")
+        .hasMessageContaining("user-4.log follows it");
   }
 
   @Test
