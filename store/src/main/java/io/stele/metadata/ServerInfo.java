@@ -43,6 +43,17 @@ public record ServerInfo(
     return new ServerInfo(control, data, web, container, true);
   }
 
+  /**
+   * The tablet server that runs in a YARN container, of those that hold their locks; empty until it
+   * has registered itself.
+   */
+  public static Optional<Map.Entry<ServerId, ServerInfo>> inContainer(
+      LockService locks, String container) throws IOException {
+    return all(locks).entrySet().stream()
+        .filter(server -> server.getValue().container().equals(Optional.of(container)))
+        .findFirst();
+  }
+
   /** The data of the lock's node. */
   public Bytes encode() {
     return Avro.encode(

@@ -127,10 +127,7 @@ final class ClusterApplications {
   /** The tablet server that runs in the container, once it has registered itself. */
   Optional<ServerId> serverIn(String container) throws IOException {
     try (LockService locks = connect()) {
-      return ServerInfo.all(locks).entrySet().stream()
-          .filter(server -> server.getValue().container().equals(Optional.of(container)))
-          .map(Map.Entry::getKey)
-          .findFirst();
+      return ServerInfo.inContainer(locks, container).map(Map.Entry::getKey);
     }
   }
 

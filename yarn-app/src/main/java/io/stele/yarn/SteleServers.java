@@ -43,8 +43,6 @@ final class SteleServers implements Servers {
   private static final Duration EXITED_WAIT = Duration.ofMinutes(2);
   private static final Duration PAUSE = Duration.ofMillis(500);
 
-  private record Registered(ServerId id, ServerInfo info) {}
-
   private final ProcessRuntime runtime;
   private final ControlPlane plane;
   private final Duration drainTimeout;
@@ -61,23 +59,24 @@ final class SteleServers implements Servers {
   @Override
   public void drain(String containerId) throws IOException {
     Deadline deadline = Deadline.after(runtime, drainTimeout);
-    Registered server =
+    ServerInfo server =
         findInTime(containerId, deadline)
+            .map(Map.Entry::getValue)
             .orElseThrow(
                 () -> new IOException("no tablet server is registered from " + containerId));
     plane.call(
-        server.info().control(),
+        server.control(),
         TabletServerProtocol.class,
         drainTimeout,
         protocol -> protocol.drain(null, DrainRequestProto.getDefaultInstance()));
   }
 
   /** Waits for a lock service that is away, which says nothing about the server. */
-  private Optional<Registered> findInTime(String containerId, Deadline deadline)
-      throws IOException {
+  private Optional<Map.Entry<ServerId, ServerInfo>> findInTime(
+      String containerId, Deadline deadline) throws IOException {
     while (true) {
       try {
-        return find(containerId);
+        return ServerInfo.inContainer(locks.get(), containerId);
       } catch (UnreachableException e) {
         if (deadline.isOver()) {
           throw e;
@@ -93,23 +92,21 @@ final class SteleServers implements Servers {
     Deadline deadline = Deadline.after(runtime, EXITED_WAIT);
     while (true) {
       // A server that ended in order gave its lock up itself, and there is nothing to tell.
-      Optional<Registered> server = findInTime(containerId, deadline);
+      Optional<ServerId> server = findInTime(containerId, deadline).map(Map.Entry::getKey);
       if (server.isEmpty()) {
         deposeMaster(containerId);
         return;
       }
       try {
-        tellMaster(server.get().id(), seen);
-        LOG.info("Told the master that {} ({}) has ended", server.get().id(), containerId);
+        tellMaster(server.get(), seen);
+        LOG.info("Told the master that {} ({}) has ended", server.get(), containerId);
         forgetOthers();
         return;
       } catch (IOException | SteleException e) {
         if (deadline.isOver()) {
-          throw new IOException(
-              "cannot tell the master that " + server.get().id() + " has ended", e);
+          throw new IOException("cannot tell the master that " + server.get() + " has ended", e);
         }
-        LOG.info(
-            "Cannot tell the master yet that {} has ended: {}", server.get().id(), e.toString());
+        LOG.info("Cannot tell the master yet that {} has ended: {}", server.get(), e.toString());
       }
       pause();
     }
@@ -250,13 +247,6 @@ final class SteleServers implements Servers {
 
   private List<TabletRefProto> userTabletsOf(Address server) throws IOException {
     return tabletsOf(server).stream().filter(tablet -> stopRank(List.of(tablet)) == 0).toList();
-  }
-
-  private Optional<Registered> find(String containerId) throws IOException {
-    return ServerInfo.all(locks.get()).entrySet().stream()
-        .filter(entry -> entry.getValue().container().equals(Optional.of(containerId)))
-        .map(entry -> new Registered(entry.getKey(), entry.getValue()))
-        .findFirst();
   }
 
   private void pause() throws InterruptedIOException {
