@@ -102,7 +102,7 @@ final class EventsCommand implements Callable<Integer> {
       return stele.admin().tabletEvents(of);
     }
     boolean maybeServer = of.contains(":") || of.matches("[^_]+_\\d+_\\d+");
-    if (!maybeServer || isTable(stele)) {
+    if (!maybeServer || stele.admin().tableExists(of)) {
       return stele.admin().events(of);
     }
     List<TabletEvent> events =
@@ -113,9 +113,5 @@ final class EventsCommand implements Callable<Integer> {
       ServerCommand.find(stele.admin().clusterStatus().servers(), of);
     }
     return events;
-  }
-
-  private boolean isTable(Stele stele) throws IOException {
-    return stele.admin().listTables().stream().anyMatch(table -> table.name().equals(of));
   }
 }

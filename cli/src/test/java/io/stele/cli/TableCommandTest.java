@@ -172,7 +172,16 @@ class TableCommandTest {
       assertThat(run("events", table).out()).as(table).contains("loaded");
     }
     assertThat(run("events", "my_other_table").exit()).isEqualTo(ExitCode.NOT_FOUND.number());
-    assertThat(run("events", cluster.servers().get(0).toString()).out()).contains("loaded");
+    String server = cluster.servers().get(0).toString();
+    assertThat(run("events", server).out()).contains("loaded");
+    cluster.killServer(cluster.servers().get(0));
+    run("table", "create", "new_1_2", "f", "--no-wait");
+    MiniStele.await(
+        "a table that is being created is no server",
+        () ->
+            run("events", "new_1_2", "-D", "stele.client.timeout=1s")
+                .err()
+                .contains("table new_1_2 is still being created"));
   }
 
   @Test

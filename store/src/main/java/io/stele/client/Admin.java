@@ -212,7 +212,12 @@ public final class Admin {
     return calls.stored(name).id();
   }
 
-  /** Whether there is a table of that name that can be used. No master is needed. */
+  /**
+   * Whether there is a table of that name that can be used. No master is needed.
+   *
+   * @throws io.stele.model.SteleException RETRY_LATER while it is being created, REFUSED if the
+   *     name is empty, "." or "..", or has a slash
+   */
   public boolean tableExists(String name) throws IOException {
     try {
       calls.stored(name);
