@@ -50,7 +50,7 @@ final class StatusCommand implements Callable<Integer> {
             server.webAddress().map(address -> "http://" + address + "/").orElse(""));
       }
       text.lines("").forEach(out::println);
-      if (!stele.admin().isBalanced()) {
+      if (!status.balanced()) {
         out.println("balancing is off (stele balance on starts it again)");
       }
       printAttention(status, out);

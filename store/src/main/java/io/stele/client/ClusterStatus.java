@@ -15,6 +15,7 @@ import java.util.Optional;
  * @param tables the number of tables, without METADATA
  * @param tablets the number of all tablets
  * @param unassigned the number of tablets that no server serves now
+ * @param balanced whether balancing is on, as {@link Admin#isBalanced} says
  * @param troubled tablets that need an operator
  * @param changes changes of schema under way
  * @param recoveries recoveries of dead servers' tablets, over or under way; the latest first, as
@@ -27,6 +28,7 @@ public record ClusterStatus(
     int tables,
     int tablets,
     int unassigned,
+    boolean balanced,
     List<Troubled> troubled,
     List<Change> changes,
     List<Recovery> recoveries) {

@@ -34,6 +34,7 @@ final class StatusReader {
         status.getTables(),
         status.getTablets(),
         status.getUnassigned(),
+        !status.hasBalanced() || status.getBalanced(), // An older master does not say: the default.
         status.getTroubledList().stream()
             .map(
                 tablet ->

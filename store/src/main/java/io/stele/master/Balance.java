@@ -39,7 +39,6 @@ final class Balance {
   private final Map<TabletId, Long> restsUntilNanos = new TreeMap<>(); // The loop's.
   private long nextNanos;
   private volatile boolean atOnce;
-  private volatile boolean on = true; // When last looked at.
 
   Balance(ProcessRuntime runtime, LockService locks) {
     this.runtime = runtime;
@@ -49,13 +48,7 @@ final class Balance {
 
   /** Whether it is on. */
   boolean isOn() throws IOException {
-    on = locks.read(LockPaths.BALANCE).filter(node -> node.data().equals(OFF)).isEmpty();
-    return on;
-  }
-
-  /** Whether it was on when last looked at, about a second ago; does not ask the lock service. */
-  boolean wasOn() {
-    return on;
+    return locks.read(LockPaths.BALANCE).filter(node -> node.data().equals(OFF)).isEmpty();
   }
 
   /** Turns it on or off. */

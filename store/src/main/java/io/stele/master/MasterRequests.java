@@ -174,7 +174,7 @@ final class MasterRequests implements MasterProtocol {
                         .count())
             .setTablets(served.tablets())
             .setUnassigned(served.unassigned())
-            .setBalanced(balance.wasOn());
+            .setBalanced(balance.isOn());
     self.ifPresent(address -> status.setMaster(address.toString()));
     page.ifPresent(address -> status.setWebAddress(address.toString()));
     addTroubles(status, view);

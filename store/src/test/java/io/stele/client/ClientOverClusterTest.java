@@ -148,6 +148,17 @@ class ClientOverClusterTest {
   }
 
   @Test
+  void theStatusSaysAtOnceWhetherBalancingIsOn() throws Exception {
+    try (MiniStele cluster = cluster(1)) {
+      Admin admin = cluster.client().admin();
+      for (boolean on : List.of(false, true, false)) {
+        admin.setBalanced(on);
+        assertThat(admin.clusterStatus().balanced()).isEqualTo(on);
+      }
+    }
+  }
+
+  @Test
   void aTabletThatIsSplitBeforeItMovesIsMovedWhereItsRowIs() throws Exception {
     try (MiniStele cluster = cluster(2)) {
       Stele stele = cluster.client();
