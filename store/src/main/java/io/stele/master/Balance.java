@@ -39,6 +39,7 @@ final class Balance {
   private final Map<TabletId, Long> restsUntilNanos = new TreeMap<>(); // The loop's.
   private long nextNanos;
   private volatile boolean atOnce;
+  private volatile boolean on = true; // When last looked at or set.
 
   Balance(ProcessRuntime runtime, LockService locks) {
     this.runtime = runtime;
@@ -48,12 +49,25 @@ final class Balance {
 
   /** Whether it is on. */
   boolean isOn() throws IOException {
-    return locks.read(LockPaths.BALANCE).filter(node -> node.data().equals(OFF)).isEmpty();
+    on = locks.read(LockPaths.BALANCE).filter(node -> node.data().equals(OFF)).isEmpty();
+    return on;
+  }
+
+  /**
+   * Whether it was on when last looked at, about a second ago, or when set since; does not ask the
+   * lock service.
+   */
+  boolean wasOn() {
+    return on;
   }
 
   /** Turns it on or off. */
-  void set(boolean on) throws IOException {
-    Bytes data = on ? ON : OFF;
+  void set(boolean wanted) throws IOException {
+    write(wanted ? ON : OFF);
+    on = wanted;
+  }
+
+  private void write(Bytes data) throws IOException {
     while (true) {
       Optional<VersionedData> node = locks.read(LockPaths.BALANCE);
       if (node.filter(now -> now.data().equals(data)).isPresent()) {

@@ -174,7 +174,7 @@ final class MasterRequests implements MasterProtocol {
                         .count())
             .setTablets(served.tablets())
             .setUnassigned(served.unassigned())
-            .setBalanced(balance.isOn());
+            .setBalanced(balance.wasOn());
     self.ifPresent(address -> status.setMaster(address.toString()));
     page.ifPresent(address -> status.setWebAddress(address.toString()));
     addTroubles(status, view);
