@@ -1,0 +1,137 @@
+package io.stele.yarn;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.config.Keys;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** Tablet servers that give their tablets away before their containers go, on virtual time. */
+final class DrainsTest extends ApplicationMasterFixture {
+  @Test
+  void aServerGivesItsTabletsAwayBeforeItsContainerGoes() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          master.flex(ComponentKind.TABLET_SERVER, 1);
+          process.sleep(A_WHILE);
+          assertThat(calls()).containsOnly("drain tabletserver-2");
+          assertThat(states()).contains("tabletserver-2 DRAINING", "tabletserver-1 RUNNING");
+          yarn.end("tabletserver-2", 0);
+          process.sleep(A_WHILE);
+          assertThat(calls()).containsExactly("exited tabletserver-2");
+          assertThat(states()).containsExactly("master-1 RUNNING", "tabletserver-1 RUNNING");
+        });
+  }
+
+  @Test
+  void aServerThatCannotBeDrainedIsStopped() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          yarn.drainFails = true;
+          master.flex(ComponentKind.TABLET_SERVER, 1);
+          process.sleep(A_WHILE);
+          assertThat(calls())
+              .containsExactly(
+                  "drain tabletserver-2", "stop tabletserver-2", "exited tabletserver-2");
+        });
+  }
+
+  @Test
+  void aServerIsAskedToDrainUntilItEndsAsADrainMayFail() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          master.flex(ComponentKind.TABLET_SERVER, 1);
+          process.sleep(A_WHILE);
+          assertThat(yarn.calls).containsOnly("drain tabletserver-2").hasSizeBetween(3, 5);
+          yarn.drainFails = true; // As it is about to end.
+          process.sleep(A_WHILE);
+          assertThat(calls()).containsOnly("drain tabletserver-2").hasSizeBetween(6, 10);
+          yarn.end("tabletserver-2", 0);
+          process.sleep(A_WHILE);
+          assertThat(calls()).containsExactly("exited tabletserver-2");
+        });
+  }
+
+  @Test
+  void aServerThatDoesNotEndAfterItsDrainIsStopped() throws Exception {
+    conf.set(Keys.YARN_DRAIN_TIMEOUT.name(), "30s");
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          master.flex(ComponentKind.TABLET_SERVER, 1);
+          process.sleep(Duration.ofSeconds(29));
+          assertThat(calls()).containsOnly("drain tabletserver-2");
+          process.sleep(A_WHILE);
+          assertThat(calls()).contains("stop tabletserver-2").endsWith("exited tabletserver-2");
+        });
+  }
+
+  @Test
+  void theServersOfANodeThatLeavesAreReplacedAndThenDrained() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          String leaving = yarn.nodeOf("tabletserver-1");
+          yarn.decommission(leaving, 3600);
+          process.sleep(A_WHILE);
+          assertThat(calls())
+              .containsSubsequence(
+                  "request tabletserver-1", "start tabletserver-1", "drain tabletserver-1")
+              .doesNotContain("stop tabletserver-1");
+          yarn.end("tabletserver-1", 0); // The later one of two; then the first goes on.
+          process.sleep(A_WHILE);
+          assertThat(calls()).contains("start tabletserver-1");
+        });
+  }
+
+  @Test
+  void whatCannotBeReplacedIsDrainedBeforeItsNodeLeaves() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          yarn.full = true;
+          yarn.decommission(yarn.nodeOf("tabletserver-1"), 100);
+          process.sleep(Duration.ofSeconds(45));
+          assertThat(calls())
+              .contains("request tabletserver-1")
+              .doesNotContain("drain tabletserver-1");
+          process.sleep(Duration.ofSeconds(10));
+          assertThat(calls()).contains("drain tabletserver-1");
+          yarn.end("tabletserver-1", 0);
+          yarn.makeRoom();
+          process.sleep(A_WHILE);
+          assertThat(calls()).contains("start tabletserver-1");
+        });
+  }
+
+  @Test
+  void aServerWhoseContainerYarnCallsBackGivesItsTabletsAwayAtOnce() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          yarn.callBack("tabletserver-1");
+          yarn.callBack("tabletserver-1"); // YARN says it in each answer.
+          process.sleep(A_WHILE);
+          assertThat(calls()).containsOnly("drain tabletserver-1");
+          assertThat(noteOf("tabletserver-1")).contains("YARN calls its container back");
+          yarn.full = true;
+          yarn.end("tabletserver-1", 0);
+          process.sleep(A_WHILE);
+          assertThat(calls()).contains("request tabletserver-1");
+          assertThat(restarts("tabletserver-1")).isEqualTo(1);
+          yarn.makeRoom();
+          process.sleep(A_WHILE);
+          assertThat(noteOf("tabletserver-1")).contains("because YARN called its container back");
+        });
+  }
+}

@@ -1,0 +1,74 @@
+package io.stele.yarn;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.runtime.Task;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** What an attempt leaves to the next, on virtual time. */
+final class StateSavingTest extends ApplicationMasterFixture {
+  @Test
+  void theNextAttemptTouchesNoServerEvenWithoutALockService() throws Exception {
+    simulation.run(
+        () -> {
+          Task first = attempt();
+          yarn.listener.dismissed("another attempt has begun");
+          process.await(first.ended());
+          assertThat(exits).containsExactly(2);
+          calls();
+          lockServiceAway = true;
+          attempt();
+          assertThat(calls()).containsExactly("register");
+          assertThat(states())
+              .containsExactly(
+                  "master-1 RUNNING", "tabletserver-1 RUNNING", "tabletserver-2 RUNNING");
+          // And it keeps them running.
+          yarn.end("tabletserver-2", 137);
+          process.sleep(A_WHILE);
+          assertThat(calls()).contains("exited tabletserver-2", "start tabletserver-2");
+        });
+  }
+
+  @Test
+  void whatIsAskedForIsAnsweredOnceItIsSaved() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          Path written = directory.resolve("state." + FakeYarn.attempt(1) + ".tmp");
+          Files.createDirectory(written); // So it cannot be.
+          CompletableFuture<Void> answer = master.flex(ComponentKind.TABLET_SERVER, 1);
+          process.sleep(A_WHILE);
+          assertThat(states()).contains("tabletserver-2 DRAINING");
+          assertThat(answer).isNotDone();
+          Files.delete(written);
+          process.sleep(A_WHILE);
+          assertThat(answer).isCompleted();
+        });
+  }
+
+  @Test
+  void anAttemptWaitsForTheStateThatTheOneBeforeItLeft() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          master.flex(ComponentKind.TABLET_SERVER, 3);
+          process.sleep(A_WHILE);
+          Path state = directory.resolve("state." + FakeYarn.attempt(1));
+          Path away = directory.resolve("away");
+          Files.move(state, away);
+          Files.createDirectory(state); // It can be listed and not be read.
+          calls();
+          attempt();
+          assertThat(calls()).isEmpty();
+          assertThat(exits).isEmpty();
+          Files.delete(state);
+          Files.move(away, state);
+          process.sleep(A_WHILE);
+          assertThat(calls()).containsExactly("register");
+          assertThat(states()).contains("tabletserver-3 RUNNING");
+        });
+  }
+}
