@@ -4,7 +4,6 @@ import static java.util.stream.Collectors.joining;
 
 import io.stele.client.ClusterStatus;
 import io.stele.client.Stele;
-import io.stele.client.Table;
 import io.stele.client.TableChange;
 import io.stele.client.TabletInfo;
 import io.stele.model.Bytes;
@@ -16,6 +15,7 @@ import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
+import io.stele.model.TabletId;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -385,43 +385,27 @@ final class TableCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Compactions run by themselves. Use this after altering a table, or to free space at once. The servers compact one after",
-        "the other. Exits with 6, and names them, if tablets may be left out because they moved meanwhile.",
+        "Compactions run by themselves. Use this after altering a table, or to free space at once. All servers compact at the",
+        "same time. Exits with 6, and names them, if tablets may be left out because they moved meanwhile.",
         "",
         "Example:",
         "  stele table compact webtable"
       })
   int compact(@Mixin ClusterOptions cluster, @Parameters(paramLabel = "TABLE") String name)
       throws Exception {
-    List<TabletInfo> leftOut;
+    List<TabletId> leftOut;
     try (Stele stele = Stele.connect(cluster.configuration())) {
-      Table table = stele.table(name);
-      List<TabletInfo> before = table.tablets();
-      stele.admin().compactTable(name);
-      leftOut = leftOut(before, table.tablets());
+      leftOut = stele.admin().compactTable(name);
     }
     if (!leftOut.isEmpty()) {
       throw new SteleException(
           SteleException.Code.OUTCOME_UNKNOWN,
           "tablets that moved, split or merged meanwhile may not be compacted: "
-              + leftOut.stream().map(one -> one.id().toString()).collect(joining(", "))
+              + leftOut.stream().map(TabletId::toString).collect(joining(", "))
               + "; run the command again, with `stele balance off` if they move often");
     }
     out().println("Compacted table " + name + ".");
     return ExitCode.DONE.number();
-  }
-
-  /** The tablets that no server had all the while: each compacts those that it has when asked. */
-  static List<TabletInfo> leftOut(List<TabletInfo> before, List<TabletInfo> after) {
-    return after.stream()
-        .filter(
-            now ->
-                now.server().isEmpty()
-                    || before.stream()
-                        .noneMatch(
-                            then ->
-                                then.id().equals(now.id()) && then.server().equals(now.server())))
-        .toList();
   }
 
   @Command(

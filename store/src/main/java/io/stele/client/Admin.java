@@ -1,9 +1,9 @@
 package io.stele.client;
 
 import io.stele.metadata.Attempts.Effect;
-import io.stele.metadata.ServerInfo;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletEvents;
+import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
@@ -12,9 +12,7 @@ import io.stele.model.TableId;
 import io.stele.model.TableRules;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
-import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.BalanceRequestProto;
-import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import java.io.IOException;
 import java.time.Duration;
@@ -36,8 +34,6 @@ import java.util.Optional;
  * <p>Safe for use by any number of threads.
  */
 public final class Admin {
-  private static final Duration COMPACTION_MAX = Duration.ofHours(6);
-
   private final Connection connection;
   private final ClusterCalls calls;
   private final TableChangeRequests tableChanges;
@@ -118,25 +114,23 @@ public final class Admin {
   }
 
   /**
-   * Makes every tablet server write the table's memtables to SSTables, and then rewrite all its
-   * SSTables, without garbage and as the schema's locality groups want them now. Returns when that
-   * is done, which may take long. A tablet that moves meanwhile may be left out.
+   * Makes the servers of a table write its memtables to SSTables, and then rewrite all its
+   * SSTables, without garbage and as the schema's locality groups want them now. All servers do so
+   * at once. Returns when that is done, which may take long.
    *
+   * @return the ids of the tablets that may be left out, because they moved, were split or merged,
+   *     or were not served meanwhile, in the order of their rows; mostly none. To try again
+   *     compacts them, too
    * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name
-   * @throws IOException if a server could not do it, or was lost; it is safe to try again
+   * @throws IOException if a server could not do it, or was lost; all others did. It is safe to try
+   *     again
    */
-  public void compactTable(String name) throws IOException {
-    CompactTableRequestProto request =
-        CompactTableRequestProto.newBuilder().setTableId(calls.stored(name).id().value()).build();
-    for (ServerInfo server : ClusterCalls.servers(connection).values()) {
-      connection
-          .controlPlane()
-          .call(
-              server.control(),
-              TabletServerProtocol.class,
-              COMPACTION_MAX,
-              one -> one.compactTable(null, request));
-    }
+  public List<TabletId> compactTable(String name) throws IOException {
+    TableId table = calls.stored(name).id();
+    List<TabletRecord> before = connection.tabletRecords(table, name);
+    new TableCompaction(connection.runtime(), connection.controlPlane())
+        .on(TableCompaction.serversOf(before, ClusterCalls.servers(connection)), table);
+    return TableCompaction.leftOut(before, connection.tabletRecords(table, name));
   }
 
   /**

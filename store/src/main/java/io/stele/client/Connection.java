@@ -248,16 +248,7 @@ final class Connection implements AutoCloseable {
 
   /** The tablets of a table as METADATA has them, their sizes as their servers say. */
   List<TabletInfo> tablets(TableRef ref) throws IOException {
-    List<TabletRecord> all = records.readAll(ref.id());
-    for (int i = 0; i < 10 && !TabletRecords.tile(all); i++) { // Read while a tablet was split.
-      all = records.readAll(ref.id());
-    }
-    if (!TabletRecords.tile(all)) {
-      throw SteleException.retryLater(
-          "the tablets of table "
-              + ref.name()
-              + " split faster than they can be read: try again later");
-    }
+    List<TabletRecord> all = tabletRecords(ref.id(), ref.name());
     Set<ServerId> servers = new TreeSet<>();
     all.forEach(record -> record.location().ifPresent(at -> servers.add(at.server())));
     Map<TabletId, Long> sizes = new TabletSizes(locks, controlPlane()).of(servers);
@@ -271,6 +262,24 @@ final class Connection implements AutoCloseable {
                     sizes.getOrDefault(record.id(), record.fileBytes()),
                     record.files().size()))
         .toList();
+  }
+
+  /**
+   * The records of a table's tablets, which cover all its rows.
+   *
+   * @param name of the table, for people
+   * @throws SteleException RETRY_LATER if they change faster than they can be read
+   */
+  List<TabletRecord> tabletRecords(TableId table, String name) throws IOException {
+    List<TabletRecord> all = records.readAll(table);
+    for (int i = 0; i < 10 && !TabletRecords.tile(all); i++) { // Read while a tablet was split.
+      all = records.readAll(table);
+    }
+    if (!TabletRecords.tile(all)) {
+      throw SteleException.retryLater(
+          "the tablets of table " + name + " split faster than they can be read: try again later");
+    }
+    return all;
   }
 
   @Override
