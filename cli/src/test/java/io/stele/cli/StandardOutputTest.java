@@ -6,7 +6,10 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
@@ -62,6 +65,24 @@ class StandardOutputTest {
       assertThat(ran.err())
           .startsWith("stele: cannot write standard output: No space left on device\n");
     }
+  }
+
+  @Test
+  void theDemoStartsNothingWhereItsOutputCannotBeWritten(@TempDir Path directory)
+      throws IOException {
+    Path pages = Files.createFile(directory.resolve("pages.jar"));
+    Ran ran =
+        run(
+            "No space left on device",
+            "demo",
+            "-v",
+            "--dir",
+            directory.resolve("demo").toString(),
+            "--pages",
+            pages.toString());
+    assertThat(ran.exit()).isEqualTo(ExitCode.FAILED.number());
+    assertThat(ran.err())
+        .startsWith("stele: cannot write standard output: No space left on device\n");
   }
 
   @Test

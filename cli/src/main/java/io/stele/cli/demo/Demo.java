@@ -16,7 +16,8 @@ import io.stele.yarn.ComponentStatus;
 import io.stele.yarn.YarnSubmitter;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -63,7 +64,7 @@ final class Demo {
   private final boolean keep;
   private final int dataNodes;
   private final Configuration site;
-  private final PrintStream out;
+  private final PrintWriter out;
   private final Progress progress;
 
   /**
@@ -79,7 +80,7 @@ final class Demo {
       boolean keep,
       int dataNodes,
       Configuration site,
-      PrintStream out) {
+      PrintWriter out) {
     this.directory = directory;
     this.pages = pages;
     this.keep = keep;
@@ -103,10 +104,16 @@ final class Demo {
     AtExit atCtrlC = SystemRuntime.atExit("demo-interrupted", this::interrupted);
     try (DemoCluster cluster = startHadoop();
         MemoryWatch memory = new MemoryWatch(cluster.hadoop())) {
+      progress.end(
+          "ZooKeeper, HDFS"
+              + (dataNodes == 1 ? "" : " with " + dataNodes + " DataNodes")
+              + ", YARN with "
+              + DemoCluster.NODE_MANAGERS
+              + " nodes");
       run(cluster, memory, started);
     } finally {
-      progress.close();
       atCtrlC.cancel();
+      progress.close();
     }
     if (!keep) {
       out.println(LeftFiles.text(directory));
@@ -176,22 +183,14 @@ final class Demo {
   private DemoCluster startHadoop() throws IOException {
     progress.begin("Start Hadoop");
     TreeSet<String> up = new TreeSet<>();
-    DemoCluster cluster =
-        DemoCluster.startHadoop(
-            directory,
-            dataNodes,
-            site,
-            daemon -> {
-              up.add(daemon);
-              progress.say(String.join(", ", up) + " up");
-            });
-    progress.end(
-        "ZooKeeper, HDFS"
-            + (dataNodes == 1 ? "" : " with " + dataNodes + " DataNodes")
-            + ", YARN with "
-            + DemoCluster.NODE_MANAGERS
-            + " nodes");
-    return cluster;
+    return DemoCluster.startHadoop(
+        directory,
+        dataNodes,
+        site,
+        daemon -> {
+          up.add(daemon);
+          progress.say(String.join(", ", up) + " up");
+        });
   }
 
   private void startStele(YarnSubmitter yarn) throws IOException {
@@ -287,11 +286,15 @@ final class Demo {
 
   private void interrupted() {
     String step = progress.title();
-    progress.close();
-    if (!step.isEmpty()) {
-      out.println();
-      out.println("Interrupted in \"" + step + "\"; stopping everything.");
-      out.flush();
+    try {
+      progress.close();
+      if (!step.isEmpty()) {
+        out.println();
+        out.println("Interrupted in \"" + step + "\"; stopping everything.");
+        out.flush();
+      }
+    } catch (UncheckedIOException e) {
+      // It is stopped all the same.
     }
   }
 

@@ -129,7 +129,7 @@ public final class DemoCommand implements Callable<Integer> {
               keep,
               dataNodes,
               DemoCluster.settings(settings),
-              System.out)
+              out)
           .run();
       return 0;
     } catch (IOException | RuntimeException e) {

@@ -1,7 +1,7 @@
 package io.stele.cli.demo;
 
 import io.stele.runtime.SystemRuntime;
-import java.io.PrintStream;
+import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,7 +9,8 @@ import java.util.Locale;
 
 /**
  * Shows how far the demo is. On a terminal the last line changes in place; elsewhere there is a
- * line now and then, so that a log of it reads well too.
+ * line now and then, so that a log of it reads well too. Throws what the output throws: {@link
+ * java.io.UncheckedIOException} if it cannot be written.
  *
  * <p>Safe for use by several threads.
  */
@@ -18,7 +19,7 @@ final class Progress {
   private static final int TITLE_CHARS = 26;
   private static final Duration QUIET_MAX = Duration.ofSeconds(10);
 
-  private final PrintStream out;
+  private final PrintWriter out;
   private final boolean terminal;
   private final int width;
   private final int steps;
@@ -42,7 +43,7 @@ final class Progress {
    * @param width the terminal's, in characters
    * @param steps how many there will be
    */
-  Progress(PrintStream out, boolean terminal, int width, int steps) {
+  Progress(PrintWriter out, boolean terminal, int width, int steps) {
     this.out = out;
     this.terminal = terminal;
     this.width = width;

@@ -8,7 +8,7 @@ import io.stele.examples.webtable.WebtableReport;
 import io.stele.model.ServerId;
 import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.io.PrintStream;
+import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -69,7 +69,7 @@ record Summary(
     }
   }
 
-  void print(PrintStream out, Duration whole, boolean kept, Path directory) {
+  void print(PrintWriter out, Duration whole, boolean kept, Path directory) {
     out.println();
     out.printf(
         Locale.ROOT,
@@ -109,7 +109,7 @@ record Summary(
     }
   }
 
-  private void printTablets(PrintStream out) {
+  private void printTablets(PrintWriter out) {
     Map<String, Long> perServer =
         report.tablets().stream()
             .collect(
@@ -145,7 +145,7 @@ record Summary(
     return tablet.server().map(ServerId::hostAndPort).orElse("(moving)");
   }
 
-  private void printDisk(PrintStream out) {
+  private void printDisk(PrintWriter out) {
     String root = conf.get("fs.defaultFS") + Keys.ROOT_DIR.in(conf);
     out.println("On HDFS:");
     new TextTable("DIRECTORY", "FILES", "SIZE", "WHAT")
@@ -164,7 +164,7 @@ record Summary(
         .forEach(out::println);
   }
 
-  private void printTimes(PrintStream out) {
+  private void printTimes(PrintWriter out) {
     out.println(
         "Time: "
             + steps.stream()
@@ -186,7 +186,7 @@ record Summary(
                     + " Java processes together"));
   }
 
-  private void printKept(PrintStream out, Path directory) {
+  private void printKept(PrintWriter out, Path directory) {
     boolean found = directory.toString().equals(System.getProperty("stele.work.dir", ""));
     String which = found ? "" : " --conf " + directory;
     String row =

@@ -358,6 +358,9 @@ public final class EmbeddedHadoop implements AutoCloseable {
       Futures.interruptAgain();
       why = "interrupted";
     } catch (ExecutionException e) {
+      if (Futures.cause(e) instanceof UncheckedIOException unsaid) {
+        throw unsaid; // Whoever hears what is up could not show it.
+      }
       why = Futures.cause(e).toString();
     }
     if (!why.isEmpty()) {
