@@ -387,7 +387,8 @@ final class ApplicationState {
           });
     }
     containers.values().forEach(container -> slots.add(container.slot()));
-    StatusResponseProto.Builder status = StatusResponseProto.newBuilder().setStopping(stopping);
+    StatusResponseProto.Builder status =
+        StatusResponseProto.newBuilder().setStopping(stopping).setDeployment(deployment.toProto());
     for (SlotId slot : slots) {
       List<HeldContainer> held =
           containers.values().stream().filter(c -> c.slot().equals(slot)).toList();

@@ -58,6 +58,11 @@ record Deployment(Path archive, Path configuration) {
     return new Deployment(new Path(proto.getArchive()), new Path(proto.getConfiguration()));
   }
 
+  /** Its files, for people. */
+  String files() {
+    return archive + " " + configuration;
+  }
+
   DeploymentProto toProto() {
     return DeploymentProto.newBuilder()
         .setArchive(archive.toString())

@@ -6,6 +6,8 @@ import io.stele.model.SteleException;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
+import io.stele.wire.ControlClient;
+import io.stele.wire.application.ApplicationProtos.DeployRequestProto;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
@@ -13,6 +15,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.ipc.RemoteException;
+import org.apache.hadoop.ipc.RpcNoSuchMethodException;
 
 /**
  * Replaces the outdated processes of an application: restarts its tablet servers one after another,
@@ -56,19 +60,49 @@ final class RollingUpgrade {
   }
 
   /**
-   * Returns when every process is of the new deployment and runs.
+   * Has the ApplicationMaster start processes with the deployment from now on.
    *
+   * @throws SteleException REFUSED if it is of a version that cannot do so, or processes cannot be
+   *     started with it: nothing was changed
+   */
+  static void begin(
+      ControlClient<ApplicationProtocol> master, Deployment deployment, String application)
+      throws IOException {
+    DeployRequestProto request =
+        DeployRequestProto.newBuilder().setDeployment(deployment.toProto()).build();
+    try {
+      master.call(service -> service.deploy(null, request));
+    } catch (RemoteException e) {
+      if (!e.getClassName().equals(RpcNoSuchMethodException.class.getName())) {
+        throw e;
+      }
+      throw new SteleException(
+          SteleException.Code.REFUSED,
+          application
+              + " was started by a version of Stele that cannot be upgraded in place: stop it with"
+              + " 'stele yarn stop', and start this version with 'stele yarn start'; the data stays",
+          e);
+    }
+  }
+
+  /**
+   * Returns when every process is of the new deployment and runs. Another upgrade to the same
+   * deployment may run at the same time.
+   *
+   * @param deployment what processes must be started with
    * @param patience how long one process may take
    * @throws SteleException RETRY_LATER if one takes longer, REFUSED if a tablet server cannot give
-   *     its tablets away or the application has ended
+   *     its tablets away, the application has ended, or another upgrade to another deployment has
+   *     begun since
    */
-  void run(Configuration conf, Duration patience) throws IOException {
+  void run(Configuration conf, Deployment deployment, Duration patience) throws IOException {
     try (Stele stele = Stele.connect(conf)) {
       Deadline deadline = Deadline.after(runtime, patience);
       List<String> before = List.of();
       while (true) {
         ApplicationStatus status = statuses.read();
         lines.show(status);
+        requireLatest(deployment, status);
         List<ComponentStatus> outdated =
             status.components().stream().filter(ComponentStatus::outdated).toList();
         if (outdated.isEmpty() && status.complete()) {
@@ -122,6 +156,21 @@ final class RollingUpgrade {
                 e);
         default -> throw e;
       }
+    }
+  }
+
+  /** Refuses to go on where processes are started with another deployment by now. */
+  static void requireLatest(Deployment deployment, ApplicationStatus status) {
+    String latest = status.deployment();
+    if (!latest.isEmpty() && !latest.equals(deployment.files())) {
+      throw SteleException.refused(
+          "another upgrade of "
+              + status.id()
+              + " has begun since, to another version or other settings, and takes the place of"
+              + " this one: processes are now started with "
+              + latest
+              + ", no longer with "
+              + deployment.files());
     }
   }
 

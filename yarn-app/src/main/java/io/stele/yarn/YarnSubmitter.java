@@ -8,7 +8,6 @@ import io.stele.runtime.SystemRuntime;
 import io.stele.wire.Address;
 import io.stele.wire.ControlClient;
 import io.stele.wire.ControlPlane;
-import io.stele.wire.application.ApplicationProtos.DeployRequestProto;
 import io.stele.wire.application.ApplicationProtos.FlexRequestProto;
 import io.stele.wire.application.ApplicationProtos.StatusRequestProto;
 import io.stele.wire.application.ApplicationProtos.StatusResponseProto;
@@ -233,11 +232,14 @@ public final class YarnSubmitter implements Closeable {
     List<ComponentStatus> components = List.of();
     boolean reachable = false;
     boolean stopping = false;
+    String deployment = "";
     if (report.getYarnApplicationState() == YarnApplicationState.RUNNING) {
       try {
         StatusResponseProto status =
             call(report, service -> service.status(null, StatusRequestProto.getDefaultInstance()));
         stopping = status.getStopping();
+        deployment =
+            status.hasDeployment() ? Deployment.of(status.getDeployment()).files() : deployment;
         components =
             status.getComponentsList().stream()
                 .map(
@@ -265,6 +267,7 @@ public final class YarnSubmitter implements Closeable {
         Optional.ofNullable(report.getDiagnostics()).orElse(""),
         reachable,
         stopping,
+        deployment,
         components);
   }
 
@@ -328,8 +331,10 @@ public final class YarnSubmitter implements Closeable {
    * @param options of which the timeout is for each process
    * @param progress hears in one line at a time what goes on
    * @throws SteleException NOT_FOUND when none runs; REFUSED when there is only one tablet server,
-   *     or processes cannot be started so, with nothing changed; RETRY_LATER when a process is not
-   *     replaced in time
+   *     processes cannot be started so, or the ApplicationMaster is of a version that cannot
+   *     upgrade processes, with nothing changed; REFUSED as well when another upgrade to other jars
+   *     or another configuration has begun since, which then holds; RETRY_LATER when a process is
+   *     not replaced in time
    */
   public void upgrade(StartOptions options, Consumer<String> progress) throws IOException {
     ApplicationReport running = requireRunning();
@@ -342,13 +347,11 @@ public final class YarnSubmitter implements Closeable {
     Deployment deployment =
         Deployment.upload(
             options.jars(), ShippedConfiguration.of(conf), layout(), id.toString(), progress);
-    call(
-        running,
-        service ->
-            service.deploy(
-                null, DeployRequestProto.newBuilder().setDeployment(deployment.toProto()).build()));
+    try (ControlClient<ApplicationProtocol> master = masterOf(running)) {
+      RollingUpgrade.begin(master, deployment, id.toString());
+    }
     new RollingUpgrade(RUNTIME, () -> status(id), applications::serverIn, progress)
-        .run(conf, options.timeout());
+        .run(conf, deployment, options.timeout());
   }
 
   /**
@@ -427,14 +430,17 @@ public final class YarnSubmitter implements Closeable {
 
   private <T> T call(ApplicationReport report, ControlPlane.Call<ApplicationProtocol, T> call)
       throws IOException {
+    try (ControlClient<ApplicationProtocol> master = masterOf(report)) {
+      return master.call(call);
+    }
+  }
+
+  private ControlClient<ApplicationProtocol> masterOf(ApplicationReport report) throws IOException {
     if (report.getHost() == null || report.getRpcPort() <= 0) {
       throw new IOException(report.getApplicationId() + " has no ApplicationMaster now");
     }
     Address address = new Address(report.getHost(), report.getRpcPort());
-    try (ControlClient<ApplicationProtocol> master =
-        ControlClient.connect(conf, address, ApplicationProtocol.class, CALL_TIMEOUT)) {
-      return master.call(call);
-    }
+    return ControlClient.connect(conf, address, ApplicationProtocol.class, CALL_TIMEOUT);
   }
 
   private ApplicationReport report(ApplicationId id) throws IOException {

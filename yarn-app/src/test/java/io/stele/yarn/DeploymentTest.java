@@ -21,9 +21,11 @@ final class DeploymentTest extends ApplicationMasterFixture {
           process.sleep(A_WHILE);
           assertThat(refused).isCompletedExceptionally();
           assertThat(outdated()).isEmpty();
+          assertThat(Deployment.of(master.status().getDeployment())).isEqualTo(FakeYarn.SUBMITTED);
           CompletableFuture<Void> deployed = master.deploy(next);
           process.sleep(A_WHILE);
           assertThat(deployed).isCompleted();
+          assertThat(Deployment.of(master.status().getDeployment())).isEqualTo(next);
           assertThat(calls()).as("tablet servers end only if they are asked to").isEmpty();
           assertThat(outdated()).containsExactly("master-1", "tabletserver-1", "tabletserver-2");
           yarn.end("tabletserver-1", 0);
