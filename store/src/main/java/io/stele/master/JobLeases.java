@@ -47,6 +47,7 @@ final class JobLeases implements Runnable {
   private final Map<String, Asked> asked = new HashMap<>(); // The looking thread's, by job.
   private final Map<String, Pinned> pinning = new HashMap<>(); // The looking thread's, by job.
   private final Map<String, Long> renewedNanos = new ConcurrentSkipListMap<>();
+  private final CommitTurns turns;
   private volatile Map<String, JobNodes.Job> committedLongAgo = Map.of();
 
   /** A job as it was at the last look, and for how long it has been unchanged. */
@@ -62,6 +63,7 @@ final class JobLeases implements Runnable {
     this.applications = applications;
     this.runtime = runtime;
     this.jobs = jobs;
+    this.turns = new CommitTurns(runtime);
   }
 
   /** Begins the job that {@code request} asks for, only once while it exists; returns its name. */
@@ -108,14 +110,30 @@ final class JobLeases implements Runnable {
    * @param id the version of the job's node as it was read before: it tells this pinning from all
    *     others, so that a request which is served late changes nothing
    * @return false if the node has another version: then nothing has begun
-   * @throws SteleException NOT_FOUND if the job is over; REFUSED if others stopped waiting
+   * @throws SteleException NOT_FOUND if the job is over; REFUSED if others stopped waiting;
+   *     RETRY_LATER if a commit has waited so long for other pinnings that it comes first
    */
   boolean beginPinning(String job, int id) throws IOException {
+    Optional<String> first = turns.next();
+    if (first.isPresent() && hasNotBegunToPin(job)) {
+      throw SteleException.retryLater(
+          "no further tables are pinned before job "
+              + first.get()
+              + " has committed, which has waited for others to be pinned for more than "
+              + CommitTurns.WAITS_AT_MOST.toSeconds()
+              + " s");
+    }
     return switch (jobs.beginPinning(job, id)) {
       case YES -> true;
       case CHANGED -> false;
       case OVER -> throw isOver(job);
     };
+  }
+
+  /** A pinning that has begun goes on: the commit waits for it, not the other way round. */
+  private boolean hasNotBegunToPin(String job) throws IOException {
+    Optional<JobNodes.Job> now = jobs.read(job);
+    return now.isPresent() && !now.get().committed() && now.get().pinning().isEmpty();
   }
 
   /**
@@ -144,10 +162,21 @@ final class JobLeases implements Runnable {
    * Commits a job; repeating it does nothing.
    *
    * @throws SteleException NOT_FOUND if the job is over and it is no longer known whether it has
-   *     committed; RETRY_LATER if tablets are being pinned for another job
+   *     committed; RETRY_LATER if tablets are being pinned for another job. Ask again soon then: a
+   *     commit that has waited for long comes before further pinnings
    */
   void commit(String job) throws IOException {
-    if (!jobs.commit(job)) {
+    boolean committed;
+    try {
+      committed = jobs.commit(job);
+    } catch (SteleException e) {
+      if (e.code() == SteleException.Code.RETRY_LATER) {
+        turns.waits(job);
+      }
+      throw e;
+    }
+    turns.isOver(job);
+    if (!committed) {
       throw SteleException.notFound(
           "job " + job + " is over: it was ended, or not renewed in time, or committed long ago");
     }
@@ -166,6 +195,7 @@ final class JobLeases implements Runnable {
   /** Ends a job, if it is not over. */
   void end(String job) throws IOException {
     renewedNanos.remove(job);
+    turns.isOver(job);
     jobs.end(job);
     LOG.info("Job {} was ended", job);
   }
@@ -192,6 +222,7 @@ final class JobLeases implements Runnable {
     asked.keySet().retainAll(names);
     pinning.keySet().retainAll(names);
     renewedNanos.keySet().retainAll(names);
+    turns.retain(names);
     Map<String, JobNodes.Job> old = new TreeMap<>();
     for (String name : names) {
       try {
