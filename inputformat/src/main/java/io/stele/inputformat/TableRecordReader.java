@@ -3,6 +3,7 @@ package io.stele.inputformat;
 import io.stele.client.JobRenewal;
 import io.stele.client.Rows;
 import io.stele.client.Stele;
+import io.stele.client.SubmittedOutput;
 import io.stele.client.Table;
 import io.stele.direct.DirectRows;
 import io.stele.model.Bytes;
@@ -67,6 +68,17 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
     }
   }
 
+  /** Nothing is left to do. */
+  private record NoRows() implements Source {
+    @Override
+    public Optional<Row> next() {
+      return Optional.empty();
+    }
+
+    @Override
+    public void close() {}
+  }
+
   @Override
   public void initialize(InputSplit inputSplit, TaskAttemptContext taskContext) throws IOException {
     TableSplit split = (TableSplit) inputSplit;
@@ -85,6 +97,10 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
                 + ", now it is "
                 + table.id()
                 + "): submit the job again");
+      }
+      if (SubmittedOutput.hasCommittedBefore(stele.jobs(), taskContext.getConfiguration())) {
+        rows = new NoRows(); // The pin has ended with the output's job.
+        return;
       }
       if (split.pin().isPresent()) {
         renewal = Optional.of(stele.jobs().keep(split.pin().get()));

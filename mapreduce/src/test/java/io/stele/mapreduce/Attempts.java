@@ -7,6 +7,7 @@ import java.util.Optional;
 import org.apache.hadoop.mapreduce.InputFormat;
 import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.MapContext;
 import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.OutputCommitter;
@@ -33,7 +34,7 @@ final class Attempts<K, V> {
   private final Job job;
   private final InputFormat<K, V> input;
   private final OutputFormat<Object, Object> output;
-  private final OutputCommitter committer;
+  private OutputCommitter committer;
   private List<InputSplit> splits = List.of();
 
   /** Something that happens in the middle of an attempt. */
@@ -76,6 +77,13 @@ final class Attempts<K, V> {
     splits = List.copyOf(input.getSplits(job));
     committer.setupJob(job);
     return splits;
+  }
+
+  /** Sets the job up again, as another ApplicationMaster that has found nothing of the first. */
+  void beginAgain() throws Exception {
+    job.getConfiguration().setInt(MRJobConfig.APPLICATION_ATTEMPT_ID, 2);
+    committer = output.getOutputCommitter(context(0, 1000));
+    committer.setupJob(job);
   }
 
   /** Makes the output of all committed tasks that of the job. */

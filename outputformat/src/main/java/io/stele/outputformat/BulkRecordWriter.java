@@ -4,6 +4,7 @@ import io.stele.bulk.AttemptOutput;
 import io.stele.bulk.JobOutput;
 import io.stele.client.JobRenewal;
 import io.stele.client.Stele;
+import io.stele.client.SubmittedOutput;
 import io.stele.client.Table;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
@@ -17,15 +18,20 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Counter;
 import org.apache.hadoop.mapreduce.RecordWriter;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Writes the files of one attempt of a task. */
 final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
+  private static final Logger LOG = LoggerFactory.getLogger(BulkRecordWriter.class);
+
   private final Stele stele;
   private final JobRenewal renewal;
   private final AttemptOutput output;
   private final List<String> tables;
   private final Map<String, List<RowRange>> replaced = new TreeMap<>();
   private final Counter counter;
+  private final boolean hasCommitted;
 
   BulkRecordWriter(TaskAttemptContext context) throws IOException {
     Configuration conf = context.getConfiguration();
@@ -35,6 +41,10 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
     tables.forEach(table -> replaced.put(table, ReplacedRows.of(conf, table)));
     stele = Stele.connect(conf, context::progress);
     try {
+      hasCommitted = SubmittedOutput.hasCommittedBefore(stele.jobs(), conf);
+      if (hasCommitted) {
+        LOG.info("Job {} has committed: what this attempt writes again is discarded", job);
+      }
       output = output(new JobOutput(stele.jobs(), job), context);
       for (String name : tables) {
         Table table = OutputTable.open(stele, conf, name);
@@ -71,6 +81,9 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
     }
     String table = tables.size() == 1 ? tables.get(0) : key.toString();
     requireReplaced(table, mutation.row());
+    if (hasCommitted) {
+      return;
+    }
     renewal.check(); // Of a job that is over nothing can be published.
     output.add(table, mutation);
     counter.increment(1);
@@ -95,7 +108,9 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
   @Override
   public void close(TaskAttemptContext closing) throws IOException {
     try (AttemptOutput written = output) {
-      written.finish();
+      if (!hasCommitted) {
+        written.finish();
+      }
     } finally {
       renewal.close();
       stele.close();

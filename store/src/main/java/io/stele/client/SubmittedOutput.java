@@ -17,6 +17,9 @@ public final class SubmittedOutput {
   /** As MRJobConfig has it, on which the store does not depend. */
   private static final String FORMAT_KEY = "mapreduce.job.outputformat.class";
 
+  /** Set by MapReduce in ApplicationMasters and tasks, from 1. */
+  private static final String MASTER_KEY = "mapreduce.job.application.attempt.id";
+
   private SubmittedOutput() {}
 
   /** Notes that {@code job} keeps the output of the MapReduce job that is being submitted. */
@@ -50,6 +53,18 @@ public final class SubmittedOutput {
     return job.isPresent() && jobs.state(job.get()) == JobNodes.State.BEGUN
         ? job.map(name -> JobNodes.JOB + name)
         : Optional.empty();
+  }
+
+  /**
+   * Whether an ApplicationMaster before the one of this task has committed the MapReduce job. Then
+   * the tasks run again only because this one could not recover the first one's: what they read and
+   * write does not matter, and the input may be gone.
+   */
+  public static boolean hasCommittedBefore(Jobs jobs, Configuration conf) throws IOException {
+    Optional<String> job = noted(conf);
+    return job.isPresent()
+        && conf.getInt(MASTER_KEY, 1) > 1
+        && jobs.state(job.get()) == JobNodes.State.COMMITTED;
   }
 
   /** Not that of a job with other output, whose configuration was copied. */
