@@ -55,7 +55,7 @@ final class AnyFault {
                 STALE_NAMES ? new Fault.StaleNames(kind, slot, length) : badFiles(random, length);
             default -> badFiles(random, length);
           };
-      default -> random.nextInt(4) == 0 ? new Fault.Suspect(slot) : new Fault.Drain(slot);
+      default -> random.nextInt(4) == 0 ? new Fault.Suspect(slot) : new Fault.DrainAndEnd(slot);
     };
   }
 

@@ -52,7 +52,7 @@ public sealed interface Fault {
   record SplitInRead(int slot, int nth, Duration length) implements Fault {}
 
   /** A tablet server is asked to give its tablets away and end. */
-  record Drain(int slot) implements Usual {
+  record DrainAndEnd(int slot) implements Usual {
     @Override
     public Duration length() {
       return Duration.ZERO;
@@ -104,8 +104,8 @@ public sealed interface Fault {
    */
   record Job(int which, boolean ended, Duration length) implements Usual {}
 
-  /** A tablet server gives its tablets away and takes none, for that long. */
-  record StandAside(int slot, Duration length) implements Usual {}
+  /** A tablet server is drained for that long. */
+  record Drain(int slot, Duration length) implements Usual {}
 
   /** An operator has all tablets evened out at once, or turns balancing off, for that long. */
   record Balance(boolean off, Duration length) implements Usual {}

@@ -62,8 +62,8 @@ final class FaultRunner {
       SimulatedCluster.Kind kind = SimulatedCluster.Kind.SERVER;
       cluster.suspect(slot(kind, suspect.slot()));
       cut(new Fault.Cut(kind, suspect.slot(), suspect.far(), Fault.Way.BOTH, suspect.length()));
-    } else if (fault instanceof Fault.Drain drain) {
-      cluster.drain(slot(SimulatedCluster.Kind.SERVER, drain.slot()));
+    } else if (fault instanceof Fault.DrainAndEnd drain) {
+      cluster.drainAndEnd(slot(SimulatedCluster.Kind.SERVER, drain.slot()));
     } else if (fault instanceof Fault.Move move) {
       cluster.operator().move(move);
     } else if (fault instanceof Fault.Split split) {
@@ -72,10 +72,10 @@ final class FaultRunner {
       cluster.operator().merge(merge.which());
     } else if (fault instanceof Fault.Job job) {
       cluster.operator().run(job);
-    } else if (fault instanceof Fault.StandAside aside) {
-      SimulatedCluster.Slot slot = slot(SimulatedCluster.Kind.SERVER, aside.slot());
-      cluster.operator().standAside(slot);
-      later(fault.length(), () -> cluster.operator().comeBack(slot));
+    } else if (fault instanceof Fault.Drain drain) {
+      SimulatedCluster.Slot slot = slot(SimulatedCluster.Kind.SERVER, drain.slot());
+      cluster.operator().drain(slot);
+      later(fault.length(), () -> cluster.operator().undrain(slot));
     } else if (fault instanceof Fault.Balance balance) {
       cluster.operator().balance(balance.off());
       later(fault.length(), () -> cluster.operator().balance(false));

@@ -168,7 +168,7 @@ enum Focus {
                     slot,
                     AnyFault.remoteStep(random),
                     1 + random.nextInt(12));
-            case 2 -> new Fault.Drain(slot);
+            case 2 -> new Fault.DrainAndEnd(slot);
             // Tablets split between two of its reads all the time.
             case 3 -> AnyFault.slowLink(random, SimulatedCluster.Kind.MASTER, slot);
             // Tablets split and are compacted between two of its reads.

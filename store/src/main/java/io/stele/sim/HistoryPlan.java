@@ -108,7 +108,7 @@ public record HistoryPlan(
     return all;
   }
 
-  /** In one history of three tablets are moved, and servers stand aside for a while. */
+  /** In one history of three tablets are moved, and servers are drained for a while. */
   private static List<Fault.Planned> ofOperators(long seed, Duration length) {
     if (Math.floorMod(seed, OPERATED_EVERY) != 1) {
       return List.of();
@@ -120,7 +120,7 @@ public record HistoryPlan(
       Duration some = Duration.ofMillis(500 + random.nextLong(8000));
       Fault fault =
           switch (random.nextInt(8)) {
-            case 0 -> new Fault.StandAside(random.nextInt(8), some);
+            case 0 -> new Fault.Drain(random.nextInt(8), some);
             case 1 -> new Fault.Balance(random.nextBoolean(), some);
             case 2 -> new Fault.Split(random.nextInt(64));
             default ->

@@ -228,7 +228,7 @@ public final class MiniStele implements AutoCloseable {
       process = servers.remove(server);
     }
     if (process != null) {
-      process.server().drain();
+      process.server().drainAndEnd();
       process.transport().close();
       process.locks().close();
     }

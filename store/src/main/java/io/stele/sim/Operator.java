@@ -267,8 +267,8 @@ final class Operator {
     }
   }
 
-  /** Has a tablet server give its tablets away, soon. */
-  void standAside(SimulatedCluster.Slot slot) {
+  /** Drains a tablet server, soon. */
+  void drain(SimulatedCluster.Slot slot) {
     Optional<TabletServer> server = slot.server();
     if (server.isPresent() && !slot.process().isDead()) {
       Address address = server.get().controlAddress();
@@ -280,8 +280,8 @@ final class Operator {
   }
 
   /** Has it take tablets again, without a message that could be lost. */
-  void comeBack(SimulatedCluster.Slot slot) {
-    slot.server().ifPresent(TabletServer::comeBack);
+  void undrain(SimulatedCluster.Slot slot) {
+    slot.server().ifPresent(TabletServer::undrain);
   }
 
   private interface Work {

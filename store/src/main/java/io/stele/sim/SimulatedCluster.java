@@ -329,16 +329,16 @@ public final class SimulatedCluster {
     }
   }
 
-  /** Asks a tablet server to give its tablets away and end, as an operator would. */
-  public void drain(Slot slot) {
+  /** Asks a tablet server to drain itself and end, as an operator would. */
+  public void drainAndEnd(Slot slot) {
     Optional<TabletServer> server = slot.server;
     if (server.isPresent() && !slot.process().isDead()) {
       Address address = server.get().controlAddress();
-      supervisor.start("drains " + slot, () -> drain(address));
+      supervisor.start("drains " + slot, () -> drainAndEnd(address));
     }
   }
 
-  private void drain(Address server) {
+  private void drainAndEnd(Address server) {
     try {
       supervisorTransport
           .controlPlane()
@@ -419,7 +419,7 @@ public final class SimulatedCluster {
     for (Slot slot : slots) {
       slot.process().traps().clear();
       slot.process().resume();
-      slot.server.ifPresent(TabletServer::comeBack);
+      slot.server.ifPresent(TabletServer::undrain);
       slot.process().setSkew(Duration.ZERO);
       files.setStale(slot.process(), false);
     }

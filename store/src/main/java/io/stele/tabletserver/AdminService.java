@@ -341,23 +341,23 @@ final class AdminService implements TabletServerService.BlockingInterface {
     whole.thenAccept(
         started -> {
           if (request.getUndo()) {
-            server.runtime().start("undrain", started::comeBack);
+            server.runtime().start("undrain", started::undrain);
           } else if (request.getStay()) {
-            server.runtime().start("drain", started::standAside);
+            server.runtime().start("drain", started::drain);
           } else {
-            server.runtime().start("drain", () -> drain(started));
+            server.runtime().start("drain", () -> drainAndEnd(started));
           }
         });
     return DONE;
   }
 
-  private static void drain(TabletServer started) {
+  private static void drainAndEnd(TabletServer started) {
     if (started.isEnding()) {
       LOG.info("Asked again to drain and end: does so already");
       return;
     }
     try {
-      started.drain();
+      started.drainAndEnd();
     } catch (IOException | RuntimeException e) {
       LOG.error("Draining failed; the server keeps its remaining tablets", e);
     }

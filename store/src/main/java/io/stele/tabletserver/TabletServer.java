@@ -393,12 +393,12 @@ public final class TabletServer {
   }
 
   /**
-   * Unloads every tablet and ends the server.
+   * Drains the server and ends it: unloads every tablet, whether or not others take them.
    *
    * @throws SteleException RETRY_LATER if it is being drained already
    * @throws IOException if it failed: the server continues, and may be assigned tablets again
    */
-  public void drain() throws IOException {
+  public void drainAndEnd() throws IOException {
     if (!draining.compareAndSet(false, true)) {
       throw SteleException.retryLater("server " + id() + " is already being drained");
     }
@@ -428,12 +428,12 @@ public final class TabletServer {
   }
 
   /**
-   * Gives every tablet away and takes none, until {@link #comeBack} or the end of the server; it
-   * begins to only while another server takes tablets. Its lock says so, so that every master
-   * knows. Returns when {@link #comeBack} was called, or the server is drained or ends. Does
-   * nothing if another call of it is already running.
+   * Gives every tablet away and takes none, until {@link #undrain} or the end of the server, and
+   * only while another server takes tablets. Its lock says so, so that every master knows. Returns
+   * when {@link #undrain} was called, or the server ends. Does nothing if another call of it is
+   * already running.
    */
-  void standAside() {
+  void drain() {
     if (!aside.want()) {
       return;
     }
@@ -489,8 +489,8 @@ public final class TabletServer {
     return ServerInfo.all(locks).values().stream().anyMatch(other -> !other.draining());
   }
 
-  /** Takes tablets again after {@link #standAside}. */
-  public void comeBack() {
+  /** Takes tablets again after {@link #drain}. */
+  public void undrain() {
     aside.unwant();
   }
 

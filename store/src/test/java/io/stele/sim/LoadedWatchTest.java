@@ -50,7 +50,7 @@ class LoadedWatchTest {
               watched.client.admin().dropTable("t" + i);
             }
             watched.createTable("t", List.of(Bytes.of("m")));
-            watched.cluster.drain(watched.servers().get(0));
+            watched.cluster.drainAndEnd(watched.servers().get(0));
             watched.process.sleep(LENGTH);
           });
       assertThat(watched.violations()).as("seed %d", seed).isEmpty();

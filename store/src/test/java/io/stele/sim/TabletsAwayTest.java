@@ -198,7 +198,7 @@ class TabletsAwayTest {
           assertFails(SteleException.Code.REFUSED, () -> admin.beginDrainServer(only))
               .hasMessageContaining("no other server takes tablets");
 
-          world.cluster.operator().standAside(last); // As if its client had not looked.
+          world.cluster.operator().drain(last); // As if its client had not looked.
           world.process.sleep(Duration.ofSeconds(3));
           assertThat(world.server(2).isSaidToDrain()).isTrue();
           assertThat(world.tabletsByServer()).as("served").containsExactly(Map.entry(only, 6));

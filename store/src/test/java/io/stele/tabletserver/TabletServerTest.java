@@ -67,36 +67,36 @@ class TabletServerTest {
       cluster.client().admin().createTable(TableSchema.of("u", "f"));
       cluster.client().table("u").mutate(Mutation.of("row").put("f", "q", "value"));
 
-      server.drain();
+      server.drainAndEnd();
       assertThat(server.isOver()).isTrue();
       assertThat(server.tablets().count()).isZero();
     }
   }
 
   @Test
-  void aServerThatIsToStandAsideAgainAtOnceDoesSoOnceAndEndsOnce() throws Exception {
+  void aServerThatIsDrainedAgainAtOnceIsDrainedOnceAndEndsOnce() throws Exception {
     try (MiniStele cluster = MiniStele.start(conf, site, 0, 1)) {
       TabletServer server = cluster.startServer();
       cluster.awaitServed(TableId.METADATA);
-      CompletableFuture<Void> first = CompletableFuture.runAsync(server::standAside);
+      CompletableFuture<Void> first = CompletableFuture.runAsync(server::drain);
       while (!server.isSaidToDrain()) {
         Thread.onSpinWait();
       }
-      server.comeBack();
-      CompletableFuture<Void> second = CompletableFuture.runAsync(server::standAside);
+      server.undrain();
+      CompletableFuture<Void> second = CompletableFuture.runAsync(server::drain);
       second.get(); // The first sees to it.
       assertThat(first).isNotDone();
-      server.comeBack();
+      server.undrain();
       first.get();
       assertThat(server.isSaidToDrain()).isFalse();
       cluster.client().admin().createTable(TableSchema.of("t", "f"));
       cluster.client().table("t").mutate(Mutation.of("row").put("f", "q", "value"));
 
-      CompletableFuture<Void> third = CompletableFuture.runAsync(server::standAside);
+      CompletableFuture<Void> third = CompletableFuture.runAsync(server::drain);
       while (!server.isSaidToDrain()) {
         Thread.onSpinWait();
       }
-      server.comeBack();
+      server.undrain();
       third.get();
       assertThat(server.isSaidToDrain()).isFalse();
     }
