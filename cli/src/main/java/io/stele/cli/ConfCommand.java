@@ -1,10 +1,13 @@
 package io.stele.cli;
 
+import io.stele.config.JobKeyDocs;
+import io.stele.config.JobKeys;
 import io.stele.config.Key;
 import io.stele.config.Keys;
 import io.stele.model.SteleException;
 import java.io.PrintWriter;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -21,12 +24,10 @@ import picocli.CommandLine.Spec;
       "",
       "Examples:",
       "  stele conf",
-      "  stele conf yarn           only keys with \"yarn\" in the name"
+      "  stele conf yarn           only keys with \"yarn\" in the name",
+      "  stele conf mapreduce      keys of MapReduce jobs; docs/mapreduce.md has the details"
     })
 final class ConfCommand implements java.util.concurrent.Callable<Integer> {
-  private static final String OF_JOBS =
-      "; keys of MapReduce jobs, mapreduce.stele.*, are in docs/mapreduce.md";
-
   @Mixin private ClusterOptions cluster;
   @Spec private CommandSpec spec;
 
@@ -41,32 +42,30 @@ final class ConfCommand implements java.util.concurrent.Callable<Integer> {
   public Integer call() throws Exception {
     Configuration conf = cluster.configuration();
     PrintWriter out = spec.commandLine().getOut();
-    if (Keys.all().keySet().stream().noneMatch(name -> name.contains(text))) {
+    if (Stream.concat(Keys.all().keySet().stream(), JobKeys.names().stream())
+        .noneMatch(name -> name.contains(text))) {
       throw SteleException.notFound(
           "no configuration key contains \""
               + text
               + "\"; "
               + (text.startsWith("stele.")
                   ? "did you mean " + Keys.nearest(text) + "?"
-                  : "`stele conf` shows all keys")
-              + OF_JOBS);
+                  : "`stele conf` shows all keys"));
     }
     for (Key<?> key : new TreeMap<>(Keys.all()).values()) {
-      if (key.name().contains(text)) {
-        String value = conf.getTrimmed(key.name(), key.defaultText());
-        out.println(
-            key.name()
-                + " = "
-                + value
-                + (value.equals(key.defaultText())
-                    ? ""
-                    : "   (default: " + key.defaultText() + ")"));
-        out.println("    " + key.doc() + " Allowed: " + key.allowed() + ".");
-      }
+      show(
+          out, conf, key.name(), key.defaultText(), key.doc() + " Allowed: " + key.allowed() + ".");
     }
-    if (text.isEmpty()) {
-      out.println(OF_JOBS.substring(2));
-    }
+    JobKeyDocs.byName().forEach((name, doc) -> show(out, conf, name, doc.unset(), doc.text()));
     return ExitCode.DONE.number();
+  }
+
+  private void show(PrintWriter out, Configuration conf, String name, String unset, String doc) {
+    if (name.contains(text)) {
+      String value = conf.getTrimmed(name, unset);
+      String changed = value.equals(unset) || unset.isEmpty() ? "" : "   (default: " + unset + ")";
+      out.println((name + " = " + value + changed).stripTrailing());
+      out.println("    " + doc);
+    }
   }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.cli.demo.DemoCluster;
+import io.stele.config.JobKeys;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -22,12 +23,22 @@ class ConfCommandTest {
             new Ran(
                 ExitCode.NOT_FOUND.number(),
                 "",
-                "stele: no configuration key contains \"nosuchkey\"; `stele conf` shows all keys;"
-                    + " keys of MapReduce jobs, mapreduce.stele.*, are in docs/mapreduce.md\n"));
-    assertThat(conf().out()).contains("mapreduce.stele.*, are in docs/mapreduce.md");
+                "stele: no configuration key contains \"nosuchkey\"; `stele conf` shows all keys\n"));
     assertThat(conf("stele.zookeeper.qorum").err())
         .contains("did you mean stele.zookeeper.quorum?");
     assertThat(conf("yarn").out()).contains("stele.yarn.");
+  }
+
+  @Test
+  void keysOfJobsAreListedWithTheirMeaningAndValue() {
+    String all = conf().out();
+    assertThat(JobKeys.names()).allSatisfy(name -> assertThat(all).contains("\n" + name + " ="));
+    assertThat(conf("mapreduce").out()).doesNotContain("\nstele.").contains("mapreduce.stele.");
+    assertThat(conf("input.mode").out())
+        .startsWith("mapreduce.stele.input.mode = served\n    Who reads for mappers: ");
+    assertThat(conf("input.mode", "-D", "mapreduce.stele.input.mode=direct").out())
+        .startsWith("mapreduce.stele.input.mode = direct   (default: served)\n");
+    assertThat(conf("table.filter").out()).startsWith("mapreduce.stele.input.table.filter =\n");
   }
 
   @Test

@@ -34,6 +34,13 @@ class JobKeysTest {
   }
 
   @Test
+  void everyKeyThatPeopleSetIsDescribed() {
+    assertThat(JobKeyDocs.byName().keySet()).isEqualTo(JobKeys.names());
+    assertThat(JobKeyDocs.byName().values())
+        .allSatisfy(doc -> assertThat(doc.text()).matches("(?s)[A-Z].*\\."));
+  }
+
+  @Test
   void keysOfFormatsOfJobsAndOfHadoopAreTaken() {
     for (String key :
         new String[] {

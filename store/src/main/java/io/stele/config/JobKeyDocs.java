@@ -1,0 +1,123 @@
+package io.stele.config;
+
+import java.util.Collections;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** What the keys {@code mapreduce.stele.*} mean, for people; docs/mapreduce.md has the details. */
+public final class JobKeyDocs {
+  private static final String ONE_HOUR = "1h";
+  private static final String MB_128 = "128m";
+  private static final SortedMap<String, Doc> ALL = all();
+
+  private JobKeyDocs() {}
+
+  /**
+   * What a key means.
+   *
+   * @param unset the value that counts if the key is not set; empty if there is none
+   * @param text one or two sentences
+   */
+  public record Doc(String unset, String text) {}
+
+  /** All of {@link JobKeys#names}, in order. */
+  public static SortedMap<String, Doc> byName() {
+    return ALL;
+  }
+
+  private static SortedMap<String, Doc> all() {
+    SortedMap<String, Doc> docs = new TreeMap<>();
+    addScan(docs);
+    addInput(docs);
+    addOutput(docs);
+    return Collections.unmodifiableSortedMap(docs);
+  }
+
+  private static void addScan(SortedMap<String, Doc> docs) {
+    docs.put(JobKeys.INPUT_TABLE, new Doc("", "The table that a job reads, if it has one scan."));
+    docs.put(
+        JobKeys.INPUT_FAMILIES,
+        new Doc(
+            "", "The families to read, separated by commas; all, if no columns are set either."));
+    docs.put(
+        JobKeys.INPUT_COLUMNS,
+        new Doc("", "The columns to read, as family:qualifier, separated by commas."));
+    docs.put(
+        JobKeys.INPUT_ROWS_PREFIX,
+        new Doc("", "Read the rows with this prefix; in place of a start and an end."));
+    docs.put(JobKeys.INPUT_ROWS_START, new Doc("", "The first row to read, inclusive."));
+    docs.put(JobKeys.INPUT_ROWS_END, new Doc("", "The end of the rows to read, exclusive."));
+    docs.put(
+        JobKeys.INPUT_ROWS_RANGES,
+        new Doc("", "Further ranges of rows, as start:end, separated by commas."));
+    docs.put(JobKeys.INPUT_VERSIONS, new Doc("", "The maximum number of versions of a column."));
+    docs.put(
+        JobKeys.INPUT_TIMES_FROM,
+        new Doc("", "The lowest timestamp to read, in microseconds, inclusive."));
+    docs.put(
+        JobKeys.INPUT_TIMES_TO,
+        new Doc("", "The end of the timestamps to read, in microseconds, exclusive."));
+    docs.put(
+        JobKeys.INPUT_FILTER, new Doc("", "A filter as text, such as cells_per_column_limit(1)."));
+  }
+
+  private static void addInput(SortedMap<String, Doc> docs) {
+    docs.put(
+        JobKeys.INPUT_SPLIT_BYTES,
+        new Doc(MB_128, "The size of a split, in bytes. Larger tablets are cut."));
+    docs.put(
+        JobKeys.INPUT_READ,
+        new Doc(
+            "pinned",
+            "What mappers read: the rows as they were when the job was submitted, or as they are"
+                + " then. Allowed: pinned, latest."));
+    docs.put(
+        JobKeys.INPUT_MODE,
+        new Doc(
+            "served",
+            "Who reads for mappers: tablet servers, or the mappers themselves from files. Allowed:"
+                + " served, direct."));
+    docs.put(
+        JobKeys.INPUT_PINNED_LEASE,
+        new Doc(
+            ONE_HOUR,
+            "How long pinned files are kept while no map task runs, where neither YARN nor the"
+                + " job's output keeps them; 10m with the local runner."));
+  }
+
+  private static void addOutput(SortedMap<String, Doc> docs) {
+    docs.put(
+        JobKeys.OUTPUT_LEASE,
+        new Doc(
+            ONE_HOUR,
+            "How long tablets remember what tasks wrote while neither a task nor the"
+                + " ApplicationMaster runs; 10m with the local runner."));
+    docs.put(
+        JobKeys.OUTPUT_SUBMISSION,
+        new Doc(
+            "", "The name of the submission. Set it only where nothing calls checkOutputSpecs."));
+    docs.put(
+        JobKeys.BULK_LEASE,
+        new Doc(
+            ONE_HOUR,
+            "How long a job's files are kept before the commit while neither a task nor the"
+                + " ApplicationMaster runs; 10m with the local runner."));
+    docs.put(
+        JobKeys.BULK_REPLACE,
+        new Doc("", "What the commit replaces: table, or table:start:end; several, with commas."));
+    docs.put(
+        JobKeys.BULK_REDUCER_BYTES,
+        new Doc(MB_128, "The least output of a reducer, in bytes, where its size is estimated."));
+    docs.put(
+        JobKeys.BULK_SORT,
+        new Doc("shuffle", "Who brings rows into order. Allowed: shuffle, task."));
+    docs.put(
+        JobKeys.BULK_SORT_BYTES,
+        new Doc(
+            "",
+            "The memory in which a task sorts, in bytes; a quarter of the heap, at most 256m."));
+    docs.put(
+        JobKeys.BULK_TABLET_BYTES,
+        new Doc(MB_128, "The least files of a tablet, in bytes, where a job divides a table."));
+  }
+}
