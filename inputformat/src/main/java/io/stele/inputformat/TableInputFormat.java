@@ -128,6 +128,17 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
   }
 
   /**
+   * Has rows of another table pinned at the same time as the job's input. They are no input: a
+   * mapper reads them with {@code table.atPin(split.pin())}. If the job reads at no pin, this
+   * changes nothing.
+   *
+   * @param query which rows
+   */
+  public static void pinBeside(Job job, String table, RowQuery query) {
+    TableScan.addBeside(job.getConfiguration(), new TableScan(table, query));
+  }
+
+  /**
    * Fetches what the job's tasks need to prove who they are into the job's credentials. Submitting
    * does it too; use this to submit in another way.
    */
@@ -164,11 +175,8 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
     boolean done = false;
     try {
       Map<String, List<RowRange>> rows = new TreeMap<>();
-      for (TableScan scan : scans) {
-        List<RowRange> ranges = scan.query().ranges();
-        rows.computeIfAbsent(scan.table(), table -> new ArrayList<>())
-            .addAll(ranges.isEmpty() ? List.of(RowRange.ALL) : ranges);
-      }
+      addRows(scans, rows);
+      addRows(TableScan.beside(conf), rows);
       if (context instanceof Job) { // The same that checked its output, which came first.
         SubmittedOutput.notBefore(conf, stele.jobs().nowMicros());
       }
@@ -185,6 +193,14 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
       if (!done) {
         stele.jobs().end(job);
       }
+    }
+  }
+
+  private static void addRows(List<TableScan> scans, Map<String, List<RowRange>> rows) {
+    for (TableScan scan : scans) {
+      List<RowRange> ranges = scan.query().ranges();
+      rows.computeIfAbsent(scan.table(), table -> new ArrayList<>())
+          .addAll(ranges.isEmpty() ? List.of(RowRange.ALL) : ranges);
     }
   }
 

@@ -20,10 +20,35 @@ record TableScan(String table, RowQuery query) {
   /** Where the scans of a job are, separated by commas. */
   static final String KEY = JobKeys.Internal.INPUT_SCANS;
 
+  /** Where rows are that are pinned with those of the scans, but are no input. */
+  private static final String BESIDE_KEY = JobKeys.Internal.INPUT_PINNED_BESIDE;
+
   /** Adds a scan to a job's. */
   static void add(Configuration conf, TableScan scan) {
-    String before = conf.get(KEY, "");
-    conf.set(KEY, before.isEmpty() ? scan.encode() : before + "," + scan.encode());
+    add(conf, KEY, scan);
+  }
+
+  /** Adds rows that are pinned with those of the job's scans. */
+  static void addBeside(Configuration conf, TableScan scan) {
+    add(conf, BESIDE_KEY, scan);
+  }
+
+  private static void add(Configuration conf, String key, TableScan scan) {
+    String before = conf.get(key, "");
+    conf.set(key, before.isEmpty() ? scan.encode() : before + "," + scan.encode());
+  }
+
+  /** The rows that are pinned with those of the job's scans. */
+  static List<TableScan> beside(Configuration conf) throws IOException {
+    return all(conf, BESIDE_KEY);
+  }
+
+  private static List<TableScan> all(Configuration conf, String key) throws IOException {
+    List<TableScan> scans = new ArrayList<>();
+    for (String text : conf.getTrimmedStrings(key)) {
+      scans.add(decode(text));
+    }
+    return scans;
   }
 
   /**
@@ -32,10 +57,7 @@ record TableScan(String table, RowQuery query) {
    * @throws SteleException REFUSED if it has none
    */
   static List<TableScan> all(Configuration conf) throws IOException {
-    List<TableScan> scans = new ArrayList<>();
-    for (String text : conf.getTrimmedStrings(KEY)) {
-      scans.add(decode(text));
-    }
+    List<TableScan> scans = all(conf, KEY);
     PlainScan.of(conf).ifPresent(scans::add);
     if (scans.isEmpty()) {
       throw SteleException.refused(

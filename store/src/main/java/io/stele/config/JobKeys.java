@@ -58,6 +58,7 @@ public final class JobKeys {
   /** Keys that formats and ready-made jobs set for their own tasks; nobody else does. */
   public static final class Internal {
     public static final String INPUT_SCANS = INPUT + "scans";
+    public static final String INPUT_PINNED_BESIDE = INPUT + "pinned.beside";
     public static final String OUTPUT_TABLES = OUTPUT + "tables";
 
     /** The name of a table follows. */

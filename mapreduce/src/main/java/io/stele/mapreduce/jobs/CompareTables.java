@@ -4,6 +4,7 @@ import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.config.JobKeys;
+import io.stele.inputformat.TableInputFormat;
 import io.stele.inputformat.TableSplit;
 import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
@@ -17,7 +18,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Text;
@@ -28,8 +28,9 @@ import org.apache.hadoop.mapreduce.Mapper;
 /**
  * Compares two tables, cell by cell: rows, families, qualifiers, timestamps, values.
  *
- * <p>The first is read as it was when the job was submitted, the second as it is when it is read.
- * So a difference in a row that is written meanwhile means nothing.
+ * <p>Both are read as they were when the job was submitted; each tablet as of one moment during the
+ * submission, which may differ from tablet to tablet. Only rows that are written then may differ
+ * for no other reason.
  *
  * @param input the first table, and which part of it; the same part of the second table is read
  * @param with the second table's name
@@ -52,6 +53,7 @@ public record CompareTables(TableInput input, String with) implements TableJob {
     }
     Job job = SteleJob.create(conf, "compare table " + input.table() + " with " + with);
     input.addTo(job);
+    TableInputFormat.pinBeside(job, with, input.query());
     job.getConfiguration().set(WITH_KEY, with);
     job.getConfiguration().set(ID_KEY, id);
     job.getConfiguration().set(QUERY_KEY, QueryCodec.toText(input.query()));
@@ -109,12 +111,14 @@ public record CompareTables(TableInput input, String with) implements TableJob {
       String text = conf.getTrimmed(QUERY_KEY, "");
       RowQuery query = QueryCodec.ofText(text).withRanges(split.ranges());
       try (Stele stele = Stele.connect(conf, context::progress);
-          Rows rows = second(stele, conf).readOnce().readRows(query)) {
-        RowComparison.run(() -> next(context), rows::readOn, row -> tell(row, context));
+          Rows rows = second(stele, conf, split).readOnce().readRows(query)) {
+        RowComparison.run(
+            RowComparison.Source.input(context), rows::readOn, row -> tell(row, context));
       }
     }
 
-    private static Table second(Stele stele, Configuration conf) throws IOException {
+    private static Table second(Stele stele, Configuration conf, TableSplit split)
+        throws IOException {
       Table table = stele.table(conf.get(WITH_KEY));
       if (!table.id().value().equals(conf.get(ID_KEY))) {
         throw SteleException.refused(
@@ -122,11 +126,7 @@ public record CompareTables(TableInput input, String with) implements TableJob {
                 + table.name()
                 + " was dropped and made again since it was to be compared: run the comparison again");
       }
-      return table;
-    }
-
-    private static Optional<Row> next(Context context) throws IOException, InterruptedException {
-      return context.nextKeyValue() ? Optional.of(context.getCurrentValue()) : Optional.empty();
+      return split.pin().map(table::atPin).orElse(table);
     }
 
     private void tell(RowComparison.Compared row, Context context)

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import org.apache.hadoop.mapreduce.TaskInputOutputContext;
 
 /** Compares two sequences of rows, both in ascending order, cell by cell. */
 final class RowComparison {
@@ -64,6 +65,11 @@ final class RowComparison {
   interface Source {
     /** The next row, or none at the end. */
     Optional<Row> next() throws IOException, InterruptedException;
+
+    /** The input of a task. */
+    static Source input(TaskInputOutputContext<Bytes, Row, ?, ?> task) {
+      return () -> task.nextKeyValue() ? Optional.of(task.getCurrentValue()) : Optional.empty();
+    }
   }
 
   /** Is told of each row. */

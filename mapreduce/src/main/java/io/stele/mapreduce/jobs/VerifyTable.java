@@ -23,7 +23,6 @@ import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Text;
@@ -178,8 +177,7 @@ public record VerifyTable(String table, RowRange rows) implements TableJob {
       RowQuery query = RowQuery.ALL.withRanges(split.ranges());
       try (Rows served = table.readRows(query)) {
         RowComparison.run(
-            () ->
-                context.nextKeyValue() ? Optional.of(context.getCurrentValue()) : Optional.empty(),
+            RowComparison.Source.input(context),
             served::readOn,
             row -> {
               context.getCounter(row.outcome()).increment(1);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.client.BatchWriter;
 import io.stele.client.Rows;
+import io.stele.inputformat.TableInputFormat;
 import io.stele.mapreduce.LocalCluster;
 import io.stele.mapreduce.RecordMapping;
 import io.stele.model.Bytes;
@@ -30,7 +31,12 @@ import org.apache.avro.generic.GenericRecord;
 import org.apache.avro.generic.GenericRecordBuilder;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapreduce.InputFormat;
+import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.JobContext;
+import org.apache.hadoop.mapreduce.RecordReader;
+import org.apache.hadoop.mapreduce.TaskAttemptContext;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -188,6 +194,52 @@ class TableJobsIT {
     create("copy", List.of());
     assertThat(submitted.waitForCompletion(true)).as("with another table").isFalse();
     compare.cleanUp(submitted);
+  }
+
+  /** Lets both tables be written right after the job was submitted. */
+  static final class ChangedAfterwards extends InputFormat<Bytes, Row> {
+    private final TableInputFormat tables = new TableInputFormat();
+
+    @Override
+    public List<InputSplit> getSplits(JobContext context) throws IOException {
+      List<InputSplit> splits = tables.getSplits(context);
+      for (String table : List.of("one", "other")) {
+        for (Row row : rows(table)) {
+          cluster.client().table(table).mutate(Mutation.of(row.key()).put("f", "q", "of " + table));
+        }
+        cluster.client().table(table).mutate(Mutation.of("only in " + table).put("f", "q", ""));
+      }
+      return splits;
+    }
+
+    @Override
+    public RecordReader<Bytes, Row> createRecordReader(InputSplit split, TaskAttemptContext task) {
+      return tables.createRecordReader(split, task);
+    }
+  }
+
+  @Test
+  void bothTablesAreComparedAsTheyWereWhenTheJobWasSubmitted() throws Exception {
+    create("one", List.of(Bytes.of("row50")));
+    create("other", List.of(Bytes.of("row30"), Bytes.of("row70")));
+    for (int i = 0; i < 100; i++) {
+      for (String table : List.of("one", "other")) {
+        cluster
+            .client()
+            .table(table)
+            .mutate(Mutation.of("row%02d".formatted(i)).put("f", Bytes.of("q"), 1, Bytes.of("v")));
+      }
+    }
+    CompareTables compare = new CompareTables(TableInput.all("one"), "other");
+    Job job = compare.prepare(conf());
+    job.setInputFormatClass(ChangedAfterwards.class);
+    assertThat(job.waitForCompletion(true)).isTrue();
+    TableJob.Report report = compare.report(job);
+    compare.cleanUp(job);
+    cluster.client().admin().dropTable("one");
+    cluster.client().admin().dropTable("other");
+    assertThat(report.verdict()).as("%s", report).isEqualTo(TableJob.Verdict.GOOD);
+    assertThat(report.lines().get(0)).contains("100 rows are the same");
   }
 
   @Test
