@@ -385,7 +385,7 @@ final class TableCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Compactions run by themselves. Use this after altering a table, or to free space at once. All servers compact at the",
+        "Compactions run by themselves. Use this after altering a table, or to free space at once. Up to 64 servers compact at the",
         "same time. Exits with 6, and names them, if tablets may be left out because they moved meanwhile.",
         "",
         "Example:",

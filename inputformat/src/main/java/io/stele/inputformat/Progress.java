@@ -6,8 +6,8 @@ import java.util.List;
 
 /**
  * The progress of a reader, in bytes. The marks of its split give the bytes on disk; between two
- * marks it counts the bytes read, which are not compressed. It is exact to a thousandth of the
- * split. One thread reads; any thread may ask for the progress.
+ * marks it counts the bytes read, which are not compressed. It is brought up to date after each
+ * thousandth of the split at the latest. One thread reads; any thread may ask for the progress.
  */
 final class Progress {
   /** To look for the row among the marks takes as long as a good part of reading it. */

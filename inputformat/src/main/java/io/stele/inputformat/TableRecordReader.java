@@ -87,6 +87,10 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
       counters = new ReadCounters(taskContext);
       TableScan scan = TableScan.all(taskContext.getConfiguration()).get(split.scan());
       stele = Stele.connect(taskContext.getConfiguration(), taskContext::progress);
+      if (SubmittedOutput.hasCommittedBefore(stele.jobs(), taskContext.getConfiguration())) {
+        rows = new NoRows(); // The pin has ended with the output's job, and the table may be gone.
+        return;
+      }
       Table table = stele.table(split.table());
       if (!table.id().equals(split.tableId())) {
         throw SteleException.refused(
@@ -97,10 +101,6 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
                 + ", now it is "
                 + table.id()
                 + "): submit the job again");
-      }
-      if (SubmittedOutput.hasCommittedBefore(stele.jobs(), taskContext.getConfiguration())) {
-        rows = new NoRows(); // The pin has ended with the output's job.
-        return;
       }
       if (split.pin().isPresent()) {
         renewal = Optional.of(stele.jobs().keep(split.pin().get()));

@@ -579,6 +579,20 @@ class BulkOutputIT {
     assertThat(rows(table)).isEqualTo(changed).hasSize(ROWS);
     client.admin().compactTable(table);
     assertThat(rows(table)).isEqualTo(changed);
+
+    client.admin().dropTable(table); // Its tasks begin all the same, and write nothing.
+    TaskAttemptContext late = attempt(job, 0, 2000);
+    RecordWriter<NullWritable, Mutation> writer =
+        new BulkOutputFormat<NullWritable>().getRecordWriter(late);
+    writer.write(NullWritable.get(), Mutation.of("late").put("f", "n", "v"));
+    writer.close(late);
+    assertThat(new BulkOutputFormat<NullWritable>().getOutputCommitter(late).needsTaskCommit(late))
+        .isFalse();
+    try (RecordReader<Bytes, Row> reader =
+        new TableInputFormat().createRecordReader(splits.get(0), late)) {
+      reader.initialize(splits.get(0), late);
+      assertThat(reader.nextKeyValue()).isFalse();
+    }
   }
 
   @Test

@@ -42,18 +42,23 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
     stele = Stele.connect(conf, context::progress);
     try {
       hasCommitted = SubmittedOutput.hasCommittedBefore(stele.jobs(), conf);
+      output = output(new JobOutput(stele.jobs(), job), context);
       if (hasCommitted) {
         LOG.info("Job {} has committed: what this attempt writes again is discarded", job);
-      }
-      output = output(new JobOutput(stele.jobs(), job), context);
-      for (String name : tables) {
-        Table table = OutputTable.open(stele, conf, name);
-        output.addTable(name, table.id(), table.schema());
+      } else {
+        addTables(conf);
       }
       renewal = stele.jobs().keep(job);
     } catch (IOException | RuntimeException e) {
       stele.close();
       throw e;
+    }
+  }
+
+  private void addTables(Configuration conf) throws IOException {
+    for (String name : tables) {
+      Table table = OutputTable.open(stele, conf, name);
+      output.addTable(name, table.id(), table.schema());
     }
   }
 

@@ -1,6 +1,7 @@
 package io.stele.client;
 
 import io.stele.metadata.Attempts.Effect;
+import io.stele.metadata.ServerInfo;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletEvents;
 import io.stele.metadata.TabletRecord;
@@ -18,6 +19,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -115,8 +117,8 @@ public final class Admin {
 
   /**
    * Makes the servers of a table write its memtables to SSTables, and then rewrite all its
-   * SSTables, without garbage and as the schema's locality groups want them now. All servers do so
-   * at once. Returns when that is done, which may take long.
+   * SSTables, without garbage and as the schema's locality groups want them now. Up to 64 servers
+   * do so at once. Returns when that is done, which may take long.
    *
    * @return the ids of the tablets that may be left out, because they moved, were split or merged,
    *     or were not served meanwhile, in the order of their rows; mostly none. To try again
@@ -128,9 +130,10 @@ public final class Admin {
   public List<TabletId> compactTable(String name) throws IOException {
     TableId table = calls.stored(name).id();
     List<TabletRecord> before = connection.tabletRecords(table, name);
-    new TableCompaction(connection.runtime(), connection.controlPlane())
-        .on(TableCompaction.serversOf(before, ClusterCalls.servers(connection)), table);
-    return TableCompaction.leftOut(before, connection.tabletRecords(table, name));
+    Map<ServerId, ServerInfo> servers =
+        TableCompaction.serversOf(before, ClusterCalls.servers(connection));
+    new TableCompaction(connection.runtime(), connection.controlPlane()).on(servers, table);
+    return TableCompaction.leftOut(before, connection.tabletRecords(table, name), servers.keySet());
   }
 
   /**

@@ -15,7 +15,8 @@ import java.util.Optional;
  * @param tables the number of tables, without METADATA
  * @param tablets the number of all tablets
  * @param unassigned the number of tablets that no server serves now
- * @param balanced whether balancing is on, as {@link Admin#isBalanced} says
+ * @param balanced whether balancing was on when the master last looked, about a second ago; {@link
+ *     Admin#isBalanced} has it look
  * @param troubled tablets that need an operator
  * @param changes changes of schema under way
  * @param recoveries recoveries of dead servers' tablets, over or under way; the latest first, as

@@ -357,8 +357,9 @@ public final class Jobs {
    *
    * @param rows by the table's name
    * @throws SteleException NOT_FOUND if there is no table of that name, or the job is over;
-   *     RETRY_LATER if a tablet could not be pinned in time; REFUSED if this process was not heard
-   *     of for many seconds, so that other jobs have committed
+   *     RETRY_LATER if a tablet could not be pinned in time, or pinning could not begin in time as
+   *     a commit that has waited for long comes first; REFUSED if this process was not heard of for
+   *     many seconds, so that other jobs have committed
    */
   public void pin(String job, Map<String, List<RowRange>> rows) throws IOException {
     int pinning = beginPinning(job);

@@ -26,7 +26,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** Has the servers of a table compact it, all at once. */
+/** Has the servers of a table compact it, many at once. */
 final class TableCompaction {
   private static final Duration TIMEOUT = Duration.ofHours(6);
   private static final int SERVERS_AT_ONCE = 64;
@@ -91,12 +91,18 @@ final class TableCompaction {
   }
 
   /**
-   * The tablets that no server had all the while, in the order of their rows: each server compacts
-   * those that it has when it gets to them.
+   * The tablets that none of the servers had all the while, in the order of their rows: each server
+   * compacts those that it has when it gets to them.
+   *
+   * @param asked the servers that have compacted; a record may still name another, which is dead
    */
-  static List<TabletId> leftOut(Collection<TabletRecord> before, Collection<TabletRecord> after) {
+  static List<TabletId> leftOut(
+      Collection<TabletRecord> before, Collection<TabletRecord> after, Set<ServerId> asked) {
     Set<Optional<TabletLocation>> stayed = new HashSet<>();
-    before.stream().map(TabletRecord::location).filter(Optional::isPresent).forEach(stayed::add);
+    before.stream()
+        .map(TabletRecord::location)
+        .filter(location -> location.filter(at -> asked.contains(at.server())).isPresent())
+        .forEach(stayed::add);
     return after.stream()
         .filter(tablet -> !stayed.contains(tablet.location()))
         .map(TabletRecord::id)

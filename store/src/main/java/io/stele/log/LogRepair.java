@@ -56,6 +56,20 @@ public final class LogRepair {
     }
   }
 
+  /** What a segment says about the one that acknowledged records before it. */
+  private record Linked(long segment, SegmentLink link) {
+    /** What it says about the records of a segment; empty: nothing. */
+    Optional<SegmentSummary> tabletsOf(long number) {
+      if (link.previous() == number) {
+        return Optional.of(link.previousTablets());
+      }
+      // One that it leaves out has acknowledged nothing.
+      return link.previous() < number && number < segment
+          ? Optional.of(SegmentSummary.EMPTY)
+          : Optional.empty();
+    }
+  }
+
   /**
    * Reads every segment of the fenced log in {@code directory}.
    *
@@ -100,7 +114,7 @@ public final class LogRepair {
       throws IOException {
     AcceptedLosses accepted = AcceptedLosses.read(fs, directory);
     List<Found> all = new ArrayList<>();
-    List<SegmentLink> links = new ArrayList<>();
+    List<Linked> links = new ArrayList<>();
     List<Optional<SegmentSummary>> summaries = new ArrayList<>();
     for (Segment segment : FencedLog.segments(fs, directory, kind)) {
       all.add(look(fs, segment, links, summaries));
@@ -116,8 +130,7 @@ public final class LogRepair {
                 .or(
                     () ->
                         links.stream()
-                            .filter(link -> link.previous() == number)
-                            .map(SegmentLink::previousTablets)
+                            .flatMap(linked -> linked.tabletsOf(number).stream())
                             .findFirst());
         damaged.add(
             new Damaged(
@@ -137,10 +150,7 @@ public final class LogRepair {
   }
 
   private static Found look(
-      FileSystem fs,
-      Segment segment,
-      List<SegmentLink> links,
-      List<Optional<SegmentSummary>> summaries)
+      FileSystem fs, Segment segment, List<Linked> links, List<Optional<SegmentSummary>> summaries)
       throws IOException {
     List<CorruptionException> damage = new ArrayList<>();
     Optional<CorruptionException> changed = FencedLog.changed(fs, segment);
@@ -149,7 +159,7 @@ public final class LogRepair {
       return new Found(segment, List.of(changed.get()), Optional.empty());
     }
     LogInspector.Report report = LogInspector.verify(fs, segment.path());
-    report.link().ifPresent(links::add);
+    report.link().ifPresent(link -> links.add(new Linked(segment.number(), link)));
     summaries.add(report.summary());
     damage.addAll(report.damage());
     changed.ifPresent(damage::add);

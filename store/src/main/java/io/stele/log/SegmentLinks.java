@@ -9,7 +9,8 @@ import org.apache.hadoop.fs.Path;
 
 /**
  * Checks, segment by segment, that none is missing between those of a log, and that none ends
- * before its acknowledged length: each segment names the previous one.
+ * before its acknowledged length: each segment names the last one before it that has acknowledged
+ * records.
  *
  * <p>Not safe for use by several threads.
  */

@@ -218,7 +218,7 @@ final class SegmentThread {
     }
   }
 
-  // It was never used: no other segment names it.
+  // It has acknowledged nothing: no other segment names it.
   private void delete(long number) {
     try {
       location.fs().delete(location.segment(number), false);

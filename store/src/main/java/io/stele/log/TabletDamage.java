@@ -88,7 +88,7 @@ final class TabletDamage {
         one ->
             one.segment < segment
                 && one.range.isEmpty()
-                && (one.segment > link.previous() // It stood by and was not used.
+                && (one.segment > link.previous() // It has acknowledged nothing.
                     || (one.segment == link.previous() && !concerns(one, link.previousTablets()))));
   }
 

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
 /**
@@ -40,6 +41,7 @@ final class Balance {
   private long nextNanos;
   private volatile boolean atOnce;
   private volatile boolean on = true; // When last looked at or set.
+  private final AtomicLong sets = new AtomicLong(); // How often it was set.
 
   Balance(ProcessRuntime runtime, LockService locks) {
     this.runtime = runtime;
@@ -49,8 +51,12 @@ final class Balance {
 
   /** Whether it is on. */
   boolean isOn() throws IOException {
-    on = locks.read(LockPaths.BALANCE).filter(node -> node.data().equals(OFF)).isEmpty();
-    return on;
+    long before = sets.get();
+    boolean now = locks.read(LockPaths.BALANCE).filter(node -> node.data().equals(OFF)).isEmpty();
+    if (sets.get() == before) { // Otherwise it may have been read before it was set.
+      on = now;
+    }
+    return now;
   }
 
   /**
@@ -64,6 +70,7 @@ final class Balance {
   /** Turns it on or off. */
   void set(boolean wanted) throws IOException {
     write(wanted ? ON : OFF);
+    sets.incrementAndGet();
     on = wanted;
   }
 

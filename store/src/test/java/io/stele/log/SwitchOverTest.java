@@ -24,7 +24,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.AfterEach;
@@ -280,13 +282,24 @@ class SwitchOverTest {
     assertThat(sequences(1)).containsExactly(1L);
     assertThat(sequences(2)).containsExactly(2L);
     assertThat(sequences(4)).containsExactly(3L);
-    fs.delete(LogDirectory.segment(DIRECTORY, TabletKind.USER, 3), false);
-    assertThat(replayedSequences(fs, DIRECTORY)).containsExactly(1L, 2L, 3L);
-    fs.delete(LogDirectory.segment(DIRECTORY, TabletKind.USER, 2), false);
-    assertThatThrownBy(() -> replayedSequences(fs, DIRECTORY))
+    CrashableFileSystem master = fs.disk().mount();
+    new LogFence(SystemRuntime.INSTANCE, master).fence(DIRECTORY, RECOVERY);
+    master.delete(LogDirectory.segment(RECOVERY, TabletKind.USER, 3), false);
+    assertThat(replayedSequences(master, RECOVERY)).containsExactly(1L, 2L, 3L);
+    assertThat(LogRepair.check(master, RECOVERY))
+        .singleElement()
+        .satisfies(
+            lost -> {
+              assertThat(lost.segment().number()).isEqualTo(3);
+              assertThat(lost.tablets()).contains(SegmentSummary.EMPTY);
+            });
+    master.delete(LogDirectory.segment(RECOVERY, TabletKind.USER, 2), false);
+    assertThatThrownBy(() -> replayedSequences(master, RECOVERY))
         .isInstanceOf(CorruptionException.class)
-        .hasMessageContaining("user-2.log")
-        .hasMessageContaining("user-4.log follows it");
+        .hasMessageContaining("user-2.log");
+    assertThat(LogRepair.check(master, RECOVERY))
+        .extracting(lost -> lost.tablets().map(tablets -> tablets.tablets().keySet()))
+        .containsExactly(Optional.of(Set.of(TABLET)), Optional.of(Set.of()));
   }
 
   @Test

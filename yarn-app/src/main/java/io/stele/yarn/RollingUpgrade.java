@@ -86,8 +86,8 @@ final class RollingUpgrade {
   }
 
   /**
-   * Returns when every process is of the new deployment and runs. Another upgrade to the same
-   * deployment may run at the same time.
+   * Returns when every process is of the new deployment and runs. It does not notice another
+   * upgrade to the same deployment: start only one.
    *
    * @param deployment what processes must be started with
    * @param patience how long one process may take

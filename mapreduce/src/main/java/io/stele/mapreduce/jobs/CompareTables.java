@@ -29,8 +29,8 @@ import org.apache.hadoop.mapreduce.Mapper;
  * Compares two tables, cell by cell: rows, families, qualifiers, timestamps, values.
  *
  * <p>Both are read as they were when the job was submitted; each tablet as of one moment during the
- * submission, which may differ from tablet to tablet. Only rows that are written then may differ
- * for no other reason.
+ * submission, which may differ from tablet to tablet. So a row that is written during the
+ * submission may differ only because of that.
  *
  * @param input the first table, and which part of it; the same part of the second table is read
  * @param with the second table's name
