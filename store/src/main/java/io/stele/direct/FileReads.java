@@ -9,8 +9,7 @@ import org.apache.hadoop.fs.FileSystem.Statistics.StatisticsData;
  */
 final class FileReads {
   private final FileSystem.Statistics statistics;
-  private StatisticsData data; // Of the thread that counts: to ask for it takes as long as a row.
-  private Thread counted;
+  private StatisticsData data; // Of the thread that counts.
   private long localBefore;
   private long remoteBefore;
   private long local;
@@ -21,15 +20,11 @@ final class FileReads {
   FileReads(FileSystem fs) {
     this.statistics = FileSystem.getStatistics(fs.getUri().getScheme(), fs.getClass());
     this.data = statistics.getThreadStatistics();
-    this.counted = Thread.currentThread();
   }
 
   /** Counts what this thread reads until {@link #end}. */
   void begin() {
-    if (counted != Thread.currentThread()) {
-      data = statistics.getThreadStatistics();
-      counted = Thread.currentThread();
-    }
+    data = statistics.getThreadStatistics();
     localBefore = data.getBytesReadLocalHost();
     remoteBefore = far(data);
   }
