@@ -25,7 +25,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  stele conf",
       "  stele conf yarn           only keys with \"yarn\" in the name",
-      "  stele conf mapreduce      keys of MapReduce jobs; docs/mapreduce.md has the details"
+      "  stele conf mapreduce      keys of MapReduce jobs"
     })
 final class ConfCommand implements java.util.concurrent.Callable<Integer> {
   @Mixin private ClusterOptions cluster;
