@@ -232,8 +232,10 @@ class SwitchOverTest {
     assertThat(sequences(2)).containsExactly(2L, 3L, 4L, 5L);
   }
 
-  @Test
-  void whenTheStandbyFailsTooWhatWaitsGoesToTheNextSegment() throws Exception {
+  /**
+   * Record 1 is acknowledged in segment 1, whose next flush hangs; 2 fails, so record 2 is in 3.
+   */
+  private Hang switchPastSecond() throws Exception {
     append(1);
     fail(Operation.FLUSH, 2);
     Hang hang = hang(Operation.FLUSH, 1);
@@ -242,6 +244,12 @@ class SwitchOverTest {
     clock.pass(SLOW);
     second.get();
     assertThat(sequences(3)).containsExactly(2L);
+    return hang;
+  }
+
+  @Test
+  void whenTheStandbyFailsTooWhatWaitsGoesToTheNextSegment() throws Exception {
+    Hang hang = switchPastSecond();
     append(3);
     hang.succeed();
     log.awaitStandby();
@@ -251,14 +259,7 @@ class SwitchOverTest {
   /** Its writer deletes it where it learns too late that it was its turn. */
   @Test
   void aSegmentThatHasAcknowledgedNothingIsNotMissed() throws Exception {
-    append(1);
-    fail(Operation.FLUSH, 2);
-    Hang hang = hang(Operation.FLUSH, 1);
-    CompletableFuture<Void> second = log.append(record(TABLET, 2, 10));
-    hang.await();
-    clock.pass(SLOW);
-    second.get();
-    hang.succeed();
+    switchPastSecond().succeed();
     log.awaitStandby();
     assertThat(sequences(3)).containsExactly(2L);
     fs.delete(LogDirectory.segment(DIRECTORY, TabletKind.USER, 2), false);
