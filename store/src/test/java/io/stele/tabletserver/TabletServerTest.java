@@ -56,7 +56,7 @@ class TabletServerTest {
               Operation.CREATE,
               path -> path.getName().endsWith(".sst"),
               new FaultInjector.Effect.Fail()));
-      assertThatThrownBy(server::drain).isInstanceOf(IOException.class);
+      assertThatThrownBy(server::drainAndEnd).isInstanceOf(IOException.class);
       disk.heal();
 
       assertThat(server.isOver()).isFalse();
