@@ -9,7 +9,6 @@ import io.stele.client.Stele;
 import io.stele.client.TabletInfo;
 import io.stele.config.Keys;
 import io.stele.inputformat.TableInputFormat;
-import io.stele.inputformat.TableSplit;
 import io.stele.metadata.JobNodes;
 import io.stele.model.Bytes;
 import io.stele.model.ColumnFamily;
@@ -31,12 +30,10 @@ import java.util.Random;
 import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.NullWritable;
-import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.JobStatus;
 import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.OutputCommitter;
-import org.apache.hadoop.mapreduce.RecordReader;
 import org.apache.hadoop.mapreduce.RecordWriter;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
@@ -47,8 +44,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Jobs that write files for tables, over HDFS and ZooKeeper in this JVM. */
 class BulkOutputIT {
@@ -542,58 +537,6 @@ class BulkOutputIT {
     Map<Bytes, Row> rows = rows("dying");
     assertThat(rows).hasSize(99).doesNotContainKey(row(50));
     assertThat(rows.get(row(7)).value("f", "n")).as("the later task").contains(Bytes.of("2-7"));
-  }
-
-  private static void runAll(Attempts<Bytes, Row> attempts, int tasks, int number)
-      throws Exception {
-    for (int task = 0; task < tasks; task++) {
-      Attempts<Bytes, Row>.Attempt attempt = attempts.attempt(task, number);
-      attempt.run();
-      attempt.close();
-      attempt.commit();
-    }
-    attempts.commit();
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"served", "direct"})
-  void anApplicationMasterThatBeginsFromScratchAfterTheCommitEndsAsCommitted(String mode)
-      throws Exception {
-    String table = "from-scratch-" + mode;
-    create(table, List.of(Bytes.of("5")));
-    Job job = withoutReduce(table);
-    job.getConfiguration().set(TableInputFormat.MODE_KEY, mode);
-    Attempts<Bytes, Row> attempts = new Attempts<>(job);
-    attempts.checkOutput();
-    List<InputSplit> splits = attempts.begin();
-    runAll(attempts, splits.size(), 0);
-    Map<Bytes, Row> committed = rows(table);
-    assertReversed(table);
-    String pin = ((TableSplit) splits.get(0)).pin().orElseThrow();
-    MiniStele.await("the end of the pin", () -> client.jobs().state(pin) == JobNodes.State.GONE);
-    client.table(table).mutate(Mutation.of("row").put("f", "n", "written after the commit"));
-    client.table(table).mutate(Mutation.of(committed.keySet().iterator().next()).deleteRow());
-    Map<Bytes, Row> changed = rows(table);
-
-    attempts.beginAgain();
-    runAll(attempts, splits.size(), 1000);
-    assertThat(rows(table)).isEqualTo(changed).hasSize(ROWS);
-    client.admin().compactTable(table);
-    assertThat(rows(table)).isEqualTo(changed);
-
-    client.admin().dropTable(table); // Its tasks begin all the same, and write nothing.
-    TaskAttemptContext late = attempt(job, 0, 2000);
-    RecordWriter<NullWritable, Mutation> writer =
-        new BulkOutputFormat<NullWritable>().getRecordWriter(late);
-    writer.write(NullWritable.get(), Mutation.of("late").put("f", "n", "v"));
-    writer.close(late);
-    assertThat(new BulkOutputFormat<NullWritable>().getOutputCommitter(late).needsTaskCommit(late))
-        .isFalse();
-    try (RecordReader<Bytes, Row> reader =
-        new TableInputFormat().createRecordReader(splits.get(0), late)) {
-      reader.initialize(splits.get(0), late);
-      assertThat(reader.nextKeyValue()).isFalse();
-    }
   }
 
   @Test

@@ -1,5 +1,6 @@
 package io.stele.outputformat;
 
+import io.stele.client.Jobs;
 import io.stele.client.Stele;
 import io.stele.model.SteleException;
 import java.io.IOException;
@@ -16,7 +17,8 @@ import org.slf4j.LoggerFactory;
  * Commits nothing and undoes nothing: mutations are applied when they are written, and a task ends
  * only when all its mutations have been applied. So a finished task need not run again after a
  * restart of the ApplicationMaster. This keeps the job alive, and ends it: then tablets forget what
- * its tasks wrote, and refuse late writes of an attempt.
+ * its tasks wrote, and refuse late writes of an attempt. A job that succeeds counts as committed,
+ * so that tasks of an ApplicationMaster that begins from scratch after that write nothing.
  */
 final class LiveOutputCommitter extends OutputCommitter {
   private static final Logger LOG = LoggerFactory.getLogger(LiveOutputCommitter.class);
@@ -52,7 +54,7 @@ final class LiveOutputCommitter extends OutputCommitter {
   @Override
   public void commitJob(JobContext context) throws IOException {
     try {
-      end(context);
+      end(context, Jobs::finish);
     } catch (InterruptedIOException e) {
       throw e;
     } catch (IOException | SteleException e) {
@@ -66,16 +68,20 @@ final class LiveOutputCommitter extends OutputCommitter {
 
   @Override
   public void abortJob(JobContext context, JobStatus.State state) throws IOException {
-    end(context);
+    end(context, Jobs::end);
   }
 
-  private void end(JobContext context) throws IOException {
+  private interface End {
+    void of(Jobs jobs, String job) throws IOException;
+  }
+
+  private void end(JobContext context, End end) throws IOException {
     kept.ifPresent(OutputJob.Kept::end);
     kept = Optional.empty();
     Optional<String> job = TableOutputFormat.job(context.getConfiguration());
     if (job.isPresent()) {
       try (Stele stele = Stele.connect(context.getConfiguration())) {
-        stele.jobs().end(job.get());
+        end.of(stele.jobs(), job.get());
       }
     }
   }

@@ -3,6 +3,7 @@ package io.stele.outputformat;
 import io.stele.client.BatchWriter;
 import io.stele.client.JobRenewal;
 import io.stele.client.Stele;
+import io.stele.client.SubmittedOutput;
 import io.stele.client.Table;
 import io.stele.config.Keys;
 import io.stele.model.CheckAndMutate;
@@ -16,18 +17,24 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Counter;
 import org.apache.hadoop.mapreduce.RecordWriter;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Writes a task's operations, through one {@link BatchWriter} for each table. */
 final class OperationWriter<K> extends RecordWriter<K, RowOperation> {
+  private static final Logger LOG = LoggerFactory.getLogger(OperationWriter.class);
+
   private final Stele stele;
   private final Map<String, BatchWriter> writers = new LinkedHashMap<>();
   private final Counter mutationCounter;
   private final Counter editCounter;
   private final Counter byteCounter;
   private final Optional<JobRenewal> renewal;
+  private final boolean hasCommitted;
   private volatile boolean failed;
 
   OperationWriter(TaskAttemptContext context) throws IOException {
@@ -37,13 +44,11 @@ final class OperationWriter<K> extends RecordWriter<K, RowOperation> {
     this.stele = Stele.connect(context.getConfiguration(), context::progress);
     Optional<String> job = TableOutputFormat.job(context.getConfiguration());
     try {
-      for (OutputTable output : OutputTable.all(context.getConfiguration())) {
-        Table table = OutputTable.open(stele, context.getConfiguration(), output.name());
-        BatchWriter.Options options =
-            BatchWriter.Options.ofBufferBytes(
-                    Keys.CLIENT_BUFFER_BYTES.in(context.getConfiguration()))
-                .withFirstOperation(TaskOperations.first(context, output.name()));
-        writers.put(output.name(), table.batchWriter(job.map(options::forJob).orElse(options)));
+      hasCommitted = SubmittedOutput.hasCommittedBefore(stele.jobs(), context.getConfiguration());
+      if (hasCommitted) {
+        LOG.info("Job {} has committed: what this attempt writes again is discarded", job);
+      } else {
+        openTables(context, job);
       }
       this.renewal = job.map(stele.jobs()::keep);
     } catch (IOException | RuntimeException e) {
@@ -52,8 +57,22 @@ final class OperationWriter<K> extends RecordWriter<K, RowOperation> {
     }
   }
 
+  private void openTables(TaskAttemptContext context, Optional<String> job) throws IOException {
+    Configuration conf = context.getConfiguration();
+    for (OutputTable output : OutputTable.all(conf)) {
+      Table table = OutputTable.open(stele, conf, output.name());
+      BatchWriter.Options options =
+          BatchWriter.Options.ofBufferBytes(Keys.CLIENT_BUFFER_BYTES.in(conf))
+              .withFirstOperation(TaskOperations.first(context, output.name()));
+      writers.put(output.name(), table.batchWriter(job.map(options::forJob).orElse(options)));
+    }
+  }
+
   @Override
   public void write(K key, RowOperation operation) throws IOException {
+    if (hasCommitted) {
+      return;
+    }
     if (failed) { // Says why, and ends the task: more work would be lost.
       flush();
     }

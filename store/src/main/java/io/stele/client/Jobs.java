@@ -336,10 +336,24 @@ public final class Jobs {
    * Does nothing if it is over.
    */
   public void end(String job) throws IOException {
-    EndJobRequestProto request = EndJobRequestProto.newBuilder().setJob(job).build();
+    end(EndJobRequestProto.newBuilder().setJob(job).build());
+  }
+
+  /**
+   * Ends a job all of whose output is visible already: {@link #state} says that it has committed.
+   * What it has pinned may go. Does nothing if it is over.
+   */
+  public void finish(String job) throws IOException {
+    end(EndJobRequestProto.newBuilder().setJob(job).setFinished(true).build());
+  }
+
+  private void end(EndJobRequestProto request) throws IOException {
     admin
         .calls()
-        .ask(Effect.CHANGE_WITH_ID, "ending job " + job, master -> master.endJob(null, request));
+        .ask(
+            Effect.CHANGE_WITH_ID,
+            "ending job " + request.getJob(),
+            master -> master.endJob(null, request));
   }
 
   /** As below, for one range of rows. */

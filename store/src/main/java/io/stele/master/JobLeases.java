@@ -185,8 +185,9 @@ final class JobLeases implements Runnable {
   }
 
   /**
-   * The jobs that committed longer ago than their lease, so that nobody will ask again how they
-   * ended. As this master saw them at its last look; by name, ascending.
+   * The jobs that committed longer ago than their lease, or whose application has ended since, so
+   * that nobody will ask again how they ended. As this master saw them at its last look; by name,
+   * ascending.
    */
   Map<String, JobNodes.Job> committedLongAgo() {
     return committedLongAgo;
@@ -198,6 +199,16 @@ final class JobLeases implements Runnable {
     turns.isOver(job);
     jobs.end(job);
     LOG.info("Job {} was ended", job);
+  }
+
+  /**
+   * Ends a job all of whose output is visible already, if it is not over: it counts as committed.
+   */
+  void finish(String job) throws IOException {
+    renewedNanos.remove(job);
+    turns.isOver(job);
+    jobs.finish(job);
+    LOG.info("Job {} has finished", job);
   }
 
   /** Looks repeatedly, until it is interrupted. */
@@ -249,6 +260,10 @@ final class JobLeases implements Runnable {
         && jobs.remove(name, now.get())) {
       LOG.info("Job {} is over: {} has ended", name, application.orElseThrow());
       watched.remove(name);
+      return;
+    }
+    if (state == Applications.State.ENDED && now.get().committed()) {
+      old.put(name, now.get());
       return;
     }
     Watched before = watched.get(name);

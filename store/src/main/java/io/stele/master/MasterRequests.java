@@ -482,7 +482,11 @@ final class MasterRequests implements MasterProtocol {
   public EmptyProto endJob(RpcController c, EndJobRequestProto request) throws ServiceException {
     return serve(
         () -> {
-          jobs.end(request.getJob());
+          if (request.getFinished()) {
+            jobs.finish(request.getJob());
+          } else {
+            jobs.end(request.getJob());
+          }
           return EmptyProto.getDefaultInstance();
         });
   }

@@ -362,6 +362,15 @@ public final class JobNodes {
   }
 
   /**
+   * Ends a job all of whose output is visible already, and of which no file waits: it counts as
+   * committed. Nothing becomes visible by this, so it does not wait for tablets that are being
+   * pinned. Nothing happens if the job is over.
+   */
+  public void finish(String job) throws IOException {
+    change(job, now -> now.with(Commit.DONE));
+  }
+
+  /**
    * Removes the node of a job, unless it was changed since it was read as {@code seen}; returns
    * whether it did. Remove the node of a committed job only when no record names files that wait
    * for it: otherwise the job would appear not to have committed.

@@ -117,6 +117,48 @@ class JobLeasesTest {
   }
 
   @Test
+  void aJobThatFinishesCountsAsCommittedAndWaitsForNoPinning() throws Exception {
+    master.run(
+        () -> {
+          String pins = begin();
+          String finishes = begin();
+          String ended = begin();
+          beginPinning(pins);
+          master.jobs.finish(finishes);
+          assertThat(nodes.state(finishes)).isEqualTo(JobNodes.State.COMMITTED);
+          assertThat(nodes.read(pins).orElseThrow().isPinning()).isTrue();
+          assertThatThrownBy(() -> master.jobs.renew(finishes)).hasMessageContaining("committed");
+          master.jobs.end(finishes);
+          master.jobs.finish(finishes);
+          assertThat(nodes.state(finishes)).isEqualTo(JobNodes.State.COMMITTED);
+          master.jobs.end(ended);
+          master.jobs.finish(ended);
+          assertThat(nodes.state(ended)).isEqualTo(JobNodes.State.GONE);
+        });
+  }
+
+  @Test
+  void aCommittedJobIsRememberedForItsLeaseOrWhileItsApplicationRuns() throws Exception {
+    OneApplication yarn = new OneApplication();
+    JobLeases leases = new JobLeases(master.process, nodes, yarn);
+    master.run(
+        () -> {
+          String alone = begin();
+          String job = beginFor(leases, APPLICATION);
+          yarn.state = Applications.State.ALIVE;
+          leases.commit(alone);
+          leases.finish(job);
+          lookFor(leases, Duration.ofSeconds(15));
+          assertThat(leases.committedLongAgo()).isEmpty();
+          lookFor(leases, Duration.ofSeconds(15));
+          assertThat(leases.committedLongAgo()).containsOnlyKeys(alone);
+          yarn.state = Applications.State.ENDED;
+          lookFor(leases, Duration.ofSeconds(12));
+          assertThat(leases.committedLongAgo()).containsOnlyKeys(alone, job);
+        });
+  }
+
+  @Test
   void aCommitThatIsUnderWayBeginsAgainWhenTabletsArePinned() throws Exception {
     master.run(
         () -> {
