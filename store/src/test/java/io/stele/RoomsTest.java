@@ -7,6 +7,7 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import io.stele.runtime.SystemRuntime;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -98,6 +99,21 @@ class RoomsTest {
   @Test
   void noRoomsImportEachOther() {
     slices().matching("io.stele.(*)..").should().beFreeOfCycles().check(store);
+  }
+
+  @Test
+  void onlyWhatBeginsAProcessOrConnectsToAClusterTakesTheRealRuntime() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackages(in("runtime"), in("sim"))
+        .and()
+        .haveNameNotMatching("io\\.stele\\.(master\\.Master|tabletserver\\.TabletServer)Main.*")
+        .and()
+        .doNotHaveFullyQualifiedName("io.stele.client.Connection")
+        .should()
+        .dependOnClassesThat()
+        .areAssignableTo(SystemRuntime.class)
+        .check(store);
   }
 
   @Test

@@ -141,8 +141,8 @@ final class JobCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "The job reads the first table as of the time when it is submitted, but the current state of the second.",
-        "Differences in rows that are written while the job runs are therefore not significant.",
+        "Both tables are read as they are when the job is submitted, each tablet as of one moment during the submission.",
+        "So a row that is written during the submission may differ only because of that.",
         "",
         "Example:",
         "  stele job compare webtable webtable-2026 --prefix com."

@@ -161,10 +161,16 @@ final class JobCommit {
 
   /** The rows that a change may change, divided where tablets meet now. */
   private List<List<RowRange>> parts(TableId table, JobChange change) throws IOException {
-    TreeSet<Bytes> starts = new TreeSet<>(Set.of(Bytes.EMPTY));
-    connection.records().readAll(table).forEach(record -> starts.add(record.extent().start()));
     List<RowRange> inOrder =
         change.rows().stream().sorted(Comparator.comparing(RowRange::start)).toList();
+    if (inOrder.isEmpty()) {
+      return List.of();
+    }
+    TreeSet<Bytes> starts = new TreeSet<>(Set.of(Bytes.EMPTY));
+    connection
+        .records()
+        .readOver(table, span(inOrder))
+        .forEach(record -> starts.add(record.extent().start()));
     List<List<RowRange>> parts = new ArrayList<>();
     for (Bytes start : starts) {
       Optional<Bytes> end = Optional.ofNullable(starts.higher(start));
@@ -176,6 +182,18 @@ final class JobCommit {
       }
     }
     return parts;
+  }
+
+  /** From the first to the last row of some ranges, which are in order of their starts. */
+  private static RowRange span(List<RowRange> inOrder) {
+    Bytes end = inOrder.get(0).end();
+    for (RowRange rows : inOrder) {
+      if (rows.end().isEmpty()) {
+        return RowRange.from(inOrder.get(0).start());
+      }
+      end = rows.end().compareTo(end) > 0 ? rows.end() : end;
+    }
+    return new RowRange(inOrder.get(0).start(), end);
   }
 
   private boolean walk(TableId table, List<RowRange> inOrder, Asking asking, AtomicBoolean over)

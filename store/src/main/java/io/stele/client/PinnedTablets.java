@@ -8,6 +8,7 @@ import io.stele.model.SteleException;
 import io.stele.record.FileRef;
 import io.stele.record.PinnedTablet;
 import io.stele.runtime.Deadline;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Task;
 import io.stele.runtime.WorkerPool;
 import java.io.IOException;
@@ -177,6 +178,11 @@ public final class PinnedTablets {
     } catch (IOException | RuntimeException | Error e) {
       answer.completeExceptionally(e);
     }
+  }
+
+  /** The time, random numbers and locks of this process. */
+  public ProcessRuntime runtime() {
+    return connection.runtime();
   }
 
   /** The file system with the files. */

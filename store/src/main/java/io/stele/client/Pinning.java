@@ -78,7 +78,7 @@ final class Pinning {
   private List<RowRange> parts(RowRange rows) throws IOException {
     List<RowRange> parts = new ArrayList<>();
     Bytes start = rows.start();
-    for (TabletRecord record : connection.records().readAll(table)) {
+    for (TabletRecord record : connection.records().readOver(table, rows)) {
       Bytes next = record.extent().start();
       if (next.compareTo(start) > 0 && rows.contains(next)) {
         parts.add(new RowRange(start, next));

@@ -11,6 +11,8 @@ import io.stele.record.FileRef;
 import io.stele.record.PinnedTablet;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.Futures;
+import io.stele.sstable.NoBlockCache;
+import io.stele.sstable.OpenSSTables;
 import io.stele.tablet.PinnedFiles;
 import java.io.Closeable;
 import java.io.FileNotFoundException;
@@ -219,7 +221,12 @@ public final class DirectRows implements Closeable {
       return new Open(
           tablet,
           PinnedFiles.open(
-              tablets.files(), tablets.root(), tablet, rest, Table.ROW_BYTES_MAX, readaheadBytes));
+              new OpenSSTables(tablets.runtime(), tablets.files(), NoBlockCache.INSTANCE),
+              tablets.root(),
+              tablet,
+              rest,
+              Table.ROW_BYTES_MAX,
+              readaheadBytes));
     } finally {
       reads.end();
     }

@@ -1,5 +1,6 @@
 package io.stele.master;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.log.FencedLog;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.Layout;
@@ -14,7 +15,6 @@ import io.stele.runtime.ProcessRuntime;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.locks.Lock;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
@@ -34,10 +35,14 @@ import org.slf4j.LoggerFactory;
 /**
  * Deletes what no record needs: SSTables by mark and sweep, and the logs of fenced servers.
  *
- * <p>It lists all files, then reads the records of all tables (the mark). Of the listed files that
- * no record names it deletes those that were recorded as dropped longer ago than the grace period,
- * those that are orphans of a past epoch, and those in the directory of a table that is gone. A
- * dropped file is deleted by its name, listed or not, before its record forgets it.
+ * <p>It lists all files, then reads the records of all tables (the mark). Of the files that no
+ * record needs it deletes those that tablets have dropped, those that are orphans of a past epoch,
+ * and those in the directory of a table that is gone. A dropped file is deleted by its name, listed
+ * or not, before its record forgets it.
+ *
+ * <p>What a tablet has dropped may still be read, so it stays for a grace period. That begins when
+ * this sweeper first sees that no record needs the file: no clocks are compared, and a new master
+ * only waits longer.
  *
  * <p>A file is needed if any record names it, not only one of its own table: tables may share
  * files, and a file may outlive the table it was written for. So nothing is deleted unless the mark
@@ -53,13 +58,16 @@ final class Sweeper {
   private final FileSystem fs;
   private final Layout layout;
   private final Duration grace;
-  private final InstantSource clock;
+  private final ProcessRuntime runtime;
   private final Lock sweeping;
 
-  /**
-   * The files that tablets had dropped when the last mark was read; guarded by {@link #sweeping}.
-   */
+  /** The files that tablets had dropped when the last mark was read. */
+  @GuardedBy("sweeping")
   private Set<String> droppedBefore = Set.of();
+
+  /** Since when this has seen files that no record needs, of those it saw at its last sweep. */
+  @GuardedBy("sweeping")
+  private Map<String, Long> unneededSince = Map.of();
 
   Sweeper(
       ProcessRuntime runtime,
@@ -73,7 +81,7 @@ final class Sweeper {
     this.fs = fs;
     this.layout = layout;
     this.grace = grace;
-    this.clock = runtime.wallClock();
+    this.runtime = runtime;
     this.sweeping = runtime.newLock();
   }
 
@@ -91,6 +99,7 @@ final class Sweeper {
     }
   }
 
+  @GuardedBy("sweeping")
   private int sweepAll() throws IOException {
     List<Path> fencedLogs = fencedLogs();
     Map<TableId, List<FileStatus>> files = new TreeMap<>();
@@ -108,11 +117,12 @@ final class Sweeper {
     Set<String> needed = mark.get().neededFiles();
     int deleted = 0;
     Set<String> droppedNow = mark.get().droppedFiles();
+    Map<String, Long> unneededNow = new HashMap<>();
     boolean lost = false;
     for (Map.Entry<TableId, List<FileStatus>> one : files.entrySet()) {
       List<TabletRecord> marked = mark.get().tables().get(one.getKey());
       if (marked != null) {
-        deleted += sweep(marked, one.getValue(), needed);
+        deleted += sweep(marked, one.getValue(), needed, unneededNow);
       } else if (!mark.get().dropping().contains(one.getKey())) {
         if (records.readAll(one.getKey()).isEmpty()) {
           deleted += sweepDropped(one.getKey(), one.getValue(), needed);
@@ -125,6 +135,7 @@ final class Sweeper {
       }
     }
     droppedBefore = droppedNow;
+    unneededSince = unneededNow;
     return mark.get().dropping().isEmpty() && !lost
         ? deleted + sweepLogs(fencedLogs, mark.get().neededLogs())
         : deleted;
@@ -174,34 +185,43 @@ final class Sweeper {
         why.getMessage());
   }
 
-  private int sweep(List<TabletRecord> mark, List<FileStatus> files, Set<String> needed)
+  /**
+   * Sweeps a table.
+   *
+   * @param unneeded to which the files are added that no record needs, and since when
+   */
+  @GuardedBy("sweeping")
+  private int sweep(
+      List<TabletRecord> mark,
+      List<FileStatus> files,
+      Set<String> needed,
+      Map<String, Long> unneeded)
       throws IOException {
-    Map<String, Long> dropped = new TreeMap<>();
+    Set<String> dropped = new TreeSet<>();
     Map<String, TabletRecord> tablets = new HashMap<>();
     for (TabletRecord record : mark) {
-      record.dropped().forEach((path, millis) -> dropped.merge(path, millis, Math::max));
+      dropped.addAll(record.dropped().keySet());
       tablets.put(record.id().name(), record);
     }
-    long before = clock.millis() - grace.toMillis();
     int deleted = 0;
     Set<String> gone = new HashSet<>();
-    for (Map.Entry<String, Long> file : dropped.entrySet()) {
-      if (file.getValue() <= before && !needed.contains(file.getKey()) && isSafe(file.getKey())) {
+    for (String file : dropped) {
+      if (!needed.contains(file) && isOverdue(file, unneeded) && isSafe(file)) {
         try {
           // Deleted whether it was listed or not: it may have been created after the listing.
-          deleted += delete(layout.resolve(file.getKey())) ? 1 : 0;
-          gone.add(file.getKey());
+          deleted += delete(layout.resolve(file)) ? 1 : 0;
+          gone.add(file);
         } catch (AccessControlException e) {
-          notAllowed(layout.resolve(file.getKey()), e);
+          notAllowed(layout.resolve(file), e);
         }
       }
     }
     for (FileStatus file : files) {
       String path = relative(file.getPath());
-      boolean named = needed.contains(path) || dropped.containsKey(path);
+      boolean named = needed.contains(path) || dropped.contains(path);
       if (!named
-          && file.getModificationTime() <= before
           && isOrphan(file.getPath(), tablets)
+          && isOverdue(path, unneeded)
           && delete(file.getPath())) {
         deleted++;
       }
@@ -215,12 +235,22 @@ final class Sweeper {
     return deleted;
   }
 
+  /** Whether this has seen for the grace period that no record needs the file. */
+  @GuardedBy("sweeping")
+  private boolean isOverdue(String path, Map<String, Long> unneeded) {
+    long now = runtime.nanoTime();
+    long since = unneededSince.getOrDefault(path, now);
+    unneeded.put(path, since);
+    return now - since >= grace.toNanos();
+  }
+
   /**
    * Whether the mark is sure to name the file if any tablet needs it. A job's file comes to several
    * tablets: while the mark was read, it may have come to a tablet read earlier, and a tablet read
    * later may have dropped it. This cannot be so if a tablet had dropped it at the previous mark:
    * by then all of its tablets had it.
    */
+  @GuardedBy("sweeping")
   private boolean isSafe(String path) {
     return !PendingFile.isOfJob(path) || droppedBefore.contains(path);
   }

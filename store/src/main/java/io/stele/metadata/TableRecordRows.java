@@ -18,10 +18,14 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The records that are rows of a table: the root tablet or METADATA, over the data plane. */
 final class TableRecordRows implements RecordRows {
+  private static final Logger LOG = LoggerFactory.getLogger(TableRecordRows.class);
   private static final int UPDATES_UNDER_WAY = 64;
+  private static final Duration SAID_EVERY = Duration.ofMinutes(1);
 
   private final ProcessRuntime runtime;
   private final TabletAccess access;
@@ -75,10 +79,15 @@ final class TableRecordRows implements RecordRows {
 
   private <T> T await(CompletableFuture<T> answer, String what) throws IOException {
     CompletableFuture<Void> end = guard.overtaken();
-    Futures.await(
-        runtime,
-        CompletableFuture.anyOf(answer.handle((value, failure) -> Boolean.TRUE), end),
-        what);
+    CompletableFuture<Object> either =
+        CompletableFuture.anyOf(answer.handle((value, failure) -> Boolean.TRUE), end);
+    try {
+      while (!runtime.await(either, SAID_EVERY)) {
+        LOG.warn("Still {}: no answer settles it yet; will retry", what);
+      }
+    } catch (InterruptedException e) {
+      throw Futures.interrupted(e, what);
+    }
     if (!answer.isDone()) {
       answer.cancel(false);
       throw new IOException(what + " was given up: a server was lost, or METADATA changed");

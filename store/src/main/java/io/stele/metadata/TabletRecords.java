@@ -47,6 +47,8 @@ import java.util.function.Consumer;
  * <p>Safe for use by any number of threads. All calls block.
  */
 public final class TabletRecords {
+  private static final int RECORDS_OF_A_PAGE = 256;
+
   private final RootRecordRows root;
   private final RecordRows ofMetadata;
   private final RecordRows ofTables;
@@ -133,6 +135,28 @@ public final class TabletRecords {
   public List<TabletRecord> readFrom(TableId table, Bytes row, int enough) throws IOException {
     Bytes end = MetadataKeys.table(table).end();
     return counting(table, MetadataKeys.lookup(table, row), end, enough);
+  }
+
+  /**
+   * The records of the tablets of {@code table} that have any of {@code rows}, in order. They are
+   * read in pages, so not all at the same moment.
+   */
+  public List<TabletRecord> readOver(TableId table, RowRange rows) throws IOException {
+    List<TabletRecord> over = new ArrayList<>();
+    Bytes next = rows.start();
+    while (true) {
+      List<TabletRecord> page = readFrom(table, next, RECORDS_OF_A_PAGE);
+      for (TabletRecord record : page) {
+        if (!rows.isBeforeEnd(record.extent().start())) {
+          return over;
+        }
+        over.add(record);
+      }
+      if (page.size() < RECORDS_OF_A_PAGE || page.get(page.size() - 1).extent().end().isEmpty()) {
+        return over;
+      }
+      next = page.get(page.size() - 1).extent().end();
+    }
   }
 
   /** Like {@link #readAll}, but skips damaged records and logs them. */

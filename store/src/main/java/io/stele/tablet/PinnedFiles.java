@@ -11,9 +11,7 @@ import io.stele.record.FileRef;
 import io.stele.record.Pin;
 import io.stele.record.PinnedTablet;
 import io.stele.runtime.MemoryClaim;
-import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.FileCaching;
-import io.stele.sstable.NoBlockCache;
 import io.stele.sstable.OpenSSTables;
 import io.stele.sstable.ReadOptions;
 import java.io.Closeable;
@@ -22,7 +20,6 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
@@ -71,6 +68,7 @@ public final class PinnedFiles implements Closeable {
   /**
    * Opens the required files of a tablet.
    *
+   * @param sstables opens them
    * @param root the directory that the paths of files are relative to
    * @param query what to read of the tablet's rows; its row limit is ignored
    * @param rowBytesMax rows with more bytes are refused
@@ -78,7 +76,7 @@ public final class PinnedFiles implements Closeable {
    * @throws SteleException NOT_FOUND if the pin's schema lacks a family
    */
   public static PinnedFiles open(
-      FileSystem fs,
+      OpenSSTables sstables,
       Path root,
       PinnedTablet tablet,
       RowQuery query,
@@ -87,7 +85,6 @@ public final class PinnedFiles implements Closeable {
       throws IOException {
     PinnedFiles opened = new PinnedFiles(tablet, query, rowBytesMax, readaheadBytes);
     opened.rules.operations().check(query);
-    OpenSSTables sstables = new OpenSSTables(SystemRuntime.INSTANCE, fs, NoBlockCache.INSTANCE);
     try {
       for (FileRef file : tablet.files()) {
         if (opened.wants(file)) {

@@ -185,7 +185,20 @@ final class WritePath {
   // The refusal may depend on an operation that is only queued, so the caller gets it once that one
   // is durable.
   private void refuseWhenDurable(SteleException why, CompletableFuture<OperationResult> outcome) {
-    core.commits().barrier().whenComplete((done, failure) -> refuse(outcome, why));
+    core.commits()
+        .barrier()
+        .whenComplete(
+            (done, failure) -> refuse(outcome, failure == null ? why : notKnown(why, failure)));
+  }
+
+  private static SteleException notKnown(SteleException why, Throwable failure) {
+    return new SteleException(
+        SteleException.Code.RETRY_LATER,
+        "the operation was not applied, but whether it must be refused is not known, as the tablet"
+            + " has stopped: try again ("
+            + why.getMessage()
+            + ")",
+        failure);
   }
 
   private void refuse(CompletableFuture<OperationResult> outcome, Throwable why) {

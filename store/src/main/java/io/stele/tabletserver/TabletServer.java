@@ -62,7 +62,12 @@ public final class TabletServer {
   private static final Duration LOCK_AGAIN = Duration.ofMillis(100);
   private static final Duration ASIDE_AGAIN = Duration.ofMillis(500);
   private static final Duration ROUND = Duration.ofMillis(200);
-  private static final Duration METADATA_PATIENCE = Duration.ofMinutes(10);
+
+  /**
+   * No outage ends a server: a change of METADATA that is in doubt is retried until it is known.
+   */
+  private static final Duration METADATA_PATIENCE = Duration.ofDays(30);
+
   private static final Duration CLOSE_GRACE = Duration.ofSeconds(5);
   private static final Duration LONG = Duration.ofDays(1);
   private static final int CONTROL_HANDLERS = 4;

@@ -32,6 +32,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class TabletRecordsTest {
@@ -71,6 +72,20 @@ class TabletRecordsTest {
     assertThat(records.readFrom(TABLE, Bytes.EMPTY, 2)).hasSize(2);
 
     assertThat(metadata.read() - before).as("rows read").isEqualTo(1 + 1 + 2);
+  }
+
+  @Test
+  void theRecordsOverARangeAreThoseOfTheTabletsWithItsRows() throws IOException {
+    List<Bytes> splits =
+        IntStream.rangeClosed(1, 999).mapToObj(i -> Bytes.of(String.format("%03d", i))).toList();
+    records.createTable(TABLE, splits); // Several pages.
+    List<TabletRecord> all = records.readAll(TABLE);
+    assertThat(records.readOver(TABLE, RowRange.ALL)).isEqualTo(all).hasSize(1000);
+    assertThat(records.readOver(TABLE, RowRange.of("500", ""))).isEqualTo(all.subList(500, 1000));
+    assertThat(records.readOver(TABLE, RowRange.of("", "500"))).isEqualTo(all.subList(0, 500));
+    assertThat(records.readOver(TABLE, RowRange.of("3", "4000"))).isEqualTo(all.subList(299, 401));
+    assertThat(records.readOver(TABLE, RowRange.of("256", "512"))).hasSize(256);
+    assertThat(records.readOver(TABLE, RowRange.single(Bytes.of("7005")))).hasSize(1);
   }
 
   @Test

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
+import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 
 /** Clusters whose lock service is away for forty sessions. */
@@ -41,10 +42,18 @@ class LongOutageTest {
     }
   }
 
+  @Test
+  void aChangeOfMetadataThatIsInDoubtForAnHourEndsNoServer() throws Exception {
+    Outage outage = new Outage(0, false);
+    outage.settings.set(Keys.LOG_AGE_MAX.name(), "30s"); // A minor compaction is due meanwhile.
+    outage.run(outage::hour);
+  }
+
   private static final class Outage {
     private final long seed;
     private final boolean expires;
     private final Simulation simulation;
+    private final Configuration settings;
     private SimulatedCluster cluster;
     private SimulatedProcess process;
     private Stele client;
@@ -53,29 +62,36 @@ class LongOutageTest {
       this.seed = seed;
       this.expires = expires;
       this.simulation = new Simulation(seed, STEPS_MAX);
+      this.settings = HistoryPlan.of(seed, OUTAGE, Histories.NAMES).configuration();
     }
 
     void run() throws Exception {
+      run(this::minute);
+    }
+
+    void run(Work work) throws Exception {
       simulation.run(
           () -> {
-            cluster =
-                new SimulatedCluster(
-                    simulation, HistoryPlan.of(seed, OUTAGE, Histories.NAMES).configuration());
+            cluster = new SimulatedCluster(simulation, settings);
             cluster.add(SimulatedCluster.Kind.MASTER);
             cluster.add(SimulatedCluster.Kind.SERVER);
             cluster.add(SimulatedCluster.Kind.SERVER);
             process = cluster.clientProcess();
             client = cluster.connect(process);
             CompletableFuture<Throwable> failure = new CompletableFuture<>();
-            Task task = process.start("client", () -> work(failure));
+            Task task = process.start("client", () -> make(work, failure));
             simulation.outside().await(task.ended());
             assertThat(failure.getNow(null)).as("seed %d", seed).isNull();
           });
     }
 
-    private void work(CompletableFuture<Throwable> failure) {
+    private interface Work {
+      void make() throws Exception;
+    }
+
+    private static void make(Work work, CompletableFuture<Throwable> failure) {
       try {
-        outage();
+        work.make();
       } catch (Exception | AssertionError e) {
         failure.complete(e);
       }
@@ -93,7 +109,8 @@ class LongOutageTest {
           .allMatch(slot -> slot.server().isPresent() && !slot.process().isDead());
     }
 
-    private void outage() throws Exception {
+    /** A table with a row, when all servers have started. */
+    private Table begin() throws Exception {
       until(
           RECOVERED_MAX,
           () -> client.admin().createTable(TableSchema.of("t", List.of(ColumnFamily.of("f")))));
@@ -102,6 +119,25 @@ class LongOutageTest {
       while (!allHaveStarted()) {
         process.sleep(Duration.ofMillis(100));
       }
+      return table;
+    }
+
+    private void hour() throws Exception {
+      Table table = begin();
+      List<SimulatedProcess> before = members();
+      cluster.ensemble().setDown(true);
+      process.sleep(Duration.ofHours(1));
+      assertThat(members()).isEqualTo(before);
+      cluster.ensemble().setDown(false);
+      until(BACK_MAX, () -> put(table, "after"));
+      until(BACK_MAX, () -> table.readRow("before"));
+      process.sleep(RECOVERED_MAX); // What was in doubt is done.
+      assertThat(members()).isEqualTo(before);
+      assertThat(table.tablets().get(0).sstables()).isPositive();
+    }
+
+    private void minute() throws Exception {
+      Table table = begin();
       List<SimulatedProcess> before = members();
 
       cluster.ensemble().setDown(true);

@@ -17,6 +17,9 @@ import io.stele.model.TableSchema;
 import io.stele.record.ClearedRows;
 import io.stele.record.Pin;
 import io.stele.record.PinnedTablet;
+import io.stele.runtime.SystemRuntime;
+import io.stele.sstable.NoBlockCache;
+import io.stele.sstable.OpenSSTables;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,8 +79,10 @@ class ErasedFamilyTest {
     Pin pin = record.pins().get(0);
     PinnedTablet tablet = PinnedTablet.of(record.id(), record.extent(), pin, record.files());
     List<String> rows = new ArrayList<>();
+    OpenSSTables sstables =
+        new OpenSSTables(SystemRuntime.INSTANCE, fixture.fs, NoBlockCache.INSTANCE);
     try (PinnedFiles files =
-        PinnedFiles.open(fixture.fs, TabletFixture.ROOT, tablet, RowQuery.ALL, 1 << 20, 1 << 20)) {
+        PinnedFiles.open(sstables, TabletFixture.ROOT, tablet, RowQuery.ALL, 1 << 20, 1 << 20)) {
       for (var row = files.next(() -> {}); row.isPresent(); row = files.next(() -> {})) {
         rows.add(TabletFixture.text(row.get()));
       }

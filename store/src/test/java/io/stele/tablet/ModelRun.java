@@ -689,7 +689,9 @@ final class ModelRun {
     PinnedTablet pinned = PinnedTablet.of(record.id(), record.extent(), pin, record.files());
     List<Row> rows = new ArrayList<>();
     int readahead = (int) (nowMicros % 1000);
-    try (PinnedFiles files = PinnedFiles.open(fs, ROOT, pinned, query, Long.MAX_VALUE, readahead)) {
+    OpenSSTables opened = new OpenSSTables(SystemRuntime.INSTANCE, fs, NoBlockCache.INSTANCE);
+    try (PinnedFiles files =
+        PinnedFiles.open(opened, ROOT, pinned, query, Long.MAX_VALUE, readahead)) {
       for (Optional<Row> row = files.next(() -> {}); row.isPresent(); row = files.next(() -> {})) {
         rows.add(row.get());
       }

@@ -288,21 +288,44 @@ class TabletTest {
     fixture.tablet.apply(OperationRequest.of(increment, new OperationId(1, 2, 8), 8)).join();
   }
 
+  /** A log that answers nothing by itself. */
+  private static final class SilentLog implements TabletLog {
+    private final List<CompletableFuture<Void>> appended = new ArrayList<>();
+
+    @Override
+    public CompletableFuture<Void> append(LogRecord record, LogNeed need) {
+      appended.add(new CompletableFuture<>());
+      return appended.get(appended.size() - 1);
+    }
+
+    @Override
+    public void release(long sequence) {}
+  }
+
+  @Test
+  void anOperationIsNotRefusedBecauseOfOneThatMayNeverHaveBeen() {
+    SilentLog log = new SilentLog();
+    Tablet tablet = open(log);
+    CompletableFuture<OperationResult> text =
+        tablet.apply(OperationRequest.of(Mutation.of("a").put("f", "q", "no number")));
+    CompletableFuture<OperationResult> refused =
+        tablet.apply(
+            OperationRequest.of(ReadModifyWrite.increment(Bytes.of("a"), "f", Bytes.of("q"), 1)));
+    assertThat(refused).isNotDone();
+    log.appended.get(0).completeExceptionally(new IOException("disk gone"));
+    assertThat(text).isCompletedExceptionally();
+    assertThatThrownBy(refused::join)
+        .cause()
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER));
+  }
+
   @Test
   void whenTheLogFailsOutcomesInFlightAreUnknownAndTheTabletStops() {
-    List<CompletableFuture<Void>> appended = new ArrayList<>();
-    TabletLog broken =
-        new TabletLog() {
-          @Override
-          public CompletableFuture<Void> append(LogRecord record, LogNeed need) {
-            appended.add(new CompletableFuture<>());
-            return appended.get(appended.size() - 1);
-          }
-
-          @Override
-          public void release(long sequence) {}
-        };
-    Tablet tablet = open(broken);
+    SilentLog log = new SilentLog();
+    List<CompletableFuture<Void>> appended = log.appended;
+    Tablet tablet = open(log);
     CompletableFuture<OperationResult> first =
         tablet.apply(OperationRequest.of(Mutation.of("a").put("f", "q", "1")));
     CompletableFuture<OperationResult> second =

@@ -195,8 +195,10 @@ public final class TaskWrites extends TableWorkload {
 
     private void end(String job) throws InterruptedException {
       try {
-        if (random.nextInt(4) > 0) { // Otherwise it is forgotten.
-          jobs.end(job);
+        switch (random.nextInt(4)) {
+          case 0 -> {} // It is forgotten.
+          case 1 -> jobs.finish(job);
+          default -> jobs.end(job);
         }
       } catch (SteleException e) {
         if (e.code() == Code.REFUSED) {
