@@ -33,6 +33,7 @@ class TidyTest {
           "TableName",
           "SchemaChange",
           "FileRef",
+          "JobNodes.Job",
           // What an operator configures or asks for: made by a builder, or from the settings.
           "TabletServerConfig",
           "LogOptions",
