@@ -1,5 +1,6 @@
 package io.stele.benchmarks;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.client.Table;
 import io.stele.client.TabletInfo;
 import io.stele.model.Bytes;
@@ -20,9 +21,17 @@ final class RowWrites {
   private final Table table;
   private final Bytes tablet;
   private final Bytes row;
+
+  @GuardedBy("this")
   private long acknowledged;
+
+  @GuardedBy("this")
   private boolean failed;
+
+  @GuardedBy("this")
   private boolean stopped;
+
+  @GuardedBy("this")
   private long longestNanos;
 
   private RowWrites(Table table, Bytes tablet) {

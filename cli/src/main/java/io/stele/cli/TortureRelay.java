@@ -1,5 +1,6 @@
 package io.stele.cli;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
@@ -31,7 +32,11 @@ final class TortureRelay implements AutoCloseable {
 
   private final ServerSocket door;
   private final InetSocketAddress service;
+
+  @GuardedBy("this")
   private final Set<Connection> connections = new HashSet<>();
+
+  @GuardedBy("this")
   private final Set<Long> cutOff = new HashSet<>();
 
   private TortureRelay(ServerSocket door, InetSocketAddress service) {
@@ -139,7 +144,11 @@ final class TortureRelay implements AutoCloseable {
   /** One connection of a process, and the one to the service that it is forwarded by. */
   private final class Connection {
     private final Socket near;
+
+    @GuardedBy("this")
     private @Nullable Socket far;
+
+    @GuardedBy("this")
     private boolean closed;
 
     /** What is read from then on is dropped. */

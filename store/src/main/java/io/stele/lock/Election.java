@@ -1,5 +1,6 @@
 package io.stele.lock;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.model.Bytes;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
@@ -43,9 +44,16 @@ public final class Election implements AutoCloseable {
   private final Bytes data;
   private final Candidate candidate;
 
+  @GuardedBy("this")
   private State state = State.WAITING;
+
+  @GuardedBy("this")
   private boolean retrying;
+
+  @GuardedBy("this")
   private Optional<Lock> held = Optional.empty();
+
+  @GuardedBy("this")
   private Optional<LockService.Watch> watch = Optional.empty();
 
   private Election(

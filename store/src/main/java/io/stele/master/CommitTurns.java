@@ -1,5 +1,6 @@
 package io.stele.master;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.runtime.ProcessRuntime;
 import java.time.Duration;
 import java.util.Collection;
@@ -23,6 +24,8 @@ final class CommitTurns {
   static final Duration GIVEN_UP_AFTER = Duration.ofSeconds(15);
 
   private final ProcessRuntime runtime;
+
+  @GuardedBy("this")
   private final Map<String, Waiting> waiting = new TreeMap<>(); // By job.
 
   /** Since when a commit has waited, and when its client last asked. */
@@ -60,6 +63,7 @@ final class CommitTurns {
         .findFirst();
   }
 
+  @GuardedBy("this")
   private void removeGivenUp(long nanos) {
     waiting.values().removeIf(one -> nanos - one.askedNanos() > GIVEN_UP_AFTER.toNanos());
   }

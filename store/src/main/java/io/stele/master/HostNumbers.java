@@ -1,5 +1,6 @@
 package io.stele.master;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.wire.HostShare;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -19,7 +20,10 @@ final class HostNumbers {
   /** The largest number; hosts that appear after so many others have none. */
   static final int MAX = (1 << 16) - 1;
 
+  @GuardedBy("this")
   private final Map<String, Integer> numbers = new HashMap<>();
+
+  @GuardedBy("this")
   private final List<String> names = new ArrayList<>(List.of("")); // By number.
 
   /** The number of a host; {@link #NONE} if none is left for it. */

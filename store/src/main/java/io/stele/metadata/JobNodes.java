@@ -29,6 +29,9 @@ import java.util.regex.Pattern;
  * <p>A job is over when it has committed or its node is gone. It stays over, because no name is
  * used twice. The node of a committed job stays as long as any of its files wait. Safe for use by
  * any number of threads.
+ *
+ * <p>Later versions may add words to the data, at the end, as {@code key=value}. This version
+ * ignores words that it does not know, and keeps them when it changes the node.
  */
 public final class JobNodes {
   private static final Pattern REQUEST = Pattern.compile("[0-9a-f]{32}");
@@ -52,7 +55,8 @@ public final class JobNodes {
       Pattern.compile(
           "(\\d{1,18}) (\\d{1,18})(?: ("
               + APPLICATION
-              + "))?(?: (pinning|interrupted) (\\d{1,9}) (\\d{1,18}))?(?: (committing|committed))?");
+              + "))?(?: (pinning|interrupted) (\\d{1,9}) (\\d{1,18}))?(?: (committing|committed))?"
+              + "((?: [a-z][a-z0-9-]*=\\S+)*)");
 
   private final ProcessRuntime runtime;
   private final LockService locks;
@@ -108,6 +112,7 @@ public final class JobNodes {
    * @param application what runs it: the name of a YARN application, or {@link #TAG} and a tag of
    *     it, or {@link #JOB} and the name of the job that it is part of
    * @param pinning empty if no tablets are being pinned, or all are
+   * @param others the words of later versions, as they are in the node, each after a blank
    * @param version of the node
    */
   public record Job(
@@ -116,6 +121,7 @@ public final class JobNodes {
       Optional<String> application,
       Optional<Pinning> pinning,
       Commit commit,
+      String others,
       int version) {
     /** Whether it has committed. */
     public boolean committed() {
@@ -136,15 +142,15 @@ public final class JobNodes {
     }
 
     private Job with(Optional<Pinning> next) {
-      return new Job(lease, renewals + 1, application, next, commit, version);
+      return new Job(lease, renewals + 1, application, next, commit, others, version);
     }
 
     private Job with(Commit next) {
-      return new Job(lease, renewals, application, pinning, next, version);
+      return new Job(lease, renewals, application, pinning, next, others, version);
     }
 
     private Job at(int nextVersion) {
-      return new Job(lease, renewals, application, pinning, commit, nextVersion);
+      return new Job(lease, renewals, application, pinning, commit, others, nextVersion);
     }
   }
 
@@ -201,7 +207,7 @@ public final class JobNodes {
       }
     }
     String job = request + "-" + UniqueName.of(runtime);
-    Job begun = new Job(lease, 0, application, Optional.empty(), Commit.NOT_BEGUN, 0);
+    Job begun = new Job(lease, 0, application, Optional.empty(), Commit.NOT_BEGUN, "", 0);
     locks.create(LockPaths.job(job), encode(begun));
     return job;
   }
@@ -438,7 +444,8 @@ public final class JobNodes {
               case NOT_BEGUN -> "";
               case UNDER_WAY -> " committing";
               case DONE -> " committed";
-            });
+            }
+            + job.others());
   }
 
   private static String encode(Pinning pinning) {
@@ -471,6 +478,7 @@ public final class JobNodes {
         commit.isEmpty()
             ? Commit.NOT_BEGUN
             : commit.equals("committing") ? Commit.UNDER_WAY : Commit.DONE,
+        data.group(8),
         node.version());
   }
 }

@@ -1,5 +1,6 @@
 package io.stele.metadata;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.format.OperationDigest;
 import io.stele.model.OperationId;
 import io.stele.model.Outstanding;
@@ -27,9 +28,12 @@ public final class Operations {
   private final Optional<String> job;
   private final Optional<TaskRecords> task;
   private final ProcessRuntime runtime;
+
+  @GuardedBy("this")
   private final Watermark incomplete;
 
   /** The begin of operations that may be sent again, and of some before them; oldest first. */
+  @GuardedBy("this")
   private final ArrayDeque<Begun> begun = new ArrayDeque<>();
 
   /**
@@ -83,6 +87,7 @@ public final class Operations {
     return new OperationId(first.clientHigh(), first.clientLow(), number);
   }
 
+  @GuardedBy("this")
   private void noteBegin(long number) {
     Begun now = now(number);
     if (begun.isEmpty() || now.since(begun.getLast()).compareTo(SAME_AGE) > 0) {
@@ -97,7 +102,8 @@ public final class Operations {
   /** The operation was applied and will not be sent again: tablets may forget its result. */
   public synchronized void complete(OperationId id) {
     incomplete.end(id.number());
-    task.ifPresent(records -> records.settle(incomplete.lowest()));
+    long lowest = incomplete.lowest();
+    task.ifPresent(records -> records.settle(lowest));
   }
 
   /** The operation will not be sent again, and was not applied, or its outcome is unknown. */
@@ -151,6 +157,7 @@ public final class Operations {
   }
 
   /** How long the oldest operation has been under way, or a little longer. */
+  @GuardedBy("this")
   private Duration age() {
     Begun oldest = begun.remove();
     while (!begun.isEmpty() && begun.getFirst().number() <= incomplete.lowest()) {

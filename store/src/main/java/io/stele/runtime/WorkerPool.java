@@ -3,7 +3,10 @@ package io.stele.runtime;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
-/** A bounded pool of threads with a queue. Safe for use by any number of threads. */
+/**
+ * A bounded pool of threads with a queue. The queue has no bound of its own: callers bound what
+ * they queue. Safe for use by any number of threads.
+ */
 public interface WorkerPool extends Executor, AutoCloseable {
   /**
    * Runs {@code work} as soon as a thread is free.

@@ -1,5 +1,6 @@
 package io.stele.sim;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -126,14 +127,29 @@ public final class CrashableDisk {
     }
   }
 
-  private final TreeMap<String, Node> nodes = new TreeMap<>();
-  private final List<CrashableFileSystem> mounted = new ArrayList<>();
   private final List<FaultInjector> injectors = new CopyOnWriteArrayList<>();
-  private final Map<Operation, Long> counts = new EnumMap<>(Operation.class);
   private final Map<String, Path> named = new ConcurrentHashMap<>();
+
+  /** By name; what nodes hold is guarded in the same way. */
+  @GuardedBy("this")
+  private final TreeMap<String, Node> nodes = new TreeMap<>();
+
+  @GuardedBy("this")
+  private final List<CrashableFileSystem> mounted = new ArrayList<>();
+
+  @GuardedBy("this")
+  private final Map<Operation, Long> counts = new EnumMap<>(Operation.class);
+
+  @GuardedBy("this")
   private long clockMillis;
+
+  @GuardedBy("this")
   private boolean flushable = true;
+
+  @GuardedBy("this")
   private int dataNodes = REPLICATION;
+
+  @GuardedBy("this")
   private int placed;
 
   /** An empty disk. */
@@ -260,6 +276,7 @@ public final class CrashableDisk {
     node.synced = node.written;
   }
 
+  @GuardedBy("this")
   private void killAll() {
     mounted.forEach(CrashableFileSystem::die);
     mounted.clear();
@@ -440,7 +457,10 @@ public final class CrashableDisk {
       }
     }
     for (Path at = path; at != null; at = at.getParent()) {
-      nodes.computeIfAbsent(key(at), missing -> new Node(true, false, ++clockMillis));
+      String key = key(at);
+      if (!nodes.containsKey(key)) {
+        nodes.put(key, new Node(true, false, ++clockMillis));
+      }
     }
     return true;
   }
@@ -486,10 +506,12 @@ public final class CrashableDisk {
     return true;
   }
 
+  @GuardedBy("this")
   private Map<String, Node> below(String key) {
     return nodes.subMap(key + "/", key + "0"); // '0' follows '/'.
   }
 
+  @GuardedBy("this")
   private Node node(String key) throws FileNotFoundException {
     Node node = nodes.get(key);
     if (node == null) {

@@ -1,5 +1,6 @@
 package io.stele.sim;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.files.ReplicatedStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -374,7 +375,11 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
     private final Path path;
     private final CrashableDisk.Node node;
     private final int end;
+
+    @GuardedBy("this")
     private long position;
+
+    @GuardedBy("this")
     private boolean closed;
 
     Reader(Path path, CrashableDisk.Node node) {

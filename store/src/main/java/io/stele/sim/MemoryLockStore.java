@@ -1,5 +1,6 @@
 package io.stele.sim;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.model.Bytes;
 import io.stele.runtime.SystemRuntime;
 import io.stele.runtime.WorkerPool;
@@ -34,9 +35,16 @@ public final class MemoryLockStore {
   /** A watch on {@code path}: told of changes to it and to the list of its children. */
   record Watcher(String path, Runnable changed) {}
 
+  @GuardedBy("this")
   private final TreeMap<String, Node> nodes = new TreeMap<>();
+
+  @GuardedBy("this")
   private final List<Watcher> watchers = new ArrayList<>();
+
+  @GuardedBy("this")
   private long lastSession;
+
+  @GuardedBy("this")
   private long changes;
 
   /** A process's connection, called back on its own thread. */
@@ -132,6 +140,7 @@ public final class MemoryLockStore {
   }
 
   // Only hands the calls over to executors, so that none runs within this store's monitor.
+  @GuardedBy("this")
   private void changed(String path, boolean listChanged) {
     int slash = path.lastIndexOf('/');
     String parent = slash > 0 ? path.substring(0, slash) : "";

@@ -1,5 +1,6 @@
 package io.stele.sim;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.client.Stele;
 import io.stele.config.Keys;
 import io.stele.config.ProcessMemory;
@@ -70,8 +71,14 @@ public final class MiniStele implements AutoCloseable {
   private final TabletAccess access;
   private final TabletRecords records;
   private final Stele client;
+
+  @GuardedBy("this")
   private final Map<ServerId, ServerProcess> servers = new LinkedHashMap<>();
+
+  @GuardedBy("this")
   private final List<MasterProcess> masters = new ArrayList<>();
+
+  @GuardedBy("this")
   private final Map<ServerId, String> aborts = new LinkedHashMap<>();
 
   private record ServerProcess(

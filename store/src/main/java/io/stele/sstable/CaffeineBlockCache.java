@@ -1,5 +1,6 @@
 package io.stele.sstable;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.model.CachePriority;
 import java.util.EnumMap;
 import java.util.HashSet;
@@ -35,7 +36,11 @@ public final class CaffeineBlockCache implements BlockCache {
   private final AtomicLong wholeFiles = new AtomicLong();
   private final LongAdder refusedFiles = new LongAdder();
   private final LongAdder damagedBlocks = new LongAdder();
+
+  @GuardedBy("closedFiles")
   private final Set<Long> closedFiles = new HashSet<>();
+
+  @GuardedBy("closedFiles")
   private long closedBytes;
 
   /**
@@ -122,7 +127,11 @@ public final class CaffeineBlockCache implements BlockCache {
     private final FileCaching caching;
     private volatile Map<Long, CachedBlock> whole = Map.of();
     private volatile boolean wantsWhole;
+
+    @GuardedBy("this")
     private long reserved;
+
+    @GuardedBy("this")
     private boolean closed;
 
     OfFile(long fileId, long length, FileCaching caching) {

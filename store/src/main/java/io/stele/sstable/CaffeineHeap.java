@@ -4,6 +4,7 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.Policy;
 import com.github.benmanes.caffeine.cache.RemovalCause;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.model.CachePriority;
 import java.util.Optional;
 import java.util.Set;
@@ -27,7 +28,11 @@ final class CaffeineHeap {
   private final LongAdder evictions = new LongAdder();
   private final Cache<CacheKey, CachedBlock> normal;
   private final Cache<CacheKey, CachedBlock> high;
+
+  @GuardedBy("this")
   private long highGrant;
+
+  @GuardedBy("this")
   private long wholeBytes;
 
   /**
@@ -110,6 +115,7 @@ final class CaffeineHeap {
     }
   }
 
+  @GuardedBy("this")
   private void resizeNormal() {
     eviction(normal).setMaximum(bytesMax - highGrant - wholeBytes);
   }

@@ -1,5 +1,6 @@
 package io.stele.sstable;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,8 +25,13 @@ final class DirectPages {
   /** Only ever grows; the array is replaced then. */
   private volatile ByteBuffer[] slabs = new ByteBuffer[0];
 
+  @GuardedBy("this")
   private int[] free = new int[0];
+
+  @GuardedBy("this")
   private int freeCount;
+
+  @GuardedBy("this")
   private boolean exhausted;
 
   /** Memory of at most {@code bytesMax} bytes. */
@@ -81,6 +87,7 @@ final class DirectPages {
     return page % SLAB_PAGES * PAGE_BYTES;
   }
 
+  @GuardedBy("this")
   private boolean grow() {
     int first = slabs.length * SLAB_PAGES;
     int count = Math.min(SLAB_PAGES, pagesMax - first);

@@ -1,5 +1,6 @@
 package io.stele.tablet;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.model.SteleException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -34,8 +35,13 @@ final class CommitQueue {
   private static final Logger LOG = LoggerFactory.getLogger(CommitQueue.class);
 
   private final Object lock = new Object();
+
+  @GuardedBy("lock")
   private final ArrayDeque<Entry> queue = new ArrayDeque<>();
+
+  @GuardedBy("lock")
   private Optional<Throwable> failure = Optional.empty();
+
   private volatile long readPoint;
 
   CommitQueue(long readPoint) {
@@ -55,16 +61,14 @@ final class CommitQueue {
    */
   Entry add(long sequence, Runnable onVisible, CompletableFuture<?> future) {
     Entry entry = new Entry(sequence, onVisible, future);
-    boolean failed;
+    Optional<Throwable> failed;
     synchronized (lock) {
-      failed = failure.isPresent();
-      if (!failed) {
+      failed = failure;
+      if (failed.isEmpty()) {
         queue.add(entry);
       }
     }
-    if (failed) {
-      future.completeExceptionally(failure.orElseThrow());
-    }
+    failed.ifPresent(future::completeExceptionally);
     return entry;
   }
 

@@ -11,7 +11,8 @@ import java.util.function.UnaryOperator;
  *
  * <p>While a change that takes cells away, or brings in files of a job, is being committed, the
  * state is <em>unsettled</em>: METADATA may already have the change, and whoever reads it there may
- * act on it, but the state is still the one before. No read is answered from such a state.
+ * act on it, but the state is still the one before. No reads are answered from such a state but
+ * those at pins, which see the same before and after the change.
  *
  * <p>Safe for use by any number of threads; readers take no lock.
  */

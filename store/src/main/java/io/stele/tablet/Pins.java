@@ -22,7 +22,7 @@ import java.util.Optional;
  *   <li>below it, drops nothing that the pin's own policies and clock would show.
  * </ul>
  *
- * <p>Read by any number of threads, changed by one at a time.
+ * <p>Read by any number of threads, changed by one at a time: within {@link ManifestEdits#alone}.
  */
 final class Pins {
   /** A pin prepared for use. */

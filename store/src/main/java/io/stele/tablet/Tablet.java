@@ -434,8 +434,8 @@ public final class Tablet implements Closeable {
 
   /**
    * Refuses operations from now on with 'retry later'. The future completes when all accepted
-   * operations are durable and answered; it fails when the log fails. Wait for it through the
-   * runtime. Reads continue.
+   * operations are durable, though some may not be answered yet; it fails when the log fails. Wait
+   * for it through the runtime. Reads continue.
    */
   public CompletableFuture<Void> pauseWrites() {
     return sequencer.pause();

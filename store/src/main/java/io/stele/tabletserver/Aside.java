@@ -1,11 +1,16 @@
 package io.stele.tabletserver;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+
 /**
  * Whether a server is to give all its tablets away and take none, and whether a thread sees to it:
  * one at most, however often that is wanted and not wanted. Safe for use by any number of threads.
  */
 final class Aside {
+  @GuardedBy("this")
   private boolean wanted;
+
+  @GuardedBy("this")
   private boolean seenTo;
 
   /** From now on it is wanted. Returns whether the caller must see to it: nobody does. */

@@ -40,10 +40,12 @@ import org.slf4j.LoggerFactory;
  * The data plane of a tablet server: finds the tablet that a request names, calls it, and answers.
  *
  * <p>An answer leaves only under a valid lease, checked after the request was evaluated: a server
- * that was cut off must not give an answer that its successor contradicts. A read of one row that
- * memory can answer is answered on the event loop that decoded it; everything else goes to a
- * handler. A write is answered from the commit log's completion; no thread waits for it. A request
- * that a tablet cannot answer yet waits without a thread, until its deadline at most.
+ * that was cut off must not give an answer that its successor contradicts. Answers that tell
+ * nothing about rows need none: those to PING and SETTLE, RETRY_LATER, and refusals that do not
+ * depend on any tablet. A read of one row that memory can answer is answered on the event loop that
+ * decoded it; everything else goes to a handler. A write is answered from the commit log's
+ * completion; no thread waits for it. A request that a tablet cannot answer yet waits without a
+ * thread, until its deadline at most.
  */
 final class DataService implements RequestHandler {
   private static final Logger LOG = LoggerFactory.getLogger(DataService.class);
@@ -232,8 +234,7 @@ final class DataService implements RequestHandler {
             }
           });
     } catch (RejectedExecutionException e) {
-      throw new SteleException(
-          SteleException.Code.RETRY_LATER, "this server is stopping or full", e);
+      throw new SteleException(SteleException.Code.RETRY_LATER, "this server is stopping", e);
     }
   }
 

@@ -29,11 +29,14 @@ import org.slf4j.LoggerFactory;
  * The files of jobs that wait in this server's tablets until it is known whether their jobs have
  * committed. Then the tablets take them, or their records drop them.
  *
- * <p>While files wait in a tablet, a request may be answered only if the node of their job was read
- * after the request came, and said that the job has not ended ({@link #mayAnswer}). So a reader
- * that has seen one file of a job, in any tablet, sees all its other files from then on. {@link
- * #register} and {@link #resolve} are called with the tablet's permit of minor compactions, so that
- * they exclude each other, pins and splits. The rest is safe for use by any number of threads.
+ * <p>While files wait in a tablet, a request may be answered only if the nodes of their jobs were
+ * read after the request came, and said that no job has ended ({@link #mayAnswer}). So a reader
+ * that has seen one file of a job, in any tablet, sees all its other files from then on. A request
+ * asks once for a tablet: it does not ask about files that are registered after that. It need not.
+ * It began before the commit of their job, so it may be answered without them; and whoever asks
+ * after that commit finds the files taken first. {@link #register} and {@link #resolve} are called
+ * with the tablet's permit of minor compactions, so that they exclude each other, pins and splits.
+ * The rest is safe for use by any number of threads.
  */
 final class JobFiles implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(JobFiles.class);

@@ -15,7 +15,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Lets answers leave only under a valid lease, which is checked after the request was evaluated: a
- * server that was cut off must not give an answer that its successor contradicts.
+ * server that was cut off must not give an answer that its successor contradicts. RETRY_LATER
+ * leaves without one, since it tells nothing about rows.
  *
  * <p>Safe for use by any number of threads.
  */

@@ -6,6 +6,8 @@ import java.util.List;
 
 /**
  * The permissions of one request: the tablets that may answer it although files of jobs wait in
+ * them. A permission is for a tablet, not for the jobs whose files waited when it was given: those
+ * registered later are of jobs that commit after the request began, so it may be answered without
  * them. Safe for use by any number of threads.
  */
 final class Passage {
@@ -52,8 +54,8 @@ final class Passage {
   }
 
   /**
-   * Returns normally if no file waits in the tablet, or the outcome of the files' jobs was looked
-   * up after the request arrived.
+   * Returns normally if no file waits in the tablet, or if the outcomes of the jobs whose files
+   * waited there were looked up once since the request arrived.
    *
    * @throws FilesWaitException if it must be looked up first
    */

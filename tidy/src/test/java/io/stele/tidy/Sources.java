@@ -69,6 +69,7 @@ final class Sources {
   private final List<Type> types = new ArrayList<>();
   private final List<Name> names = new ArrayList<>();
   private final Map<String, Set<String>> membersOfTypes = new HashMap<>();
+  private final Map<String, Set<String>> packagesOfTypes = new HashMap<>();
   private final Set<String> imported = new HashSet<>();
 
   private Sources() {}
@@ -113,13 +114,20 @@ final class Sources {
 
   /**
    * Whether there is such a type and, unless {@code member} is null, whether it declares such a
-   * method or field. Of the types of others that ours use, only that there are such.
+   * method, field or type. Of the types of others that ours use, only that there are such.
+   *
+   * @param pack the package, or its last parts, with a dot after each; may be empty
    */
-  boolean has(String type, String member) {
+  boolean has(String pack, String type, String member) {
     Set<String> members = membersOfTypes.get(type);
     return members == null
         ? imported.contains(type) || isOfJava(type)
-        : member == null || members.contains(member);
+        : isIn(pack, type) && (member == null || members.contains(member));
+  }
+
+  private boolean isIn(String pack, String type) {
+    return packagesOfTypes.get(type).stream()
+        .anyMatch(one -> ("." + one + ".").endsWith("." + pack));
   }
 
   private static boolean isOfJava(String type) {
@@ -160,12 +168,17 @@ final class Sources {
         String name = type.getSimpleName().toString();
         names.add(new Name(path, name));
         types.add(new Type(path, name, components(type)));
+        packagesOfTypes
+            .computeIfAbsent(name, n -> new HashSet<>())
+            .add(unit.getPackageName().toString());
         Set<String> members = membersOfTypes.computeIfAbsent(name, n -> new HashSet<>());
         for (Tree member : type.getMembers()) {
           if (member instanceof MethodTree method) {
             members.add(method.getName().toString());
           } else if (member instanceof VariableTree field) {
             members.add(field.getName().toString());
+          } else if (member instanceof ClassTree nested) {
+            members.add(nested.getSimpleName().toString());
           }
         }
         return super.visitClass(type, none);

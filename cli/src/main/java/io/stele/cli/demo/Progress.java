@@ -1,5 +1,6 @@
 package io.stele.cli.demo;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.runtime.SystemRuntime;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -23,11 +24,23 @@ final class Progress {
   private final boolean terminal;
   private final int width;
   private final int steps;
+
+  @GuardedBy("this")
   private final List<Step> done = new ArrayList<>();
+
+  @GuardedBy("this")
   private String title = "";
+
+  @GuardedBy("this")
   private long startedNanos;
+
+  @GuardedBy("this")
   private long shownNanos;
+
+  @GuardedBy("this")
   private String shown = "";
+
+  @GuardedBy("this")
   private boolean ended;
 
   /**
@@ -114,15 +127,18 @@ final class Progress {
     return List.copyOf(done);
   }
 
+  @GuardedBy("this")
   private String head() {
     int number = done.size() + 1;
     return String.format(Locale.ROOT, "%d/%d  %-" + TITLE_CHARS + "s", number, steps, title);
   }
 
+  @GuardedBy("this")
   private Duration elapsed() {
     return Duration.ofNanos(SystemRuntime.INSTANCE.nanoTime() - startedNanos);
   }
 
+  @GuardedBy("this")
   private void quietly(String what) {
     if (!ended && SystemRuntime.INSTANCE.nanoTime() - shownNanos > QUIET_MAX.toNanos()) {
       shownNanos = SystemRuntime.INSTANCE.nanoTime();
@@ -131,6 +147,7 @@ final class Progress {
     }
   }
 
+  @GuardedBy("this")
   private void show(String what) {
     if (!ended) {
       String line = head() + String.format(Locale.ROOT, "%4d s    %s", elapsed().toSeconds(), what);

@@ -1,5 +1,6 @@
 package io.stele.sim.check;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.model.Row;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -24,11 +25,14 @@ public final class History {
 
   private static final CallOutcome UNENDED = new CallOutcome.Unknown("it has not returned");
 
+  @GuardedBy("this")
   private final List<Call> calls = new ArrayList<>();
 
   /** Each version of a row that was seen, by itself. */
+  @GuardedBy("this")
   private final Map<Row, Row> seen = new HashMap<>();
 
+  @GuardedBy("this")
   private long order;
 
   /** Records that a call begins, and gives its number. */
