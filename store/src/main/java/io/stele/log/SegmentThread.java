@@ -194,8 +194,8 @@ final class SegmentThread {
     if (!used) {
       delete(number);
     }
+    site.onEnded().run(); // Watched, too: it may delete files.
     pipeline.idle(state);
-    site.onEnded().run();
   }
 
   private void close(LogWriter writer) {
