@@ -46,6 +46,12 @@ import org.slf4j.LoggerFactory;
 public final class CommitLog implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CommitLog.class);
 
+  /**
+   * How many segments a writer deletes between two of its own: more than one, so that a backlog
+   * shrinks, and few, so that there is soon a standby segment.
+   */
+  private static final int DELETED_BY_WRITER_MAX = 4;
+
   private final LogLocation location;
   private final LogOptions options;
   private final Consumer<IOException> onFailure;
@@ -89,7 +95,12 @@ public final class CommitLog implements AutoCloseable {
   private void start() throws IOException {
     SegmentThread.Site site =
         new SegmentThread.Site(
-            location, options.replicasMin(), pipeline, ledger, this::fail, this::deleteUnneeded);
+            location,
+            options.replicasMin(),
+            pipeline,
+            ledger,
+            this::fail,
+            this::deleteSomeUnneeded);
     // The one as near as can be; the other elsewhere, so that a slow node does not slow both.
     List<SegmentThread> writers =
         List.of(
@@ -264,23 +275,54 @@ public final class CommitLog implements AutoCloseable {
     return tasks;
   }
 
-  // In order, so that the segments that are left have no gaps.
   private void deleteUnneeded() {
-    deleting.lock();
-    try {
-      for (Optional<Long> next = ledger.unneeded(); next.isPresent(); next = ledger.unneeded()) {
-        Path file = location.segment(next.get());
-        try {
-          boolean existed = location.fs().delete(file, false);
-          LOG.debug("Deleted the unneeded segment {}: {}", file, existed);
-          ledger.deleted(next.get());
-        } catch (IOException e) {
-          LOG.warn("Cannot delete the unneeded segment {} yet; will retry", file, e);
-          return;
-        }
+    boolean deleted = true;
+    while (deleted && ledger.unneeded().isPresent()) {
+      deleting.lock();
+      try {
+        deleted = deleteNext();
+      } finally {
+        deleting.unlock();
       }
-    } finally {
-      deleting.unlock();
+    } // A writer that found the lock taken has not waited: so this looks again without it.
+  }
+
+  /**
+   * Deletes segments on the thread of a writer, which has a standby segment to create: it does not
+   * wait for another thread that deletes, and leaves a backlog to the next call.
+   */
+  private void deleteSomeUnneeded() {
+    boolean deleted = true;
+    for (int i = 0; i < DELETED_BY_WRITER_MAX && deleted && ledger.unneeded().isPresent(); i++) {
+      if (!deleting.tryLock()) {
+        return; // Whoever has it looks again.
+      }
+      try {
+        deleted = deleteNext();
+      } finally {
+        deleting.unlock();
+      }
+    }
+  }
+
+  /**
+   * Deletes the lowest segment if it is unneeded, so that those that are left have no gaps; false
+   * if it cannot be deleted now. Called with {@link #deleting}.
+   */
+  private boolean deleteNext() {
+    Optional<Long> next = ledger.unneeded();
+    if (next.isEmpty()) {
+      return true; // Another thread was faster.
+    }
+    Path file = location.segment(next.get());
+    try {
+      boolean existed = location.fs().delete(file, false);
+      LOG.debug("Deleted the unneeded segment {}: {}", file, existed);
+      ledger.deleted(next.get());
+      return true;
+    } catch (IOException e) {
+      LOG.warn("Cannot delete the unneeded segment {} yet; will retry", file, e);
+      return false;
     }
   }
 

@@ -4,7 +4,6 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Task;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -13,7 +12,8 @@ import java.util.concurrent.locks.Lock;
 
 /**
  * The state that the threads of a log share: the records that wait, the batch in flight, and which
- * of the two writers is active. Every method takes the one lock; none does I/O or calls back.
+ * of the two writers is active. Every method takes the one lock, which guards all parts; none does
+ * I/O or calls back.
  *
  * <pre>
  * add -> queue -> next -> batch in flight -> completed -> acknowledged
@@ -36,9 +36,6 @@ import java.util.concurrent.locks.Lock;
  * has been used, is not used at all. Safe for use by any number of threads.
  */
 final class CommitPipeline {
-  /** How long the watch sleeps between two looks at what may be slow. */
-  private static final Duration WATCH_INTERVAL = Duration.ofMillis(20);
-
   private enum State {
     OPEN,
     CLOSING,
@@ -51,10 +48,15 @@ final class CommitPipeline {
   private final Lock lock;
   private final Condition watching;
   private final Condition changed; // The writers' state; seldom waited for.
-  private final List<WriterState> writers; // What they hold is guarded by lock.
 
   @GuardedBy("lock")
-  private final RecordQueue queue;
+  private final WriterTurns turns;
+
+  @GuardedBy("lock")
+  private final SegmentChain chain;
+
+  @GuardedBy("lock")
+  private final UnacknowledgedRecords records;
 
   @GuardedBy("lock")
   private boolean rollAsked;
@@ -63,31 +65,7 @@ final class CommitPipeline {
   private State state = State.OPEN;
 
   @GuardedBy("lock")
-  private Optional<WriterState> active = Optional.empty();
-
-  @GuardedBy("lock")
-  private Optional<WriterState> standby = Optional.empty();
-
-  @GuardedBy("lock")
-  private Optional<BatchInFlight> inFlight = Optional.empty();
-
-  @GuardedBy("lock")
-  private Optional<BatchInFlight> acknowledging = Optional.empty();
-
-  @GuardedBy("lock")
-  private Optional<BatchInFlight> suspect = Optional.empty();
-
-  @GuardedBy("lock")
   private boolean watchSleeps;
-
-  @GuardedBy("lock")
-  private SegmentLink last = SegmentLink.NONE; // The segment used last, and how far.
-
-  @GuardedBy("lock")
-  private SegmentLink lastLink = SegmentLink.NONE; // What that segment says about the previous one.
-
-  @GuardedBy("lock")
-  private boolean lastAcknowledged; // Whether that segment has acknowledged anything.
 
   @GuardedBy("lock")
   private final SlowFlushes slowFlushes = new SlowFlushes();
@@ -102,13 +80,18 @@ final class CommitPipeline {
     this.lock = runtime.newLock();
     this.watching = lock.newCondition();
     this.changed = lock.newCondition();
-    this.writers =
-        List.of(new WriterState(lock.newCondition()), new WriterState(lock.newCondition()));
-    this.queue = new RecordQueue(options.batchBytesMax());
+    this.turns = new WriterTurns(lock.newCondition(), lock.newCondition());
+    this.chain = new SegmentChain(ledger);
+    this.records = new UnacknowledgedRecords(options.batchBytesMax());
   }
 
   List<WriterState> writers() {
-    return writers;
+    lock.lock();
+    try {
+      return turns.writers();
+    } finally {
+      lock.unlock();
+    }
   }
 
   /**
@@ -119,6 +102,7 @@ final class CommitPipeline {
     lock.lock();
     try {
       List<Task> started = new ArrayList<>();
+      List<WriterState> writers = turns.writers();
       for (int i = 0; i < writers.size(); i++) {
         Task task = runtime.start(name + "-" + (i + 1), work.get(i));
         writers.get(i).task = Optional.of(task);
@@ -140,10 +124,10 @@ final class CommitPipeline {
       if (state != State.OPEN) {
         return false;
       }
-      if (active.isEmpty() && queue.isEmpty() && inFlight.isEmpty()) {
+      if (!turns.hasActive() && records.isWritten()) {
         forgetFailures();
       }
-      queue.add(waiting);
+      records.add(waiting);
       wakeIfDue();
       return true;
     } finally {
@@ -155,7 +139,7 @@ final class CommitPipeline {
   void flushSoon() {
     lock.lock();
     try {
-      queue.makeDue();
+      records.makeDue();
       wakeIfDue();
     } finally {
       lock.unlock();
@@ -164,8 +148,8 @@ final class CommitPipeline {
 
   @GuardedBy("lock")
   private void wakeIfDue() {
-    if (queue.isDue()) {
-      active.ifPresent(writer -> writer.wake.signal());
+    if (records.isDue()) {
+      turns.wakeActive();
     }
   }
 
@@ -173,15 +157,11 @@ final class CommitPipeline {
   Optional<String> refusal() {
     lock.lock();
     try {
-      if (queue.bytes() >= options.queuedBytesMax()) {
+      if (records.bytes() >= options.queuedBytesMax()) {
         return Optional.of("the queue of the commit log is full");
       }
       // After a few failures records wait: the next pipeline mostly works.
-      return active.isPresent()
-          ? Optional.empty()
-          : writers.stream()
-              .flatMap(writer -> writer.troubleAfter(options.attemptsMax()).stream())
-              .findFirst();
+      return turns.troubleAfter(options.attemptsMax());
     } finally {
       lock.unlock();
     }
@@ -191,7 +171,7 @@ final class CommitPipeline {
     lock.lock();
     try {
       rollAsked = true;
-      active.ifPresent(writer -> writer.wake.signal());
+      turns.wakeActive();
     } finally {
       lock.unlock();
     }
@@ -203,7 +183,7 @@ final class CommitPipeline {
     try {
       if (state == State.OPEN) {
         state = State.CLOSING;
-        queue.makeDue();
+        records.makeDue();
       }
       signalAll();
     } finally {
@@ -215,7 +195,7 @@ final class CommitPipeline {
   void awaitEnd() throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      while (!writers.stream().allMatch(writer -> writer.ended || (writer.hung && isOver()))) {
+      while (!turns.haveEnded(isOver())) {
         changed.await();
       }
     } finally {
@@ -227,7 +207,7 @@ final class CommitPipeline {
   void awaitStandby() throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      while (standby.isEmpty() && state == State.OPEN) {
+      while (!turns.hasStandby() && state == State.OPEN) {
         changed.await();
       }
     } finally {
@@ -238,7 +218,7 @@ final class CommitPipeline {
   LogStatistics statistics() {
     lock.lock();
     try {
-      return counters.statistics(slowFlushes, queue.bytes());
+      return counters.statistics(slowFlushes, records.bytes());
     } finally {
       lock.unlock();
     }
@@ -250,8 +230,7 @@ final class CommitPipeline {
   boolean isOver() {
     lock.lock();
     try {
-      return state == State.FAILED
-          || (state == State.CLOSING && queue.isEmpty() && inFlight.isEmpty());
+      return state == State.FAILED || (state == State.CLOSING && records.isWritten());
     } finally {
       lock.unlock();
     }
@@ -281,9 +260,9 @@ final class CommitPipeline {
   void pause(WriterState writer) {
     lock.lock();
     try {
-      boolean urgent = active.isEmpty();
+      boolean urgent = !turns.hasActive();
       long left = options.pauseAfter(writer.failuresInARow()).toNanos();
-      while (left > 0 && !isOver() && (urgent || active.isPresent())) {
+      while (left > 0 && !isOver() && (urgent || turns.hasActive())) {
         try {
           left = writer.wake.awaitNanos(left);
         } catch (InterruptedException e) {
@@ -299,10 +278,7 @@ final class CommitPipeline {
   Optional<String> firstNodeOfOther(WriterState writer) {
     lock.lock();
     try {
-      return writers.stream()
-          .filter(other -> other != writer)
-          .flatMap(other -> other.firstNode.stream())
-          .findFirst();
+      return turns.firstNodeOfOther(writer);
     } finally {
       lock.unlock();
     }
@@ -310,23 +286,19 @@ final class CommitPipeline {
 
   /** The writer has created a segment. */
   void created(WriterState writer, LogWriter segment) {
-    long headerBytes = segment.position();
     lock.lock();
     try {
       writer.end();
-      writer.firstNode = segment.firstNode();
+      writer.created(segment);
       counters.created();
-      writer.number = segment.header().number();
-      writer.headerBytes = headerBytes;
-      writer.acknowledgedBytes = headerBytes;
-      if (isTooLate(writer)) {
+      if (chain.isTooLate(writer.number)) {
         return;
       }
-      if (active.isEmpty()) {
+      if (!turns.hasActive()) {
         activate(writer);
       } else {
-        standby = Optional.of(writer);
-        active.get().wake.signal(); // It may wait for a standby in order to roll.
+        turns.standBy(writer);
+        turns.wakeActive(); // It may wait for a standby in order to roll.
         changed.signalAll();
       }
     } finally {
@@ -340,10 +312,10 @@ final class CommitPipeline {
   boolean awaitTurn(WriterState writer) {
     lock.lock();
     try {
-      while (!isOver() && !isActive(writer) && !isTooLate(writer)) {
+      while (!isOver() && !turns.isActive(writer) && !chain.isTooLate(writer.number)) {
         writer.wake.awaitUninterruptibly();
       }
-      return isActive(writer);
+      return turns.isActive(writer);
     } finally {
       lock.unlock();
     }
@@ -358,19 +330,19 @@ final class CommitPipeline {
     try {
       acknowledged();
       while (!isOver()) {
-        if (inFlight.isEmpty() && queue.isDue()) {
-          List<WaitingRecord> batch = queue.take();
-          startBatch(
-              new BatchInFlight(writer, batch, isFullWith(batch, writer), runtime.nanoTime()));
+        if (records.inFlight().isEmpty() && records.isDue()) {
+          List<WaitingRecord> batch = records.take();
+          boolean full = writer.isFullWith(batch, options.segmentBytes(), turns.hasStandby());
+          startBatch(new BatchInFlight(writer, batch, full, runtime.nanoTime()));
         }
         rollAsked &= writer.hasRecords();
-        if (inFlight.isEmpty() && rollAsked && standby.isPresent()) {
+        if (records.inFlight().isEmpty() && rollAsked && turns.hasStandby()) {
           startBatch(new BatchInFlight(writer, List.of(), true, runtime.nanoTime()));
           rollAsked = false;
         }
-        if (inFlight.isPresent()) {
+        if (records.inFlight().isPresent()) {
           begin(writer);
-          return inFlight;
+          return records.inFlight();
         }
         writer.wake.awaitUninterruptibly();
       }
@@ -392,17 +364,12 @@ final class CommitPipeline {
     try {
       slowFlushes.add(runtime.nanoTime() - writer.sinceNanos());
       writer.end();
-      if (!inFlight.equals(Optional.of(completed))) {
+      if (!records.completed(completed)) {
         return false;
       }
-      inFlight = Optional.empty();
-      acknowledging = Optional.of(completed);
       writer.acknowledgedBytes = position;
-      last = new SegmentLink(writer.number, position, SegmentSummary.EMPTY);
-      lastAcknowledged = true;
-      ledger.grown(writer.number, position);
-      writers.forEach(WriterState::succeeded);
-      queue.completed(completed.bytes);
+      chain.acknowledged(position);
+      turns.succeeded();
       counters.completed(completed);
       return true;
     } finally {
@@ -415,7 +382,7 @@ final class CommitPipeline {
     lock.lock();
     try {
       acknowledged();
-      if (isActive(writer)) {
+      if (turns.isActive(writer)) {
         passTurn();
       }
     } finally {
@@ -430,8 +397,8 @@ final class CommitPipeline {
       writer.end();
       counters.failed();
       writer.failed(failure);
-      if (isActive(writer)) {
-        writers.stream().filter(other -> other != writer).forEach(WriterState::succeeded);
+      if (turns.isActive(writer)) {
+        turns.otherSucceeded(writer);
         passTurn();
         signalAll();
       }
@@ -447,7 +414,7 @@ final class CommitPipeline {
     lock.lock();
     try {
       return state == State.CLOSING
-          && active.isEmpty()
+          && !turns.hasActive()
           && !isOver()
           && writer.failuresInARow() >= options.attemptsMax();
     } finally {
@@ -481,14 +448,10 @@ final class CommitPipeline {
       }
       state = State.FAILED;
       // In order: a batch that has completed is acknowledged first.
-      while (acknowledging.isPresent() && !isMine(acknowledging.get())) {
+      while (records.completed().filter(one -> !isMine(one)).isPresent()) {
         changed.awaitUninterruptibly();
       }
-      List<WaitingRecord> unknown = new ArrayList<>();
-      acknowledging.ifPresent(one -> unknown.addAll(one.records));
-      inFlight.ifPresent(one -> unknown.addAll(one.records));
-      unknown.addAll(queue.clear());
-      inFlight = Optional.empty();
+      List<WaitingRecord> unknown = records.drain();
       signalAll();
       return Optional.of(unknown);
     } finally {
@@ -502,9 +465,9 @@ final class CommitPipeline {
   void watch() {
     lock.lock();
     try {
-      while (!writers.stream().allMatch(writer -> writer.ended || (writer.hung && isOver()))) {
-        if (writers.stream().anyMatch(WriterState::isBusy)) {
-          watching.awaitNanos(nanosToNextLook(runtime.nanoTime()));
+      while (!turns.haveEnded(isOver())) {
+        if (turns.isAnyBusy()) {
+          watching.awaitNanos(slowFlushes.nanosToNextLook(records.inFlight(), runtime.nanoTime()));
         } else {
           watchSleeps = true;
           watching.await();
@@ -519,38 +482,16 @@ final class CommitPipeline {
     }
   }
 
-  /** No flush that is under way, or begins from now on, can be slow any sooner. */
-  @GuardedBy("lock")
-  private long nanosToNextLook(long now) {
-    long age = inFlight.map(one -> now - one.sinceNanos).orElse(0L);
-    return Math.max(WATCH_INTERVAL.toNanos(), SlowFlushes.SLOW_MIN.toNanos() - age);
-  }
-
   @GuardedBy("lock")
   private void look(long now) {
-    Optional<BatchInFlight> slow =
-        inFlight.filter(
-            one -> standby.isPresent() && slowFlushes.isSlow(now - one.sinceNanos, one.rolls));
-    // Only at the second look: if the whole process stood still, the flush may be about to end.
-    if (slow.isPresent() && slow.equals(suspect) && slowFlushes.maySwitch(now)) {
-      slowFlushes.switched(now);
+    if (slowFlushes.switchIfSlow(records.inFlight().filter(one -> turns.hasStandby()), now)) {
       passTurn();
-      slow = Optional.empty();
     }
-    suspect = slow;
-    writers.forEach(writer -> interruptIfHung(writer, now));
-  }
-
-  @GuardedBy("lock")
-  private void interruptIfHung(WriterState writer, long now) {
-    boolean closing = state != State.OPEN && !isActive(writer);
-    if (writer.seemsToHang(closing, now)) {
-      if (writer.interrupt(now) || isActive(writer)) {
-        return;
+    for (WriterState writer : turns.writers()) {
+      if (writer.giveUpIfHung(turns.isActive(writer), state != State.OPEN, now)) {
+        ledger.ended(writer.number);
+        changed.signalAll();
       }
-      writer.hung = true; // Until its call returns, if ever.
-      ledger.ended(writer.number);
-      changed.signalAll();
     }
   }
 
@@ -562,50 +503,23 @@ final class CommitPipeline {
     }
   }
 
-  @GuardedBy("lock")
-  private boolean isActive(WriterState writer) {
-    return active.isPresent() && active.get() == writer;
-  }
-
   private boolean isMine(BatchInFlight one) {
     return one.writer.task.filter(Task::isCurrent).isPresent();
   }
 
   @GuardedBy("lock")
-  private boolean isTooLate(WriterState writer) {
-    return writer.number < last.previous();
-  }
-
-  @GuardedBy("lock")
   private void passTurn() {
-    active = Optional.empty();
-    standby.ifPresent(this::activate);
+    turns.endTurn().ifPresent(this::activate);
   }
 
   @GuardedBy("lock")
   private void activate(WriterState writer) {
-    active = Optional.of(writer);
-    standby = Optional.empty();
-    writer.link = linkToLast();
-    last = new SegmentLink(writer.number, writer.acknowledgedBytes, SegmentSummary.EMPTY);
-    lastLink = writer.link;
-    lastAcknowledged = false;
-    Optional<BatchInFlight> moved = inFlight.filter(one -> !one.records.isEmpty());
-    inFlight = Optional.empty();
-    moved.ifPresent(one -> startBatch(one.to(writer, runtime.nanoTime())));
-    writer.wake.signal();
-  }
-
-  /**
-   * What the next segment says about the one used last. If that has acknowledged nothing, nothing
-   * is lost with it, and its writer may delete it: then the next one says what it would have said.
-   */
-  @GuardedBy("lock")
-  private SegmentLink linkToLast() {
-    return lastAcknowledged
-        ? new SegmentLink(
-            last.previous(), last.previousAcknowledgedBytes(), ledger.takeSummary(last.previous()))
-        : lastLink;
+    turns.activate(writer);
+    writer.link = chain.append(writer.number);
+    records
+        .takeInFlight()
+        .filter(one -> !one.records.isEmpty())
+        .ifPresent(one -> startBatch(one.to(writer, runtime.nanoTime())));
   }
 
   @GuardedBy("lock")
@@ -613,37 +527,27 @@ final class CommitPipeline {
     // Entered now, not when it is written: by then the other writer may have written a slow
     // writer's batch, and its tablets released it; it would stay in the ledger forever.
     ledger.writing(next.writer.number, next.records);
-    inFlight = Optional.of(next);
+    records.start(next);
   }
 
   @GuardedBy("lock")
   private void acknowledged() {
-    if (acknowledging.isPresent()) {
-      acknowledging = Optional.empty();
-      if (state == State.FAILED) {
-        changed.signalAll();
-      }
+    records.acknowledged();
+    if (state == State.FAILED) {
+      changed.signalAll(); // For fail, which may wait for this.
     }
-  }
-
-  @GuardedBy("lock")
-  private boolean isFullWith(List<WaitingRecord> batch, WriterState writer) {
-    long end = writer.lengthWith(batch);
-    // A segment may grow to twice its size while there is no standby segment.
-    return end >= options.segmentBytes()
-        && (standby.isPresent() || end / 2 >= options.segmentBytes());
   }
 
   /** Failures while nothing waited do not count against what waits now. */
   @GuardedBy("lock")
   private void forgetFailures() {
-    writers.forEach(WriterState::succeeded);
+    turns.succeeded();
     signalAll();
   }
 
   @GuardedBy("lock")
   private void signalAll() {
-    writers.forEach(writer -> writer.wake.signal());
+    turns.wakeAll();
     watching.signal();
     changed.signalAll();
   }

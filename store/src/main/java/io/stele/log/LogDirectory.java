@@ -128,16 +128,12 @@ public final class LogDirectory {
     }
 
     private void open(Segment segment) throws IOException {
-      LogReader reader = LogReader.open(fs, segment.path());
-      current = Optional.of(reader);
-      if (reader.header().isEmpty()) {
-        current = Optional.empty(); // Not created properly: no other segment names it as previous.
-        reader.close();
-        return;
+      current = LogReader.open(fs, segment);
+      if (current.isEmpty()) {
+        return; // Not created properly: no other segment names it as previous.
       }
-      SegmentLinks.check(segment, reader.header().get());
       number = segment.number();
-      Optional<SegmentLink> link = reader.link();
+      Optional<SegmentLink> link = current.get().link();
       if (link.isPresent()) {
         links.check(segment, link.get());
       } // Otherwise it stood by and was not used: no other segment needs it.

@@ -71,6 +71,28 @@ public final class LogReader implements RecordSource {
   }
 
   /**
+   * Opens a segment of a log, and checks that its file is of that segment; empty if the file ends
+   * within its header, so that there are no records.
+   *
+   * @throws CorruptionException if it is not that segment, or its header is damaged
+   * @throws IOException if it cannot be read or has a newer format version
+   */
+  static Optional<LogReader> open(FileSystem fs, Segment segment) throws IOException {
+    LogReader reader = open(fs, segment.path());
+    if (reader.header.isEmpty()) {
+      reader.close();
+      return Optional.empty();
+    }
+    try {
+      SegmentLinks.check(segment, reader.header.get());
+      return Optional.of(reader);
+    } catch (CorruptionException e) {
+      reader.close();
+      throw e;
+    }
+  }
+
+  /**
    * A reader after the damage at {@code damaged} of a segment whose header {@code before} has read;
    * empty if no intact record follows it.
    */

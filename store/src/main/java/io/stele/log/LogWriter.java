@@ -26,27 +26,33 @@ final class LogWriter {
   private final DurableFile out;
   private final SegmentHeader header;
   private final int salt;
+  private final int replicasMin;
   private final ByteWriter buffer = new ByteWriter(BUFFER_BYTES);
   private long position;
   private long syncedPosition;
   private final SortedMap<TabletId, SequenceRange> tablets = new TreeMap<>();
   private boolean summarised;
 
-  private LogWriter(DurableFile out, SegmentHeader header, byte[] bytes) {
+  private LogWriter(DurableFile out, SegmentHeader header, byte[] bytes, int replicasMin) {
     this.out = out;
     this.header = header;
+    this.replicasMin = replicasMin;
     this.salt = LogFormat.salt(bytes);
   }
 
   /**
    * Creates {@code file} with its header, on disk: once it has acknowledged records, the segment
    * after it names it, so that it must not be gone then, or without a header.
+   *
+   * @param replicasMin how many replicas everything flushed must have; or as many as the file is to
+   *     have, if that is less
    */
-  static LogWriter create(DurableFiles files, Path file, SegmentHeader header, Placement placement)
+  static LogWriter create(
+      DurableFiles files, Path file, SegmentHeader header, Placement placement, int replicasMin)
       throws IOException {
     DurableFile out = files.create(file, placement);
     byte[] bytes = LogFormat.encodeHeader(header);
-    LogWriter writer = new LogWriter(out, header, bytes);
+    LogWriter writer = new LogWriter(out, header, bytes, replicasMin);
     try {
       writer.buffer.write(bytes, 0, bytes.length);
       writer.position = bytes.length;
@@ -110,8 +116,17 @@ final class LogWriter {
     append(body);
   }
 
-  /** Returns when everything appended is as durable as asked. */
+  /**
+   * Returns when everything appended is as durable as asked, on enough nodes.
+   *
+   * @throws io.stele.files.TooFewReplicasException if it is on too few
+   */
   void flush(Durability durability) throws IOException {
+    push(durability);
+    out.checkReplicas(replicasMin);
+  }
+
+  private void push(Durability durability) throws IOException {
     writeBuffer();
     switch (durability) {
       case HFLUSH -> out.hflush();
@@ -120,16 +135,6 @@ final class LogWriter {
         syncedPosition = position;
       }
     }
-  }
-
-  /**
-   * Checks that what was flushed is on enough nodes.
-   *
-   * @throws io.stele.files.TooFewReplicasException if it is on fewer than {@code least}, and on
-   *     fewer than the file is to have
-   */
-  void checkReplicas(int least) throws IOException {
-    out.checkReplicas(least);
   }
 
   /** The node that takes what is written first, if the file system says. */
@@ -153,7 +158,7 @@ final class LogWriter {
       appendSummary();
     }
     if (syncedPosition < position) {
-      flush(Durability.HSYNC);
+      push(Durability.HSYNC); // However few nodes are left: it has acknowledged what it will.
     }
     out.close();
   }

@@ -49,11 +49,11 @@ final class SegmentInMemory implements SortedSegment {
     if (changed.isPresent()) {
       throw changed.get();
     }
-    try (LogReader reader = LogReader.open(fs, segment.path())) {
-      if (reader.header().isEmpty()) {
-        throw new CorruptionException(segment.path().toString(), 0, "it ends within its header");
-      }
-      SegmentLinks.check(segment, reader.header().get());
+    Optional<LogReader> opened = LogReader.open(fs, segment);
+    if (opened.isEmpty()) {
+      throw new CorruptionException(segment.path().toString(), 0, "it ends within its header");
+    }
+    try (LogReader reader = opened.get()) {
       Optional<SegmentLink> link = reader.link();
       Map<TabletId, List<byte[]>> bodies = new HashMap<>();
       for (Optional<EncodedRecord> next = reader.nextEncoded();

@@ -136,12 +136,13 @@ public final class SegmentSorter {
     if (fs.exists(sorted)) {
       return;
     }
+    Optional<LogReader> opened = LogReader.open(fs, segment);
+    if (opened.isEmpty()) {
+      return; // It has no records.
+    }
     Path draft = sorted.suffix("." + Long.toHexString(runtime.random().nextLong()));
-    try (LogReader reader = LogReader.open(fs, segment.path())) {
-      if (reader.header().isEmpty()) {
-        return; // It has no records.
-      }
-      write(segment, reader, draft);
+    try (LogReader reader = opened.get()) {
+      write(reader, draft);
     } catch (IOException | RuntimeException e) {
       deleteDraft(draft, e);
       throw e;
@@ -151,14 +152,13 @@ public final class SegmentSorter {
     }
   }
 
-  private void write(Segment segment, LogReader reader, Path draft) throws IOException {
-    SegmentLinks.check(segment, reader.header().orElseThrow());
+  private void write(LogReader reader, Path draft) throws IOException {
     // The directory may have been swept meanwhile, and must not come back.
     long blockBytes = fs.getDefaultBlockSize(draft);
     try (OutputStream file =
             fs.createNonRecursive(draft, false, BUFFER_BYTES, REPLICAS, blockBytes, null);
         OutputStream out = new BufferedOutputStream(file, BUFFER_BYTES)) {
-      Sorting sorting = new Sorting(out, LogFormat.encodeHeader(reader.header().get()));
+      Sorting sorting = new Sorting(out, LogFormat.encodeHeader(reader.header().orElseThrow()));
       Optional<SegmentLink> link = reader.link();
       for (Optional<EncodedRecord> next = reader.nextEncoded();
           next.isPresent();

@@ -99,19 +99,11 @@ final class SegmentThread {
   private LogWriter create(Placement where) throws IOException {
     long number = site.ledger().opening();
     SegmentHeader header = new SegmentHeader(location.kind(), location.server(), number);
-    LogWriter writer;
     try {
-      writer = LogWriter.create(files, location.segment(number), header, where);
+      return LogWriter.create(files, location.segment(number), header, where, site.replicasMin());
     } catch (IOException e) {
       site.ledger().ended(number);
       delete(number); // An outage of hours leaves no trail of files that were only begun.
-      throw e;
-    }
-    try {
-      writer.checkReplicas(site.replicasMin());
-      return writer;
-    } catch (IOException e) {
-      drop(writer, e);
       throw e;
     }
   }
@@ -183,7 +175,6 @@ final class SegmentThread {
       writer.appendSummary();
     }
     writer.flush(batch.durability);
-    writer.checkReplicas(site.replicasMin());
   }
 
   /** Ends the segment. Nobody waits for this: every acknowledged record is in the file. */
@@ -203,8 +194,8 @@ final class SegmentThread {
     if (!used) {
       delete(number);
     }
+    site.onEnded().run(); // Watched, too: it may delete files.
     pipeline.idle(state);
-    site.onEnded().run();
   }
 
   private void close(LogWriter writer) {

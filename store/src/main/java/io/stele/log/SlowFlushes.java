@@ -2,6 +2,7 @@ package io.stele.log;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Optional;
 
 /**
  * Measures flushes, and decides when one is so slow that the log switches to its other writer.
@@ -19,6 +20,9 @@ final class SlowFlushes {
   static final int SLOW_FACTOR = 8;
   static final Duration SWITCH_INTERVAL = Duration.ofSeconds(10);
 
+  /** How long the watch sleeps between two looks at what may be slow. */
+  private static final Duration WATCH_INTERVAL = Duration.ofMillis(20);
+
   private static final int KEPT = 1024;
   private static final int RECENT = 64;
 
@@ -26,10 +30,35 @@ final class SlowFlushes {
   private long count;
   private long switches;
   private long lastSwitchNanos;
+  private Optional<BatchInFlight> suspect = Optional.empty(); // Was slow at the last look.
 
   /** Adds a flush that has ended. */
   void add(long tookNanos) {
     nanos[(int) (count++ % KEPT)] = tookNanos;
+  }
+
+  /** When the next look is due: no flush under way, or begun from now on, can be slow sooner. */
+  long nanosToNextLook(Optional<BatchInFlight> underWay, long nowNanos) {
+    long age = underWay.map(one -> nowNanos - one.sinceNanos).orElse(0L);
+    return Math.max(WATCH_INTERVAL.toNanos(), SLOW_MIN.toNanos() - age);
+  }
+
+  /**
+   * Looks at the flush under way, and records a switch if it is slow.
+   *
+   * @param underWay empty if there is none, or no writer to switch to
+   * @return whether the log is to switch to its other writer
+   */
+  boolean switchIfSlow(Optional<BatchInFlight> underWay, long nowNanos) {
+    Optional<BatchInFlight> slow =
+        underWay.filter(one -> isSlow(nowNanos - one.sinceNanos, one.rolls));
+    // Only at the second look: if the whole process stood still, the flush may be about to end.
+    boolean switches = slow.isPresent() && slow.equals(suspect) && maySwitch(nowNanos);
+    suspect = switches ? Optional.empty() : slow;
+    if (switches) {
+      switched(nowNanos);
+    }
+    return switches;
   }
 
   /**

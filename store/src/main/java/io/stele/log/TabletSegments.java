@@ -166,7 +166,7 @@ final class TabletSegments implements RecordSource {
     }
     Optional<LogReader> opened;
     try {
-      opened = openHeader(segment);
+      opened = LogReader.open(fs, segment);
     } catch (CorruptionException e) {
       lost(listed, e);
       return;
@@ -195,21 +195,6 @@ final class TabletSegments implements RecordSource {
     if (summary.isPresent() && !summary.get().has(tablet, above)) {
       end(open, segment.lengthBytes());
     }
-  }
-
-  private Optional<LogReader> openHeader(Segment segment) throws IOException {
-    LogReader reader = LogReader.open(fs, segment.path());
-    try {
-      if (reader.header().isPresent()) {
-        SegmentLinks.check(segment, reader.header().get());
-        return Optional.of(reader);
-      }
-    } catch (CorruptionException e) {
-      reader.close();
-      throw e;
-    }
-    reader.close();
-    return Optional.empty();
   }
 
   private void checkLink(Segment segment, SegmentLink link) {

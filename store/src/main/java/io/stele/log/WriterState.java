@@ -53,17 +53,30 @@ final class WriterState {
     this.wake = wake;
   }
 
+  /** It has created a segment. */
+  void created(LogWriter segment) {
+    number = segment.header().number();
+    headerBytes = segment.position();
+    acknowledgedBytes = headerBytes;
+    firstNode = segment.firstNode();
+  }
+
   boolean hasRecords() {
     return acknowledgedBytes > headerBytes;
   }
 
-  /** The length of its segment after {@code batch}. */
-  long lengthWith(List<WaitingRecord> batch) {
-    long length = acknowledgedBytes;
+  /**
+   * Whether its segment is full with {@code batch}.
+   *
+   * @param segmentBytes how long a segment is when it is full; it may grow to twice that while
+   *     there is no standby segment
+   */
+  boolean isFullWith(List<WaitingRecord> batch, long segmentBytes, boolean hasStandby) {
+    long end = acknowledgedBytes;
     for (WaitingRecord record : batch) {
-      length += LogFormat.FRAME_BYTES + record.bodyBytes();
+      end += LogFormat.FRAME_BYTES + record.bodyBytes();
     }
-    return length;
+    return (hasStandby ? end : end / 2) >= segmentBytes;
   }
 
   /** Its segment could not be created or written. */
@@ -117,24 +130,26 @@ final class WriterState {
   }
 
   /**
-   * Whether it has waited for the file system for very long.
+   * Interrupts it if it has waited for the file system for very long, and allows the same time
+   * again. Then, unless it is active, it is hung until its call returns, if ever.
    *
-   * @param closing whether the log is closing and needs nothing from it, so that the limit is
-   *     shorter
+   * @param active whether it is the active writer
+   * @param closing whether the log is closing: it needs nothing from one that is not active, whose
+   *     limit is shorter
+   * @return whether it is now considered hung, and was not before
    */
-  boolean seemsToHang(boolean closing, long nowNanos) {
-    Duration after = closing ? HUNG_AFTER_WHEN_CLOSING : HUNG_AFTER;
-    return isBusy() && nowNanos - sinceNanos >= after.toNanos();
-  }
-
-  /** Interrupts it, and allows the same time again; false if it was interrupted before. */
-  boolean interrupt(long nowNanos) {
-    if (interrupted) {
+  boolean giveUpIfHung(boolean active, boolean closing, long nowNanos) {
+    Duration after = closing && !active ? HUNG_AFTER_WHEN_CLOSING : HUNG_AFTER;
+    if (!isBusy() || nowNanos - sinceNanos < after.toNanos()) {
       return false;
+    }
+    if (interrupted) {
+      hung = !active;
+      return hung;
     }
     interrupted = true;
     sinceNanos = nowNanos;
     task.ifPresent(Task::interrupt);
-    return true;
+    return false;
   }
 }

@@ -20,6 +20,11 @@ record BlockHeader(int length, int rawLength, int kind, int codec) {
         bytes[at + 9] & 0xff);
   }
 
+  /** Whether a block may be as long as this says; the checksum, which is after it, says more. */
+  boolean isPlausible() {
+    return length >= 0 && length <= SSTableFormat.CONTENTS_BYTES_MAX;
+  }
+
   @Override
   public String toString() {
     return BlockKind.ofCode(kind).map(known -> "one of kind " + known).orElse("one of kind " + kind)

@@ -177,7 +177,7 @@ final class Inspector {
   }
 
   private static long blockLength(BlockHeader header) {
-    return header.length() < 0 ? 0 : (long) header.length() + SSTableFormat.BLOCK_OVERHEAD_BYTES;
+    return header.isPlausible() ? header.length() + SSTableFormat.BLOCK_OVERHEAD_BYTES : 0;
   }
 
   private void check(

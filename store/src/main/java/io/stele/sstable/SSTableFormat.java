@@ -56,6 +56,13 @@ final class SSTableFormat {
   /** What a block takes beside its contents. */
   static final int BLOCK_OVERHEAD_BYTES = BLOCK_HEADER_BYTES + CRC_BYTES;
 
+  /**
+   * More bytes than any data, index or Bloom filter block has of contents: the largest is four
+   * times 16 MiB of a column's versions, beside a single cell. A block whose own header, not
+   * checked yet, says more is damaged: memory is not taken for it.
+   */
+  static final int CONTENTS_BYTES_MAX = 256 << 20;
+
   /** What is read to open a file: holds footer, properties and roots of all but unusual files. */
   static final int TAIL_BYTES = 64 << 10;
 

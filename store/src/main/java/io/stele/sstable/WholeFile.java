@@ -68,7 +68,7 @@ final class WholeFile {
       fetch(offset, (int) Math.min(SSTableFormat.BLOCK_HEADER_BYTES, end - offset));
       BlockHeader header = BlockHeader.decode(buffer, (int) (offset - start));
       long length = (long) header.length() + SSTableFormat.BLOCK_OVERHEAD_BYTES;
-      if (header.length() < 0 || length > end - offset) {
+      if (!header.isPlausible() || length > end - offset) {
         throw file.corrupt(offset, "there cannot be a block like " + header);
       }
       fetch(offset, (int) length);

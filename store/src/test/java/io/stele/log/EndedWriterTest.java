@@ -241,7 +241,8 @@ class EndedWriterTest {
         new DurableFiles(fs),
         LogDirectory.segment(logs, TabletKind.USER, number),
         new SegmentHeader(TabletKind.USER, SERVER, number),
-        DurableFiles.Placement.ANYWHERE);
+        DurableFiles.Placement.ANYWHERE,
+        LogOptions.DEFAULT.replicasMin());
   }
 
   @Test

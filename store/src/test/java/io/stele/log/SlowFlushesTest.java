@@ -2,7 +2,10 @@ package io.stele.log;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.runtime.SystemRuntime;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class SlowFlushesTest {
@@ -43,6 +46,27 @@ class SlowFlushesTest {
     add(64, 1);
     assertThat(flushes.isSlow(millis(1600), true)).isFalse();
     assertThat(flushes.isSlow(millis(1700), true)).isTrue();
+  }
+
+  @Test
+  void aFlushIsSwitchedAwayFromWhenItIsStillSlowAtTheNextLook() {
+    Optional<BatchInFlight> one = batchSince(0);
+    assertThat(flushes.switchIfSlow(one, millis(200))).isFalse();
+    assertThat(flushes.switchIfSlow(one, millis(1000))).isFalse();
+    assertThat(flushes.switchIfSlow(Optional.empty(), millis(1020))).isFalse();
+    assertThat(flushes.switchIfSlow(one, millis(1040))).isFalse();
+    assertThat(flushes.switchIfSlow(batchSince(5), millis(1060))).isFalse();
+    assertThat(flushes.switchIfSlow(one, millis(1080))).isFalse();
+    assertThat(flushes.switchIfSlow(one, millis(1100))).isTrue();
+    assertThat(flushes.switches()).isEqualTo(1);
+    assertThat(flushes.switchIfSlow(one, millis(1120))).isFalse();
+    assertThat(flushes.switchIfSlow(one, millis(1140))).isFalse(); // Too soon after the last.
+    assertThat(flushes.switchIfSlow(one, millis(11_100))).isTrue();
+  }
+
+  private static Optional<BatchInFlight> batchSince(long nanos) {
+    WriterState writer = new WriterState(SystemRuntime.INSTANCE.newLock().newCondition());
+    return Optional.of(new BatchInFlight(writer, List.of(), false, nanos));
   }
 
   @Test

@@ -2,6 +2,7 @@ package io.stele.sstable;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.util.Arrays;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSInputStream;
@@ -23,6 +24,11 @@ final class ArrayFileSystem extends FilterFileSystem {
   int seeks;
   boolean failingInPlace;
 
+  /** The file has so many zeros before its last {@link #bytesBehindHole}, not in the array. */
+  long holeBytes;
+
+  int bytesBehindHole;
+
   /** Runs at the start of each read. */
   Runnable beforeRead = () -> {};
 
@@ -31,9 +37,13 @@ final class ArrayFileSystem extends FilterFileSystem {
     this.contents = contents;
   }
 
+  long length() {
+    return contents.length + holeBytes;
+  }
+
   @Override
   public FileStatus getFileStatus(Path path) {
-    return new FileStatus(contents.length, false, 1, 1 << 20, 0, path);
+    return new FileStatus(length(), false, 1, 1 << 20, 0, path);
   }
 
   @Override
@@ -60,11 +70,18 @@ final class ArrayFileSystem extends FilterFileSystem {
       if (position < 0) {
         throw new EOFException("negative position");
       }
-      int count = (int) Math.min(length, contents.length - position);
+      long holeAt = contents.length - bytesBehindHole;
+      if (position >= holeAt && position < holeAt + holeBytes) {
+        int zeros = (int) Math.min(length, holeAt + holeBytes - position);
+        Arrays.fill(buffer, offset, offset + zeros, (byte) 0);
+        return zeros;
+      }
+      long at = position < holeAt ? position : position - holeBytes;
+      int count = (int) Math.min(length, (at < holeAt ? holeAt : contents.length) - at);
       if (count <= 0) {
         return -1;
       }
-      System.arraycopy(contents, (int) position, buffer, offset, count);
+      System.arraycopy(contents, (int) at, buffer, offset, count);
       return count;
     }
 

@@ -11,6 +11,8 @@ import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -169,6 +171,21 @@ class SSTableDamageTest {
     assertThat(SSTableDump.dump(new ArrayFileSystem(cut), SSTableFiles.ANYWHERE, true, afterCut))
         .isNotEmpty();
     assertThat(afterCut).contains("\"row0\" f:q0", "\"row1\" f:q0");
+  }
+
+  @Test
+  void aDumpTakesNoMemoryForALengthThatNoBlockHas() throws IOException {
+    ArrayFileSystem fs = new ArrayFileSystem(SSTableFiles.bytes(directory, SMALL, 7, cells));
+    fs.holeBytes = 4L << 30; // So the file has room for such a block.
+    fs.bytesBehindHole = 1; // And no footer that is whole.
+    ByteBuffer.wrap(fs.contents)
+        .order(ByteOrder.LITTLE_ENDIAN)
+        .putInt(SSTableFormat.HEADER_BYTES, Integer.MAX_VALUE);
+    assertThat(SSTableDump.verify(fs, SSTableFiles.ANYWHERE))
+        .last()
+        .extracting(SSTableDump.Problem::detail)
+        .asString()
+        .contains("no block begins here");
   }
 
   private void assertDamagedAt(byte[] bytes, long offset) throws IOException {

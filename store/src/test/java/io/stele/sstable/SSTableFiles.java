@@ -47,12 +47,12 @@ final class SSTableFiles {
   }
 
   static SSTable open(ArrayFileSystem fs, BlockCache cache) throws IOException {
-    return SSTable.open(fs, ANYWHERE, fs.contents.length, cache);
+    return SSTable.open(fs, ANYWHERE, fs.length(), cache);
   }
 
   static SSTable open(ArrayFileSystem fs, BlockCache cache, FileCaching caching)
       throws IOException {
-    return SSTable.open(fs, ANYWHERE, fs.contents.length, cache, caching);
+    return SSTable.open(fs, ANYWHERE, fs.length(), cache, caching);
   }
 
   static List<TestCell> scan(SSTable table, RowRange bounds, ReadOptions options)

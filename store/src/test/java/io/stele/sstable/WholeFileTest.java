@@ -12,6 +12,8 @@ import io.stele.model.RowRange;
 import io.stele.runtime.MemoryClaim;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -25,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Files of in-memory locality groups: loaded at the first read, then read without the file system.
@@ -163,6 +166,24 @@ class WholeFileTest {
           .isInstanceOf(CorruptionException.class);
       assertThat(cache.statistics().wholeBytes()).isZero();
       assertThat(cache.statistics().refusedFiles()).isEqualTo(1);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {SSTableFormat.CONTENTS_BYTES_MAX + 1, Integer.MAX_VALUE})
+  void noMemoryIsTakenForALengthThatNoBlockHas(int length) throws IOException {
+    ArrayFileSystem fs = file(OPTIONS);
+    fs.holeBytes = 4L << 30; // So the file has room for such a block.
+    fs.bytesBehindHole = SSTableFormat.FOOTER_BYTES;
+    try (SSTable table = SSTableFiles.open(fs, cache, IN_MEMORY)) {
+      ByteBuffer.wrap(fs.contents)
+          .order(ByteOrder.LITTLE_ENDIAN)
+          .putInt(SSTableFormat.HEADER_BYTES, length);
+      fs.bytesRead = 0;
+      assertThat(read(table, ROWS - 1)).containsExactly(cells.get(ROWS - 1));
+      assertThat(fs.bytesRead).isLessThan(2 << 20);
+      assertThat(cache.statistics().refusedFiles()).isEqualTo(1);
+      assertThatThrownBy(() -> read(table, 0)).isInstanceOf(CorruptionException.class);
     }
   }
 
