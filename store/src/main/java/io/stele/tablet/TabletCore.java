@@ -16,7 +16,7 @@ final class TabletCore {
   private final OperationWindow window;
   private final TabletClock clock;
   private final Health health;
-  private final Counters counters = new Counters();
+  private final CompactionCounters counters = new CompactionCounters();
   private final Pins pins;
   private final AbandonedFiles abandoned;
   private volatile List<Pending> pending;
@@ -102,7 +102,7 @@ final class TabletCore {
     pending = List.copyOf(now);
   }
 
-  Counters counters() {
+  CompactionCounters counters() {
     return counters;
   }
 
