@@ -16,6 +16,7 @@ import io.stele.model.SteleException;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.Durations;
 import io.stele.runtime.Futures;
+import io.stele.runtime.IoCallable;
 import io.stele.wire.Address;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.MasterProtocol;
@@ -202,13 +203,11 @@ final class ClusterCalls {
     return ask(attempts, () -> controlOf(server), TabletServerProtocol.class, call);
   }
 
-  /** Finds whom to ask. */
-  private interface Lookup {
-    Address find() throws IOException;
-  }
-
   private <P, R> R ask(
-      Attempts attempts, Lookup lookup, Class<P> protocol, ControlPlane.Call<P, R> call)
+      Attempts attempts,
+      IoCallable<Address> lookup,
+      Class<P> protocol,
+      ControlPlane.Call<P, R> call)
       throws IOException {
     Optional<R> answer = attempt(attempts, lookup, protocol, call);
     while (answer.isEmpty()) {
@@ -225,7 +224,7 @@ final class ClusterCalls {
   <R> boolean askOnce(
       Attempts attempts, ServerId server, ControlPlane.Call<TabletServerProtocol, R> call)
       throws IOException {
-    Lookup lookup =
+    IoCallable<Address> lookup =
         () -> {
           try {
             return controlOf(server);
@@ -240,12 +239,15 @@ final class ClusterCalls {
 
   /** Makes one attempt; empty, after a pause, if another may be made. */
   private <P, R> Optional<R> attempt(
-      Attempts attempts, Lookup lookup, Class<P> protocol, ControlPlane.Call<P, R> call)
+      Attempts attempts,
+      IoCallable<Address> lookup,
+      Class<P> protocol,
+      ControlPlane.Call<P, R> call)
       throws IOException {
     boolean sent = false;
     Decision decision;
     try {
-      Address address = lookup.find();
+      Address address = lookup.call();
       sent = true;
       return Optional.of(
           connection.controlPlane().call(address, protocol, attempts.attemptTimeout(), call));

@@ -20,6 +20,7 @@ import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.Futures;
+import io.stele.runtime.IoCallable;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SharedResources;
 import io.stele.runtime.SystemRuntime;
@@ -163,7 +164,7 @@ final class Connection implements AutoCloseable {
   }
 
   /** Reads from the lock service, for no longer than an operation may take. */
-  <T> T readLocks(String what, LockReads.Read<T> read) throws IOException {
+  <T> T readLocks(String what, IoCallable<T> read) throws IOException {
     return waiting.await(lockReads.readAsync(what, Deadline.after(runtime, timeout), read), what);
   }
 

@@ -3,6 +3,7 @@ package io.stele.client;
 import io.stele.model.SteleException;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.Futures;
+import io.stele.runtime.IoCallable;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Timer;
 import io.stele.runtime.WorkerPool;
@@ -28,25 +29,18 @@ final class LockReads implements AutoCloseable {
     this.threads = runtime.pool("stele-lock-reader", THREADS);
   }
 
-  /** Something that reads from the lock service; may block. */
-  @FunctionalInterface
-  interface Read<T> {
-    /** Reads it. */
-    T make() throws IOException;
-  }
-
   /**
    * Makes {@code read}, on another thread, and waits for it until {@code deadline}.
    *
    * @param what for messages: "reading the schema of table t"
    * @throws SteleException RETRY_LATER where it takes longer
    */
-  <T> T read(String what, Deadline deadline, Read<T> read) throws IOException {
+  <T> T read(String what, Deadline deadline, IoCallable<T> read) throws IOException {
     return Futures.await(runtime, readAsync(what, deadline, read), what);
   }
 
   /** As {@link #read}, without waiting. */
-  <T> CompletableFuture<T> readAsync(String what, Deadline deadline, Read<T> read) {
+  <T> CompletableFuture<T> readAsync(String what, Deadline deadline, IoCallable<T> read) {
     CompletableFuture<T> result = new CompletableFuture<>();
     Timer timer =
         runtime.after(
@@ -66,12 +60,12 @@ final class LockReads implements AutoCloseable {
     return result;
   }
 
-  private static <T> void make(Read<T> read, CompletableFuture<T> result) {
+  private static <T> void make(IoCallable<T> read, CompletableFuture<T> result) {
     if (result.isDone()) {
       return; // Nobody waits any more.
     }
     try {
-      result.complete(read.make());
+      result.complete(read.call());
     } catch (IOException | RuntimeException | Error e) {
       result.completeExceptionally(e);
     }

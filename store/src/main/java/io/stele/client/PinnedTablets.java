@@ -8,6 +8,7 @@ import io.stele.model.SteleException;
 import io.stele.record.FileRef;
 import io.stele.record.PinnedTablet;
 import io.stele.runtime.Deadline;
+import io.stele.runtime.IoCallable;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Task;
 import io.stele.runtime.WorkerPool;
@@ -120,7 +121,7 @@ public final class PinnedTablets {
   }
 
   /** Reads from METADATA, on another thread, so that whoever waits can say that he is alive. */
-  private <T> T read(String what, LockReads.Read<T> read) throws IOException {
+  private <T> T read(String what, IoCallable<T> read) throws IOException {
     CompletableFuture<T> result = new CompletableFuture<>();
     Task task =
         connection
@@ -129,7 +130,7 @@ public final class PinnedTablets {
                 "read-records",
                 () -> {
                   try {
-                    result.complete(read.make());
+                    result.complete(read.call());
                   } catch (IOException | RuntimeException | Error e) {
                     result.completeExceptionally(e);
                   }

@@ -8,6 +8,7 @@ import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
+import io.stele.runtime.IoCallable;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
@@ -132,15 +133,9 @@ final class LoadTroubles {
         && record.assignment().epoch() == failure.epoch();
   }
 
-  /** A change of a record. */
-  @FunctionalInterface
-  private interface Change {
-    TabletRecord make() throws IOException;
-  }
-
-  private static void tried(Change change, List<TabletRecord> changed) {
+  private static void tried(IoCallable<TabletRecord> change, List<TabletRecord> changed) {
     try {
-      changed.add(change.make());
+      changed.add(change.call());
     } catch (RecordChangedException e) {
       LOG.debug("The record was changed by somebody else", e);
     } catch (IOException | SteleException e) {

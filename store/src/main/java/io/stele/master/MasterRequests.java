@@ -8,6 +8,7 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.runtime.IoCallable;
 import io.stele.wire.Address;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.ControlServer;
@@ -104,15 +105,9 @@ final class MasterRequests implements MasterProtocol {
     page = Optional.of(address);
   }
 
-  /** The body of a request. */
-  @FunctionalInterface
-  private interface Body<R> {
-    R run() throws IOException;
-  }
-
-  private static <R> R serve(Body<R> body) throws ServiceException {
+  private static <R> R serve(IoCallable<R> body) throws ServiceException {
     try {
-      return body.run();
+      return body.call();
     } catch (IOException e) {
       throw new ServiceException(e);
     }

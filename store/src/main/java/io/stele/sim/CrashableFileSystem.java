@@ -2,6 +2,7 @@ package io.stele.sim;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.files.ReplicatedStream;
+import io.stele.runtime.IoCallable;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -187,7 +188,7 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
   }
 
   /** As {@link #perform}; what the process sees later is not older than this. */
-  private <T> T change(Operation operation, Path path, Action<T> action) throws IOException {
+  private <T> T change(Operation operation, Path path, IoCallable<T> action) throws IOException {
     try {
       return perform(operation, path, action);
     } finally {
@@ -245,12 +246,7 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
     }
   }
 
-  /** Something the disk does. */
-  private interface Action<T> {
-    T run() throws IOException;
-  }
-
-  private <T> T perform(Operation operation, Path path, Action<T> action) throws IOException {
+  private <T> T perform(Operation operation, Path path, IoCallable<T> action) throws IOException {
     checkAlive();
     Optional<FaultInjector.Effect> effect = disk.fault(operation, path);
     if (effect.isPresent()) {
@@ -259,13 +255,13 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
       } else {
         if (effect.get() instanceof FaultInjector.Effect.FailAfter) {
           checkAlive();
-          action.run();
+          action.call();
         }
         throw new IOException("injected: " + operation + " of " + path);
       }
     }
     checkAlive();
-    return action.run();
+    return action.call();
   }
 
   /** Writes one file. */

@@ -10,7 +10,7 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
 import io.stele.sim.check.MissingFiles;
-import io.stele.sim.check.TabletState;
+import io.stele.sim.check.TabletRecordView;
 import io.stele.sim.check.Violation;
 import java.io.IOException;
 import java.time.Duration;
@@ -133,7 +133,8 @@ final class LoadedWatch {
       records.stream()
           .filter(TabletRecord::isQuarantined)
           .forEach(record -> quarantined.add(record.id() + ": " + record.trouble().orElseThrow()));
-      violations.addAll(missing.look(records.stream().map(TabletState::of).toList(), sstables()));
+      violations.addAll(
+          missing.look(records.stream().map(TabletRecordView::of).toList(), sstables()));
       Set<ServerId> ofMetadata =
           records.stream()
               .filter(record -> record.id().table().isSystem())

@@ -6,7 +6,7 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.sim.check.FileChecker;
-import io.stele.sim.check.TabletState;
+import io.stele.sim.check.TabletRecordView;
 import io.stele.sim.check.TilingChecker;
 import io.stele.sim.check.Violation;
 import java.io.FileNotFoundException;
@@ -70,7 +70,7 @@ final class RestCheck {
     try {
       Set<TableId> tables = view.tables();
       List<TabletRecord> all = view.records(tables);
-      List<TabletState> states = all.stream().map(TabletState::of).toList();
+      List<TabletRecordView> states = all.stream().map(TabletRecordView::of).toList();
       wrong.addAll(TilingChecker.check(tables, states));
       wrong.addAll(unserved(all));
       wrong.addAll(FileChecker.check(states, sstables(), Set.of(), Duration.ofHours(1)));

@@ -5,6 +5,7 @@ import io.stele.lock.LockService;
 import io.stele.lock.UnreachableException;
 import io.stele.lock.VersionedData;
 import io.stele.model.Bytes;
+import io.stele.runtime.IoCallable;
 import io.stele.runtime.WorkerPool;
 import java.io.IOException;
 import java.time.Duration;
@@ -171,11 +172,7 @@ public final class SimulatedEnsemble {
       return unheard || expired;
     }
 
-    private interface Call<T> {
-      T make() throws IOException;
-    }
-
-    private <T> T call(String path, boolean changes, Call<T> call) throws IOException {
+    private <T> T call(String path, boolean changes, IoCallable<T> call) throws IOException {
       Optional<Runnable> trap = process.traps().at(Step.LOCKS);
       if (trap.isPresent()) {
         simulation.note(process, "is trapped at the lock service's " + path);
@@ -193,7 +190,7 @@ public final class SimulatedEnsemble {
       if (changes && random.nextDouble() < lostAnswers) {
         memory.loseNextAnswer(random.nextBoolean());
       }
-      T result = call.make();
+      T result = call.call();
       process.sleepUninterruptibly(Duration.ofNanos(1000 * random.nextLong(1, LATENCY_MAX_MICROS)));
       return result;
     }

@@ -5,6 +5,7 @@ import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import io.stele.record.ManifestEdit;
 import io.stele.runtime.Futures;
+import io.stele.runtime.IoCallable;
 import io.stele.runtime.MemoryClaim;
 import io.stele.runtime.MemoryRoom;
 import io.stele.sstable.ReadOptions;
@@ -71,10 +72,10 @@ final class Compactor {
    * Makes a change while no minor compaction runs, so that no file gets newer operations. The
    * change may {@link #writeMemtables} itself.
    */
-  <T> T betweenMinors(ManifestEdits.Change<T> change) throws IOException {
+  <T> T betweenMinors(IoCallable<T> change) throws IOException {
     minor.lock();
     try {
-      return change.make();
+      return change.call();
     } finally {
       minor.unlock();
     }

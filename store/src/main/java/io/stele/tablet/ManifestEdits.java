@@ -2,6 +2,8 @@ package io.stele.tablet;
 
 import io.stele.model.SteleException;
 import io.stele.record.ManifestEdit;
+import io.stele.runtime.IoCallable;
+import io.stele.runtime.IoRunnable;
 import java.io.IOException;
 import java.util.concurrent.locks.Lock;
 
@@ -29,32 +31,20 @@ final class ManifestEdits {
     this.lock = core.environment().runtime().newLock();
   }
 
-  /** A change of a tablet's files that has a result. */
-  @FunctionalInterface
-  interface Change<T> {
-    T make() throws IOException;
-  }
-
-  /** A change of a tablet's files without a result. */
-  @FunctionalInterface
-  interface Work {
-    void make() throws IOException;
-  }
-
-  /** As {@link #alone(Change)}. */
-  void alone(Work work) throws IOException {
+  /** As {@link #alone(IoCallable)}. */
+  void alone(IoRunnable change) throws IOException {
     alone(
         () -> {
-          work.make();
+          change.run();
           return true;
         });
   }
 
   /** Makes a change, while no other is made of those that commit edits. */
-  <T> T alone(Change<T> change) throws IOException {
+  <T> T alone(IoCallable<T> change) throws IOException {
     lock.lock();
     try {
-      return change.make();
+      return change.call();
     } finally {
       lock.unlock();
     }

@@ -484,7 +484,7 @@ public final class Tablet implements Closeable {
   /** The tablet's size and counters. */
   public TabletStatistics statistics() {
     TabletState state = core.current().peek();
-    Counters counters = core.counters();
+    CompactionCounters counters = core.counters();
     return new TabletStatistics(
         state.files().size(),
         state.fileBytes(),

@@ -17,7 +17,7 @@ final class TabletCore {
   private final OperationWindow window;
   private final TabletClock clock;
   private final Health health;
-  private final Counters counters = new Counters();
+  private final CompactionCounters counters = new CompactionCounters();
   private final Pins pins;
   private final AbandonedFiles abandoned;
   private volatile List<Pending> pending;
@@ -103,7 +103,7 @@ final class TabletCore {
     pending = List.copyOf(now);
   }
 
-  Counters counters() {
+  CompactionCounters counters() {
     return counters;
   }
 

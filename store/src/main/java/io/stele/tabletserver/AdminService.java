@@ -280,7 +280,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
     if (!whole.isDone()) {
       throw SteleException.retryLater("this server is starting");
     }
-    BlockHosts blockHosts = whole.getNow(null).blockHosts();
+    TabletLocality locality = whole.getNow(null).locality();
     ServerReportResponseProto.Builder report = ServerReportResponseProto.newBuilder();
     long sstableBytes = 0;
     Map<String, Integer> hosts = new LinkedHashMap<>();
@@ -290,7 +290,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
     for (HostedTablet hosted : served) {
       sstableBytes += hosted.tablet().fileBytes();
       HostedTabletProto.Builder described = describe(hosted);
-      for (HostShare share : blockHosts.of(hosted)) {
+      for (HostShare share : locality.of(hosted)) {
         described.addHosts(hosts.computeIfAbsent(share.host(), host -> hosts.size()));
         described.addHostPercents(share.percent());
       }
@@ -311,7 +311,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
             .setTablets(server.tablets().count())
             .setMemtableBytes(memtableBytes)
             .setSstableBytes(sstableBytes);
-    blockHosts.localPercent(served).ifPresent(status::setLocalPercent);
+    locality.localPercent(served).ifPresent(status::setLocalPercent);
     return report.setStatus(status).addAllHosts(hosts.keySet()).build();
   }
 

@@ -10,6 +10,7 @@ import io.stele.model.TabletId;
 import io.stele.record.Pending;
 import io.stele.runtime.Durations;
 import io.stele.runtime.Futures;
+import io.stele.runtime.IoRunnable;
 import io.stele.runtime.Permits;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.Tablet;
@@ -364,7 +365,7 @@ final class Maintenance implements JobOutcomes {
   }
 
   /** Starts work that must not run at the same time as a minor compaction or a split. */
-  private void startMinorWork(HostedTablet hosted, String what, Work work) {
+  private void startMinorWork(HostedTablet hosted, String what, IoRunnable work) {
     start(hosted, hosted.minor(), 1, threads(hosted).minor(), what, work);
   }
 
@@ -413,11 +414,6 @@ final class Maintenance implements JobOutcomes {
     return resources.of(hosted.id()).threads();
   }
 
-  /** Some maintenance of one tablet. */
-  private interface Work {
-    void run() throws IOException;
-  }
-
   /**
    * Queues work on a tablet, unless that work is queued, rests after a failure, or cannot have its
    * permits now: then the next round will see.
@@ -426,7 +422,12 @@ final class Maintenance implements JobOutcomes {
    * that has the last thread could wait for the permits of work that is queued behind it, for ever.
    */
   private void start(
-      HostedTablet hosted, Permits permits, int count, Executor threads, String what, Work work) {
+      HostedTablet hosted,
+      Permits permits,
+      int count,
+      Executor threads,
+      String what,
+      IoRunnable work) {
     if (hosted.isResting(what) || permits.free() < count || !hosted.markQueued(what)) {
       return;
     }
@@ -441,7 +442,8 @@ final class Maintenance implements JobOutcomes {
     }
   }
 
-  private void tryWork(HostedTablet hosted, Permits permits, int count, String what, Work work) {
+  private void tryWork(
+      HostedTablet hosted, Permits permits, int count, String what, IoRunnable work) {
     if (!permits.tryAcquire(count)) {
       return;
     }

@@ -2,6 +2,7 @@ package io.stele.tabletserver;
 
 import io.stele.model.SteleException;
 import io.stele.runtime.Futures;
+import io.stele.runtime.IoCallable;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -77,23 +78,18 @@ final class ServerLife {
     }
   }
 
-  /** Something that reads or writes METADATA. */
-  interface Attempt<T> {
-    /** Makes the attempt. */
-    T make() throws IOException;
-  }
-
   /**
    * Repeats {@code attempt} until its outcome is known: while it certainly changed nothing, it is
    * retried; if the outcome stays unknown, the server ends.
    *
    * @param what for messages: "split tablet x"
+   * @param attempt reads or writes METADATA
    * @throws IOException if the server ends first
    */
-  <T> T untilKnown(String what, Attempt<T> attempt) throws IOException {
+  <T> T untilKnown(String what, IoCallable<T> attempt) throws IOException {
     while (true) {
       try {
-        return attempt.make();
+        return attempt.call();
       } catch (SteleException e) {
         if (e.code() != SteleException.Code.RETRY_LATER) {
           abort("cannot " + what + ": " + e.getMessage());

@@ -45,7 +45,7 @@ final class ServerPage {
 
   private final ServerContext server;
   private final Supplier<CacheStatistics> cacheStatistics;
-  private final BlockHosts blockHosts;
+  private final TabletLocality locality;
   private final RequestCounts requests;
   private final LongSupplier requestsWithoutRoom;
 
@@ -57,12 +57,12 @@ final class ServerPage {
   ServerPage(
       ServerContext server,
       Supplier<CacheStatistics> cacheStatistics,
-      BlockHosts blockHosts,
+      TabletLocality locality,
       RequestCounts requests,
       LongSupplier requestsWithoutRoom) {
     this.server = server;
     this.cacheStatistics = cacheStatistics;
-    this.blockHosts = blockHosts;
+    this.locality = locality;
     this.requests = requests;
     this.requestsWithoutRoom = requestsWithoutRoom;
   }
@@ -98,7 +98,7 @@ final class ServerPage {
               Long.toString(statistics.memtableBytes()),
               Integer.toString(statistics.files()),
               Long.toString(statistics.fileBytes()),
-              blockHosts.localPercent(List.of(hosted)).map(share -> share + " %").orElse("")));
+              locality.localPercent(List.of(hosted)).map(share -> share + " %").orElse("")));
       for (Trouble trouble : hosted.troubles()) {
         troubles.add(List.of(hosted.id().toString(), trouble.toString()));
       }
@@ -113,7 +113,7 @@ final class ServerPage {
     metrics.add(gauge("sstables", "SSTables of the tablets served", files));
     metrics.add(gauge("sstable_bytes", "Bytes of these SSTables", fileBytes));
     metrics.add(gauge("memtable_bytes", "Memory that their memtables take", memtableBytes));
-    Optional<Integer> local = blockHosts.localPercent(served);
+    Optional<Integer> local = locality.localPercent(served);
     metrics.add(
         gauge(
             "local_percent",

@@ -15,6 +15,7 @@ import io.stele.model.TabletId;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.FanOut;
 import io.stele.runtime.Futures;
+import io.stele.runtime.IoRunnable;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 import io.stele.tablet.Tablet;
@@ -204,15 +205,11 @@ class TabletLifecycle {
     }
   }
 
-  private interface Work {
-    void run() throws IOException;
-  }
-
-  private void inBackground(TabletId tablet, String what, Work work) {
+  private void inBackground(TabletId tablet, String what, IoRunnable work) {
     inBackground(tablet, what, resources.loaders(tablet), work);
   }
 
-  private void inBackground(TabletId tablet, String what, WorkerPool threads, Work work) {
+  private void inBackground(TabletId tablet, String what, WorkerPool threads, IoRunnable work) {
     if (!busy.add(tablet)) {
       return;
     }
@@ -224,7 +221,7 @@ class TabletLifecycle {
     }
   }
 
-  private void run(TabletId tablet, String what, Work work) {
+  private void run(TabletId tablet, String what, IoRunnable work) {
     try {
       work.run();
     } catch (IOException | RuntimeException e) {

@@ -76,7 +76,7 @@ public final class TabletServer {
   private final MasterContact contact;
   private final TabletLifecycle lifecycle;
   private final ServerPage page;
-  private final BlockHosts blockHosts;
+  private final TabletLocality locality;
   private final Transport.Listener dataListener;
   private final Transport.Listener controlListener;
   private final Transport.Listener pageListener;
@@ -183,7 +183,7 @@ public final class TabletServer {
         new LogSorter(runtime, fs, layout, resources.of(TabletKind.USER).memtables());
     teardown.add(sorter::close);
     Maintenance maintenance = maintenance(fs, loader, config, teardown);
-    blockHosts = new BlockHosts(context, fs, layout);
+    locality = new TabletLocality(context, fs, layout);
     DataService service = serve(requests, limits, () -> mayAnswer(lease, life), maintenance);
     controlListener =
         serveControl(
@@ -200,7 +200,7 @@ public final class TabletServer {
     leaseKeeper = LeaseKeeper.start(runtime, lease, lock, clock, life::abort);
     teardown.add(leaseKeeper::close);
     startWork("maintenance", () -> maintenance.run(ROUND));
-    startWork("block-hosts", blockHosts::run);
+    startWork("tablet-locality", locality::run);
     LOG.info("Tablet server {} is ready; control plane on port {}", id, controlListener.port());
   }
 
@@ -282,7 +282,7 @@ public final class TabletServer {
 
   private ServerPage page(CaffeineBlockCache cache, DataService service) {
     return new ServerPage(
-        context, cache::statistics, blockHosts, service.counts(), dataListener::requestsRefused);
+        context, cache::statistics, locality, service.counts(), dataListener::requestsRefused);
   }
 
   private static DataServer.Limits limits(MemoryPlan plan) {
@@ -380,8 +380,8 @@ public final class TabletServer {
   }
 
   /** Where the bytes of its tablets lie. */
-  BlockHosts blockHosts() {
-    return blockHosts;
+  TabletLocality locality() {
+    return locality;
   }
 
   HostedTablets tablets() {

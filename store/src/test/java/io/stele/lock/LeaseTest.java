@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.Bytes;
+import io.stele.runtime.IoRunnable;
 import io.stele.runtime.ManualClocks;
 import io.stele.sim.MemoryLockService;
 import io.stele.sim.MemoryLockStore;
@@ -108,15 +109,11 @@ class LeaseTest {
     assertThat(lease.remaining()).isEqualTo(Duration.ofSeconds(8));
   }
 
-  private interface Renewal {
-    void run() throws IOException;
-  }
-
   private Lock slow(Duration time) {
     return renewedBy(() -> clocks.pass(time));
   }
 
-  private Lock renewedBy(Renewal renewal) {
+  private Lock renewedBy(IoRunnable renewal) {
     return new Lock() {
       @Override
       public String path() {

@@ -22,6 +22,7 @@ import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.ClearedRows;
 import io.stele.record.ManifestEdit;
+import io.stele.runtime.IoRunnable;
 import io.stele.runtime.Task;
 import io.stele.sim.CrashableDisk;
 import io.stele.sim.MemoryLockService;
@@ -236,14 +237,9 @@ final class MasterFixture {
           .orElseThrow();
     }
 
-    /** Something that may fail. */
-    private interface Change {
-      void make() throws IOException;
-    }
-
-    private EmptyProto change(Change change) throws ServiceException {
+    private EmptyProto change(IoRunnable change) throws ServiceException {
       try {
-        change.make();
+        change.run();
         return EmptyProto.getDefaultInstance();
       } catch (IOException e) {
         throw new ServiceException(e);

@@ -4,11 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.client.Jobs;
 import io.stele.metadata.JobNodes;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 
 /** A job commits while tablets are pinned for another one, for longer than one call may take. */
@@ -19,57 +16,37 @@ class CommitWhilePinnedTest {
   /** An answer takes longer than the last attempt of a call has. */
   private static final Duration SLOW = Duration.ofMillis(200);
 
-  private static void pin(SimulatedProcess process, JobNodes nodes, String job) throws Exception {
+  private static void pin(ClusterFixture fixture, String job) throws Exception {
+    SimulatedProcess process = fixture.process();
+    JobNodes nodes = new JobNodes(process, fixture.cluster().ensemble().connect(process));
     int id = nodes.read(job).orElseThrow().version();
     assertThat(nodes.beginPinning(job, id)).isEqualTo(JobNodes.Begun.YES);
-    process.start("pins", () -> keepPinning(process, nodes, job, id));
-  }
-
-  private static void keepPinning(
-      SimulatedProcess process, JobNodes nodes, String job, int pinning) {
-    try {
-      for (long i = 0; i < PINNED.toSeconds(); i++) {
-        process.sleep(Duration.ofSeconds(1));
-        nodes.renewPinning(job, pinning);
-      }
-      nodes.endPinning(job, pinning);
-    } catch (IOException | InterruptedException e) {
-      throw new AssertionError(e);
-    }
+    fixture.start(
+        "pins",
+        () -> {
+          for (long i = 0; i < PINNED.toSeconds(); i++) {
+            process.sleep(Duration.ofSeconds(1));
+            nodes.renewPinning(job, id);
+          }
+          nodes.endPinning(job, id);
+        });
   }
 
   @Test
   void aCommitWaitsThoughTheLastAnswerToACallWasTooLate() throws Exception {
-    CompletableFuture<Void> done = new CompletableFuture<>();
-    Simulation simulation = new Simulation(0, 30_000_000);
-    simulation.run(
-        () -> {
-          Configuration conf =
-              HistoryPlan.of(0, Duration.ofSeconds(30), Histories.NAMES).configuration();
-          SimulatedCluster cluster = new SimulatedCluster(simulation, conf);
-          SimulatedCluster.Slot master = cluster.add(SimulatedCluster.Kind.MASTER);
-          SimulatedProcess client = cluster.clientProcess();
-          Jobs jobs = cluster.connect(client).jobs();
-          JobNodes nodes = new JobNodes(client, cluster.ensemble().connect(client));
-          Runnable test =
-              () -> {
-                try {
-                  String committing = jobs.begin(LEASE);
-                  pin(client, nodes, jobs.begin(LEASE));
-                  cluster.network().setDelay(master.process(), SLOW);
-                  long before = client.nanoTime();
-                  jobs.commit(committing, Map.of());
-                  assertThat(Duration.ofNanos(client.nanoTime() - before))
-                      .as("the time of the commit")
-                      .isGreaterThan(PINNED.minus(SLOW));
-                  assertThat(jobs.state(committing)).isEqualTo(JobNodes.State.COMMITTED);
-                  done.complete(null);
-                } catch (Exception | AssertionError e) {
-                  done.completeExceptionally(e);
-                }
-              };
-          simulation.outside().await(client.start("test", test).ended());
+    ClusterFixture.run(
+        fixture -> {
+          SimulatedProcess process = fixture.process();
+          Jobs jobs = fixture.jobs();
+          String committing = jobs.begin(LEASE);
+          pin(fixture, jobs.begin(LEASE));
+          fixture.slowMaster(SLOW);
+          long before = process.nanoTime();
+          jobs.commit(committing, Map.of());
+          assertThat(Duration.ofNanos(process.nanoTime() - before))
+              .as("the time of the commit")
+              .isGreaterThan(PINNED.minus(SLOW));
+          assertThat(jobs.state(committing)).isEqualTo(JobNodes.State.COMMITTED);
         });
-    assertThat(done).isCompleted();
   }
 }

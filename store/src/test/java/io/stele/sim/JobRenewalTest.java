@@ -5,14 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.client.JobRenewal;
 import io.stele.client.Jobs;
-import io.stele.client.Stele;
 import io.stele.metadata.JobNodes;
 import io.stele.model.SteleException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.log4j.AppenderSkeleton;
 import org.apache.log4j.Level;
@@ -24,46 +22,18 @@ import org.junit.jupiter.api.Test;
 class JobRenewalTest {
   private static final String KEY = "some.lease";
 
-  /** What is done with a cluster's jobs. */
-  private interface Work {
-    void run(SimulatedProcess client, Jobs jobs) throws Exception;
-  }
-
-  private static void run(Work work) throws Exception {
-    Simulation simulation = new Simulation(0, 30_000_000);
-    CompletableFuture<Throwable> failure = new CompletableFuture<>();
-    simulation.run(
-        () -> {
-          Configuration conf =
-              HistoryPlan.of(0, Duration.ofSeconds(30), Histories.NAMES).configuration();
-          SimulatedCluster cluster = new SimulatedCluster(simulation, conf);
-          cluster.add(SimulatedCluster.Kind.MASTER);
-          SimulatedProcess client = cluster.clientProcess();
-          Stele stele = cluster.connect(client);
-          Runnable test =
-              () -> {
-                try {
-                  work.run(client, stele.jobs());
-                } catch (Exception | AssertionError e) {
-                  failure.complete(e);
-                }
-              };
-          simulation.outside().await(client.start("test", test).ended());
-        });
-    assertThat(failure.getNow(null)).isNull();
-  }
-
   @Test
   void aJobOfTheShortestLeaseLivesAsLongAsSomebodyKeepsIt() throws Exception {
-    run(
-        (client, jobs) -> {
+    ClusterFixture.run(
+        fixture -> {
+          Jobs jobs = fixture.jobs();
           String job = jobs.begin(JobNodes.LEASE_MIN);
           try (JobRenewal renewal = jobs.keep(job)) {
-            client.sleep(Duration.ofMinutes(2));
+            fixture.process().sleep(Duration.ofMinutes(2));
             renewal.check();
             assertThat(jobs.state(job)).isEqualTo(JobNodes.State.BEGUN);
           }
-          client.sleep(Duration.ofSeconds(20));
+          fixture.process().sleep(Duration.ofSeconds(20));
           assertThat(jobs.state(job)).isEqualTo(JobNodes.State.GONE);
         });
   }
@@ -88,12 +58,12 @@ class JobRenewalTest {
     }
   }
 
-  private static List<String> errors(Work work) throws Exception {
+  private static List<String> errors(ClusterFixture.Scenario scenario) throws Exception {
     Errors errors = new Errors();
     Logger logger = Logger.getLogger(JobRenewal.class);
     logger.addAppender(errors);
     try {
-      run(work);
+      ClusterFixture.run(scenario);
     } finally {
       logger.removeAppender(errors);
     }
@@ -106,13 +76,14 @@ class JobRenewalTest {
   }
 
   /** A job that ends while it is kept; who keeps it is told {@code said}. */
-  private static Work endsWhileItIsKept(End end, String said) {
-    return (client, jobs) -> {
+  private static ClusterFixture.Scenario endsWhileItIsKept(End end, String said) {
+    return fixture -> {
+      Jobs jobs = fixture.jobs();
       String job = jobs.begin(Duration.ofMinutes(10));
       try (JobRenewal renewal = jobs.keep(job)) {
-        client.sleep(Duration.ofSeconds(5));
+        fixture.process().sleep(Duration.ofSeconds(5));
         end.end(jobs, job);
-        client.sleep(Duration.ofMinutes(1));
+        fixture.process().sleep(Duration.ofMinutes(1));
         assertThatThrownBy(renewal::check).hasMessageContaining(said);
       }
     };
@@ -120,13 +91,14 @@ class JobRenewalTest {
 
   @Test
   void whoKeepsAJobThatCommitsIsToldSoAndItIsNoError() throws Exception {
-    Work commits = endsWhileItIsKept((jobs, job) -> jobs.commit(job, Map.of()), "has committed");
+    ClusterFixture.Scenario commits =
+        endsWhileItIsKept((jobs, job) -> jobs.commit(job, Map.of()), "has committed");
     assertThat(errors(commits)).isEmpty();
   }
 
   @Test
   void whoKeepsAJobThatIsEndedIsToldSoAsAnError() throws Exception {
-    Work ends = endsWhileItIsKept(Jobs::end, "is over");
+    ClusterFixture.Scenario ends = endsWhileItIsKept(Jobs::end, "is over");
     assertThat(errors(ends)).hasSize(1);
   }
 

@@ -10,6 +10,7 @@ import io.stele.model.Mutation;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.runtime.Deadline;
+import io.stele.runtime.IoRunnable;
 import io.stele.runtime.Task;
 import java.io.IOException;
 import java.time.Duration;
@@ -171,24 +172,20 @@ class LongOutageTest {
       table.mutate(Mutation.of(row).put("f", "", "value"));
     }
 
-    private interface Call {
-      void make() throws IOException;
-    }
-
-    private static boolean isAnswered(Call call) throws IOException {
+    private static boolean isAnswered(IoRunnable call) throws IOException {
       try {
-        call.make();
+        call.run();
         return true;
       } catch (SteleException e) {
         return false;
       }
     }
 
-    private void until(Duration limit, Call call) throws Exception {
+    private void until(Duration limit, IoRunnable call) throws Exception {
       long start = process.nanoTime();
       while (true) {
         try {
-          call.make();
+          call.run();
           assertThat(Duration.ofNanos(process.nanoTime() - start)).isLessThanOrEqualTo(limit);
           return;
         } catch (SteleException | IOException e) {

@@ -55,7 +55,7 @@ public final class NextVersion {
             part("metadata.Avro", "encode", MoreFields.class),
             part("metadata.Assignment", "decode", Reading.class),
             part("metadata.RecordCodec", "putEvent", MoreColumns.class),
-            part("sim.SimulatedNetwork$ProcessTransport", "call", MoreInRequests.class))) {
+            part("sim.SimulatedTransport", "call", MoreInRequests.class))) {
       planted.add(part.plant());
     }
     return () -> {

@@ -9,6 +9,7 @@ import io.stele.model.ColumnFamily;
 import io.stele.model.Mutation;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
+import io.stele.runtime.IoRunnable;
 import io.stele.runtime.Task;
 import java.io.IOException;
 import java.time.Duration;
@@ -23,10 +24,6 @@ class StartDuringOutageTest {
   private static final long STEPS_MAX = 3_000_000;
   private static final Duration OUTAGE = Duration.ofSeconds(60);
   private static final Duration BACK_MAX = Duration.ofSeconds(30);
-
-  private interface Call {
-    void make() throws IOException;
-  }
 
   @Test
   void theyWaitForIt() throws Exception {
@@ -117,11 +114,11 @@ class StartDuringOutageTest {
     members(cluster).forEach(SimulatedProcess::kill);
   }
 
-  private static void until(SimulatedProcess process, Call call) throws Exception {
+  private static void until(SimulatedProcess process, IoRunnable call) throws Exception {
     long start = process.nanoTime();
     while (true) {
       try {
-        call.make();
+        call.run();
         return;
       } catch (SteleException | IOException | AssertionError e) {
         if (process.nanoTime() - start > BACK_MAX.toNanos()) {

@@ -16,6 +16,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.runtime.IoRunnable;
 import io.stele.sim.Operation;
 import io.stele.tablet.FaultySites.Call;
 import io.stele.tablet.FaultySites.Fault;
@@ -71,11 +72,6 @@ final class FaultRun {
       this.stored = stored;
       this.client = client;
     }
-  }
-
-  /** Something a tablet does that may fail. */
-  private interface Action {
-    void run() throws IOException;
   }
 
   private final Scenario scenario;
@@ -243,7 +239,7 @@ final class FaultRun {
   /**
    * What fails must say so by an IOException, or by a SteleException that does not blame a file.
    */
-  private static void attempt(Action action) {
+  private static void attempt(IoRunnable action) {
     try {
       action.run();
     } catch (CorruptionException e) {

@@ -9,6 +9,7 @@ import io.stele.lock.LockLostException;
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import io.stele.runtime.AgreedClock;
+import io.stele.runtime.IoRunnable;
 import io.stele.runtime.ManualRuntime;
 import java.io.IOException;
 import java.time.Duration;
@@ -27,12 +28,8 @@ class LeaseKeeperTest {
    * A lock whose renewals go as the test says; after the last it is lost, which ends the keeper.
    */
   private final class ScriptedLock implements Lock {
-    final Deque<Renewal> renewals = new ArrayDeque<>();
+    final Deque<IoRunnable> renewals = new ArrayDeque<>();
     final List<Runnable> lost = new ArrayList<>();
-
-    interface Renewal {
-      void go() throws IOException;
-    }
 
     @Override
     public String path() {
@@ -54,7 +51,7 @@ class LeaseKeeperTest {
       if (renewals.isEmpty()) {
         throw new LockLostException(path(), "the test is over");
       }
-      renewals.remove().go();
+      renewals.remove().run();
       return serviceClock.get();
     }
 

@@ -13,6 +13,7 @@ import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletKind;
+import io.stele.runtime.IoRunnable;
 import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -231,10 +232,10 @@ class TabletLoaderTest {
       TabletRecord assigned =
           server.records().assign(server.createTable(SCHEMA), server.context.id());
       long epoch = assigned.assignment().epoch();
-      for (TestServer.Attempt wrong :
-          List.<TestServer.Attempt>of(
+      for (IoRunnable wrong :
+          List.<IoRunnable>of(
               () -> other.load(assigned, epoch), () -> server.load(assigned, epoch + 1))) {
-        assertThatThrownBy(wrong::make)
+        assertThatThrownBy(wrong::run)
             .isInstanceOfSatisfying(
                 SteleException.class,
                 e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));

@@ -57,11 +57,6 @@ final class TestServer implements AutoCloseable {
     private int servers;
   }
 
-  /** Something that may fail. */
-  interface Attempt {
-    void make() throws IOException;
-  }
-
   /** Takes what its owner is to do, for the test to have it done. */
   static final class HeldWork implements WorkerPool {
     private final List<Runnable> held = new ArrayList<>();

@@ -52,7 +52,7 @@ public final class ApplicationMasterMain {
     String host = required(environment, Environment.NM_HOST.key());
 
     FileSystem fs = settings.root().getFileSystem(conf);
-    Layout layout = new Layout(fs.makeQualified(settings.root()));
+    ApplicationLayout layout = new ApplicationLayout(fs.makeQualified(settings.root()));
     Deployment deployment =
         new Deployment(
             new Path(required(environment, Launch.ENV_ARCHIVE)),

@@ -30,7 +30,7 @@ record Deployment(Path archive, Path configuration) {
   static Deployment upload(
       List<java.nio.file.Path> jars,
       Configuration shipped,
-      Layout layout,
+      ApplicationLayout layout,
       String applicationId,
       Consumer<String> progress)
       throws IOException {

@@ -66,10 +66,10 @@ final class Launch {
     this.applicationId = applicationId;
     this.resources =
         Map.of(
-            Layout.LIB,
+            ApplicationLayout.LIB,
             resource(
                 deployment.archive(), LocalResourceType.ARCHIVE, LocalResourceVisibility.PRIVATE),
-            Layout.CONF_FILE,
+            ApplicationLayout.CONF_FILE,
             resource(
                 deployment.configuration(),
                 LocalResourceType.FILE,
@@ -94,7 +94,7 @@ final class Launch {
       Credentials tokens)
       throws IOException {
     Map<String, String> all = new HashMap<>(environment);
-    all.put(ENV_CONF, Environment.PWD.$$() + "/" + Layout.CONF_FILE);
+    all.put(ENV_CONF, Environment.PWD.$$() + "/" + ApplicationLayout.CONF_FILE);
     all.put(ENV_APPLICATION, applicationId);
     all.put(Environment.CLASSPATH.key(), classPath());
     // Hadoop's native library, where the node has it.
@@ -108,7 +108,7 @@ final class Launch {
 
   private String classPath() {
     List<String> path = new ArrayList<>();
-    path.add(Environment.PWD.$$() + "/" + Layout.LIB + "/*");
+    path.add(Environment.PWD.$$() + "/" + ApplicationLayout.LIB + "/*");
     String[] hadoop = conf.getTrimmedStrings(YarnConfiguration.YARN_APPLICATION_CLASSPATH);
     path.addAll(
         List.of(

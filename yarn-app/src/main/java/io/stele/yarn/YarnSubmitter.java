@@ -150,8 +150,9 @@ public final class YarnSubmitter implements Closeable {
     }
   }
 
-  private Layout layout() throws IOException {
-    return new Layout(settings.root().getFileSystem(conf).makeQualified(settings.root()));
+  private ApplicationLayout layout() throws IOException {
+    return new ApplicationLayout(
+        settings.root().getFileSystem(conf).makeQualified(settings.root()));
   }
 
   /** The tokens with which containers use a secure HDFS. */

@@ -91,7 +91,7 @@ final class SteleOnYarnIT {
     try (Stream<Path> files = Files.walk(cluster.yarn().getTestWorkDir().toPath().toRealPath())) {
       Path file =
           files
-              .filter(path -> path.endsWith(Path.of(container, Layout.CONF_FILE)))
+              .filter(path -> path.endsWith(Path.of(container, ApplicationLayout.CONF_FILE)))
               .findFirst()
               .orElseThrow();
       return Files.readString(file);

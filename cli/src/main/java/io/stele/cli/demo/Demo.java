@@ -65,7 +65,7 @@ final class Demo {
   private final int dataNodes;
   private final Configuration site;
   private final PrintWriter out;
-  private final Progress progress;
+  private final ProgressDisplay progress;
 
   /**
    * @param pages javadoc jars
@@ -87,7 +87,7 @@ final class Demo {
     this.dataNodes = dataNodes;
     this.site = site;
     this.out = out;
-    this.progress = new Progress(out, System.console() != null, columns(), keep ? 7 : 8);
+    this.progress = new ProgressDisplay(out, System.console() != null, columns(), keep ? 7 : 8);
   }
 
   void run() throws IOException {

@@ -39,7 +39,7 @@ record Summary(
     WebtableReport.Result report,
     int firstTablets,
     Disk disk,
-    List<Progress.Step> steps,
+    List<ProgressDisplay.Step> steps,
     OptionalLong peakBytes,
     int peakProcesses,
     Path localReport,

@@ -22,13 +22,13 @@ public final class FileChecker {
    * @param youngMax a file that nothing names is leaked if it is older than this
    */
   public static List<Violation> check(
-      List<TabletState> records,
+      List<TabletRecordView> records,
       SortedMap<String, Duration> ages,
       Set<String> inProgress,
       Duration youngMax) {
     Findings findings = new Findings("files");
     Set<String> named = new HashSet<>(inProgress);
-    for (TabletState record : records) {
+    for (TabletRecordView record : records) {
       named.addAll(record.files());
       named.addAll(record.dropped());
       for (String file : record.files()) {

@@ -27,9 +27,9 @@ public final class MissingFiles {
    * @param there the SSTables there are, listed after {@code records} were read
    * @return what was not found before
    */
-  public List<Violation> look(Collection<TabletState> records, Set<String> there) {
+  public List<Violation> look(Collection<TabletRecordView> records, Set<String> there) {
     List<Violation> violations = new ArrayList<>();
-    for (TabletState record : records) {
+    for (TabletRecordView record : records) {
       for (String file : record.files()) {
         if (missing.contains(file) && told.add(file)) {
           violations.add(
@@ -39,7 +39,7 @@ public final class MissingFiles {
         }
       }
     }
-    for (TabletState record : records) {
+    for (TabletRecordView record : records) {
       record.files().stream().filter(file -> !there.contains(file)).forEach(missing::add);
     }
     return violations;

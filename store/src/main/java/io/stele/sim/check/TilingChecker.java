@@ -22,16 +22,16 @@ public final class TilingChecker {
    * @param records all records of METADATA at one moment, or while nothing splits, in any order;
    *     tentative ones may be among them
    */
-  public static List<Violation> check(Set<TableId> tables, List<TabletState> records) {
+  public static List<Violation> check(Set<TableId> tables, List<TabletRecordView> records) {
     Findings findings = new Findings("tiling");
-    SortedMap<TableId, List<TabletState>> byTable = new TreeMap<>();
+    SortedMap<TableId, List<TabletRecordView>> byTable = new TreeMap<>();
     tables.forEach(table -> byTable.put(table, new ArrayList<>()));
     Set<TabletId> ids = new HashSet<>();
-    for (TabletState record : records) {
+    for (TabletRecordView record : records) {
       if (!ids.add(record.id())) {
         findings.add("tablet " + record.id() + " has two records");
       }
-      List<TabletState> ofTable = byTable.get(record.id().table());
+      List<TabletRecordView> ofTable = byTable.get(record.id().table());
       if (ofTable == null) {
         findings.add("tablet " + record.id() + " is of a table that is not there");
       } else {
@@ -42,14 +42,16 @@ public final class TilingChecker {
     return findings.violations();
   }
 
-  private static void checkTable(TableId table, List<TabletState> records, Findings findings) {
-    List<TabletState> fixed = records.stream().filter(record -> !record.isTentative()).toList();
-    List<TabletState> tentative = records.stream().filter(TabletState::isTentative).toList();
-    List<TabletState> counting = new ArrayList<>(fixed);
+  private static void checkTable(TableId table, List<TabletRecordView> records, Findings findings) {
+    List<TabletRecordView> fixed =
+        records.stream().filter(record -> !record.isTentative()).toList();
+    List<TabletRecordView> tentative =
+        records.stream().filter(TabletRecordView::isTentative).toList();
+    List<TabletRecordView> counting = new ArrayList<>(fixed);
     // One that counts may make another one count, below it.
     for (int i = 0; i < counting.size(); i++) {
       Bytes start = counting.get(i).rows().start();
-      for (TabletState lower : tentative) {
+      for (TabletRecordView lower : tentative) {
         if (!start.isEmpty() && lower.rows().end().equals(start) && !counting.contains(lower)) {
           counting.add(lower);
         }
@@ -62,7 +64,7 @@ public final class TilingChecker {
     }
     Bytes reached = Bytes.EMPTY;
     boolean isComplete = false;
-    for (TabletState record : counting) {
+    for (TabletRecordView record : counting) {
       Bytes start = record.rows().start();
       if (isComplete || start.compareTo(reached) < 0) {
         findings.add(text(table, record) + " holds rows that the tablets before it hold too");
@@ -79,7 +81,7 @@ public final class TilingChecker {
     }
   }
 
-  private static String text(TableId table, TabletState record) {
+  private static String text(TableId table, TabletRecordView record) {
     return "tablet " + record.id().name() + " of table " + table + " with " + record.rows();
   }
 }

@@ -9,6 +9,7 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableSchema;
+import io.stele.runtime.IoRunnable;
 import io.stele.sim.check.Action;
 import io.stele.sim.check.Call;
 import io.stele.sim.check.Result;
@@ -98,16 +99,10 @@ public final class FamiliesComeAndGo extends TableWorkload {
         () -> matched(() -> context.client().admin().alterTable(before, after), Code.REFUSED));
   }
 
-  /** A call, which may do what it likes. */
-  @FunctionalInterface
-  private interface Asked {
-    void ask() throws IOException;
-  }
-
   /** Whether a change was made; {@code unmatched} says that it could not be. */
-  private static Result matched(Asked change, Code unmatched) throws IOException {
+  private static Result matched(IoRunnable change, Code unmatched) throws IOException {
     try {
-      change.ask();
+      change.run();
       return new Result.Done();
     } catch (SteleException e) {
       if (e.code() == unmatched) {

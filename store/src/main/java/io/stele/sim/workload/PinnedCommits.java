@@ -16,6 +16,7 @@ import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.record.FileRef;
 import io.stele.record.JobChange;
+import io.stele.runtime.IoRunnable;
 import io.stele.sim.check.Action;
 import io.stele.sim.check.Call;
 import io.stele.sim.check.CallChecker;
@@ -178,11 +179,7 @@ public final class PinnedCommits extends TableWorkload {
       return read;
     }
 
-    private interface Step {
-      void run() throws IOException;
-    }
-
-    private static String done(Step step) throws IOException {
+    private static String done(IoRunnable step) throws IOException {
       step.run();
       return "done";
     }

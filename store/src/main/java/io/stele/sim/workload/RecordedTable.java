@@ -17,6 +17,7 @@ import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
+import io.stele.runtime.IoCallable;
 import io.stele.sim.check.Action;
 import io.stele.sim.check.CallOutcome;
 import io.stele.sim.check.History;
@@ -52,12 +53,6 @@ final class RecordedTable {
   private final WorkloadContext context;
   private final int client;
   private final Table table;
-
-  /** A call of the client library. */
-  @FunctionalInterface
-  interface Attempt {
-    Result run() throws IOException;
-  }
 
   private RecordedTable(WorkloadContext context, int client, Table table) {
     this.context = context;
@@ -144,13 +139,13 @@ final class RecordedTable {
   }
 
   private static CallOutcome record(
-      WorkloadContext context, int client, Action action, Attempt attempt)
+      WorkloadContext context, int client, Action action, IoCallable<Result> attempt)
       throws InterruptedException {
     int number = context.history().begin(client, action, context.nanoTime());
     CallOutcome outcome;
     Optional<IOException> failed = Optional.empty();
     try {
-      outcome = new CallOutcome.Answered(attempt.run());
+      outcome = new CallOutcome.Answered(attempt.call());
     } catch (SteleException e) {
       outcome = outcome(e);
     } catch (IOException e) {
@@ -182,14 +177,8 @@ final class RecordedTable {
     }
   }
 
-  /** A call of the client library that is not recorded as one of the table. */
-  @FunctionalInterface
-  interface Unrecorded<T> {
-    T call() throws IOException;
-  }
-
   /** What a call returns, unless it fails as calls may. */
-  static <T> Optional<T> ofCall(Unrecorded<T> work) throws InterruptedException {
+  static <T> Optional<T> ofCall(IoCallable<T> work) throws InterruptedException {
     try {
       return Optional.of(work.call());
     } catch (SteleException e) {
@@ -206,7 +195,7 @@ final class RecordedTable {
   }
 
   /** Makes a call and records it as {@code action}. */
-  CallOutcome call(Action action, Attempt attempt) throws InterruptedException {
+  CallOutcome call(Action action, IoCallable<Result> attempt) throws InterruptedException {
     return record(context, client, action, attempt);
   }
 

@@ -9,6 +9,8 @@ import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableSchema;
+import io.stele.runtime.IoCallable;
+import io.stele.runtime.IoRunnable;
 import io.stele.sim.check.Action;
 import io.stele.sim.check.Call;
 import io.stele.sim.check.CallChecker;
@@ -240,7 +242,8 @@ public final class TablesComeAndGo implements Workload {
     return outcome;
   }
 
-  private static CallOutcome ifThere(WorkloadContext context, int client, String what, Asked call)
+  private static CallOutcome ifThere(
+      WorkloadContext context, int client, String what, IoRunnable call)
       throws InterruptedException {
     return record(
         context,
@@ -252,16 +255,10 @@ public final class TablesComeAndGo implements Workload {
         });
   }
 
-  /** A call, which may do what it likes. */
-  @FunctionalInterface
-  private interface Asked {
-    void ask() throws IOException;
-  }
-
   /** Whether a change was made; {@code unmatched} are the codes that say that it could not be. */
-  private static Result matched(Asked change, Code... unmatched) throws IOException {
+  private static Result matched(IoRunnable change, Code... unmatched) throws IOException {
     try {
-      change.ask();
+      change.run();
       return new Result.Matched(true);
     } catch (SteleException e) {
       if (List.of(unmatched).contains(e.code())) {
@@ -272,12 +269,12 @@ public final class TablesComeAndGo implements Workload {
   }
 
   private static CallOutcome record(
-      WorkloadContext context, int client, Action action, RecordedTable.Attempt attempt)
+      WorkloadContext context, int client, Action action, IoCallable<Result> attempt)
       throws InterruptedException {
     int call = context.history().begin(client, action, context.nanoTime());
     CallOutcome outcome;
     try {
-      outcome = new CallOutcome.Answered(attempt.run());
+      outcome = new CallOutcome.Answered(attempt.call());
     } catch (SteleException e) {
       outcome = RecordedTable.outcome(e);
     } catch (IOException e) {

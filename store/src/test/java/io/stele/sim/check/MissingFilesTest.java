@@ -36,7 +36,7 @@ class MissingFilesTest {
     assertThat(missing.look(naming("a"), Set.of())).hasSize(1);
   }
 
-  private static List<TabletState> naming(String... files) {
-    return List.of(new TabletState(TABLET, RowRange.ALL, false, Set.of(files), Set.of()));
+  private static List<TabletRecordView> naming(String... files) {
+    return List.of(new TabletRecordView(TABLET, RowRange.ALL, false, Set.of(files), Set.of()));
   }
 }

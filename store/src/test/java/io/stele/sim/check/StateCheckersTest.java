@@ -20,15 +20,15 @@ class StateCheckersTest {
     return new TabletId(TABLE, String.format("%016x", number));
   }
 
-  private static TabletState tablet(int number, String start, String end) {
-    return new TabletState(id(number), RowRange.of(start, end), false, Set.of(), Set.of());
+  private static TabletRecordView tablet(int number, String start, String end) {
+    return new TabletRecordView(id(number), RowRange.of(start, end), false, Set.of(), Set.of());
   }
 
-  private static TabletState tentative(int number, String start, String end) {
-    return new TabletState(id(number), RowRange.of(start, end), true, Set.of(), Set.of());
+  private static TabletRecordView tentative(int number, String start, String end) {
+    return new TabletRecordView(id(number), RowRange.of(start, end), true, Set.of(), Set.of());
   }
 
-  private static List<String> tiling(TabletState... tablets) {
+  private static List<String> tiling(TabletRecordView... tablets) {
     return texts(TilingChecker.check(Set.of(TABLE), List.of(tablets)));
   }
 
@@ -77,8 +77,9 @@ class StateCheckersTest {
 
   @Test
   void missingAndLeakedFilesAreFound() {
-    TabletState tablet =
-        new TabletState(id(1), RowRange.ALL, false, Set.of("a.sst", "b.sst"), Set.of("gone.sst"));
+    TabletRecordView tablet =
+        new TabletRecordView(
+            id(1), RowRange.ALL, false, Set.of("a.sst", "b.sst"), Set.of("gone.sst"));
     TreeMap<String, Duration> ages = new TreeMap<>();
     ages.put("a.sst", Duration.ofHours(1));
     ages.put("b.sst", Duration.ofHours(1));

@@ -15,7 +15,7 @@ import java.util.Locale;
  *
  * <p>Safe for use by several threads.
  */
-final class Progress {
+final class ProgressDisplay {
   private static final int BAR_CHARS = 24;
   private static final int TITLE_CHARS = 26;
   private static final Duration QUIET_MAX = Duration.ofSeconds(10);
@@ -56,7 +56,7 @@ final class Progress {
    * @param width the terminal's, in characters
    * @param steps how many there will be
    */
-  Progress(PrintWriter out, boolean terminal, int width, int steps) {
+  ProgressDisplay(PrintWriter out, boolean terminal, int width, int steps) {
     this.out = out;
     this.terminal = terminal;
     this.width = width;

@@ -13,7 +13,7 @@ import org.apache.hadoop.fs.Path;
  *
  * @param root the root, absolute
  */
-record Layout(Path root) {
+record ApplicationLayout(Path root) {
   /** The configuration's name in each container's directory. */
   static final String CONF_FILE = "stele-cluster.xml";
 

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A server on the host "host", with files on HDFS of three DataNodes, each on its own host. */
 @Timeout(300)
-class BlockHostsIT {
+class TabletLocalityIT {
   private static final int BLOCK_BYTES = 1 << 20;
 
   @TempDir static File scratch;
@@ -89,15 +89,15 @@ class BlockHostsIT {
       }
       copy(server, here.record().files().get(0), 0, 2);
       copy(server, away.record().files().get(0), 1);
-      BlockHosts hosts = new BlockHosts(server.context, fs, LAYOUT);
-      hosts.ask();
-      hosts.ask();
-      assertThat(hosts.of(here))
+      TabletLocality locality = new TabletLocality(server.context, fs, LAYOUT);
+      locality.ask();
+      locality.ask();
+      assertThat(locality.of(here))
           .containsExactly(new HostShare("host", 100), new HostShare("third", 100));
-      assertThat(hosts.of(away)).containsExactly(new HostShare("second", 100));
-      assertThat(hosts.localPercent(List.of(here))).contains(100);
-      assertThat(hosts.localPercent(List.of(away))).contains(0);
-      assertThat(hosts.localPercent(List.of(here, away))).contains(50);
+      assertThat(locality.of(away)).containsExactly(new HostShare("second", 100));
+      assertThat(locality.localPercent(List.of(here))).contains(100);
+      assertThat(locality.localPercent(List.of(away))).contains(0);
+      assertThat(locality.localPercent(List.of(here, away))).contains(50);
     }
   }
 }

@@ -34,8 +34,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>{@link #run} is for one thread; the rest is safe for use by any number of threads.
  */
-final class BlockHosts {
-  private static final Logger LOG = LoggerFactory.getLogger(BlockHosts.class);
+final class TabletLocality {
+  private static final Logger LOG = LoggerFactory.getLogger(TabletLocality.class);
   private static final Duration ASK_EVERY = Duration.ofSeconds(1);
   private static final Duration AGAIN_AFTER = Duration.ofHours(6);
   private static final int HOSTS_OF_FILE_MAX = 8;
@@ -59,7 +59,7 @@ final class BlockHosts {
    */
   private record FileHosts(Map<String, Long> bytes, long length, long askedNanos) {}
 
-  BlockHosts(ServerContext server, FileSystem fs, Layout layout) {
+  TabletLocality(ServerContext server, FileSystem fs, Layout layout) {
     this.runtime = server.runtime();
     this.life = server.life();
     this.tablets = server.tablets();

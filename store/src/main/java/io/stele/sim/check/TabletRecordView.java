@@ -18,16 +18,16 @@ import java.util.stream.Collectors;
  * @param files paths of the SSTables it needs, relative to the root directory
  * @param dropped paths of the SSTables it once needed, which may or may not be deleted by now
  */
-public record TabletState(
+public record TabletRecordView(
     TabletId id, RowRange rows, boolean isTentative, Set<String> files, Set<String> dropped) {
-  public TabletState {
+  public TabletRecordView {
     files = Collections.unmodifiableSet(new TreeSet<>(files));
     dropped = Collections.unmodifiableSet(new TreeSet<>(dropped));
   }
 
   /** What {@code record} says. */
-  public static TabletState of(TabletRecord record) {
-    return new TabletState(
+  public static TabletRecordView of(TabletRecord record) {
+    return new TabletRecordView(
         record.id(),
         record.extent(),
         record.tentative().isPresent(),

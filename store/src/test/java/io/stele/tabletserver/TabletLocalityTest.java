@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Where the bytes of a server's tablets lie, as the server, on the host "host", finds it out. */
 @Timeout(120)
-class BlockHostsTest {
+class TabletLocalityTest {
   private static final TableSchema SCHEMA = TableSchema.of("t", "f");
   private static final String MEGABYTE = "x".repeat(1 << 20);
 
@@ -83,20 +83,20 @@ class BlockHostsTest {
       HostedTablet hosted = server.takeNew(SCHEMA);
       addFile(hosted, "a", MEGABYTE + MEGABYTE + MEGABYTE);
       addFile(hosted, "b", MEGABYTE);
-      BlockHosts hosts = new BlockHosts(server.context, fs, server.layout);
-      assertThat(hosts.of(hosted)).isEmpty();
-      assertThat(hosts.localPercent(List.of(hosted))).isEmpty();
+      TabletLocality locality = new TabletLocality(server.context, fs, server.layout);
+      assertThat(locality.of(hosted)).isEmpty();
+      assertThat(locality.localPercent(List.of(hosted))).isEmpty();
 
       // The larger file first: two of its three blocks are on this host.
       fs.blocks.put(1, new String[][] {{"Host", "b"}, {"HOST", "c"}, {"c", "d"}});
       fs.blocks.put(2, new String[][] {{"c", "c"}});
-      hosts.ask();
-      assertThat(hosts.localPercent(List.of(hosted))).contains(66);
-      hosts.ask();
+      locality.ask();
+      assertThat(locality.localPercent(List.of(hosted))).contains(66);
+      locality.ask();
       assertThat(fs.asked).hasSize(2).doesNotHaveDuplicates();
-      assertThat(hosts.of(hosted)).extracting(HostShare::host).containsExactly("c", "host", "b");
-      assertThat(hosts.of(hosted).get(0).percent()).isBetween(70, 80);
-      assertThat(hosts.localPercent(List.of(hosted)).orElseThrow()).isBetween(45, 52);
+      assertThat(locality.of(hosted)).extracting(HostShare::host).containsExactly("c", "host", "b");
+      assertThat(locality.of(hosted).get(0).percent()).isBetween(70, 80);
+      assertThat(locality.localPercent(List.of(hosted)).orElseThrow()).isBetween(45, 52);
     }
   }
 
@@ -108,18 +108,18 @@ class BlockHostsTest {
       fs.blocks.put(2, new String[][] {{"other"}});
       HostedTablet hosted = server.takeNew(SCHEMA);
       addFile(hosted, "a", "value");
-      BlockHosts hosts = new BlockHosts(server.context, fs, server.layout);
+      TabletLocality locality = new TabletLocality(server.context, fs, server.layout);
       for (int i = 0; i < 10; i++) {
-        hosts.ask();
+        locality.ask();
       }
       assertThat(fs.asked).hasSize(1);
-      assertThat(hosts.of(hosted)).containsExactly(new HostShare("host", 100));
+      assertThat(locality.of(hosted)).containsExactly(new HostShare("host", 100));
       aheadNanos.addAndGet(Duration.ofDays(1).toNanos());
       for (int i = 0; i < 10; i++) {
-        hosts.ask();
+        locality.ask();
       }
       assertThat(fs.asked).hasSize(2);
-      assertThat(hosts.of(hosted)).containsExactly(new HostShare("other", 100));
+      assertThat(locality.of(hosted)).containsExactly(new HostShare("other", 100));
     }
   }
 
@@ -133,17 +133,17 @@ class BlockHostsTest {
       addFile(hosted, "a", MEGABYTE);
       HostedTablet other = server.takeNew(TableSchema.of("u", "f"));
       addFile(other, "a", "value");
-      BlockHosts hosts = new BlockHosts(server.context, fs, server.layout);
+      TabletLocality locality = new TabletLocality(server.context, fs, server.layout);
       fs.away = true;
-      hosts.ask();
-      hosts.ask();
+      locality.ask();
+      locality.ask();
       fs.away = false;
-      hosts.ask();
-      hosts.ask();
-      hosts.ask();
+      locality.ask();
+      locality.ask();
+      locality.ask();
       assertThat(fs.asked).hasSize(4);
-      assertThat(hosts.localPercent(List.of(hosted))).isEmpty();
-      assertThat(hosts.localPercent(List.of(other))).contains(100);
+      assertThat(locality.localPercent(List.of(hosted))).isEmpty();
+      assertThat(locality.localPercent(List.of(other))).contains(100);
     }
   }
 
