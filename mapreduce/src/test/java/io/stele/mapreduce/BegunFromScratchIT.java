@@ -52,7 +52,8 @@ class BegunFromScratchIT {
     @Override
     protected void map(Bytes key, Row row, Context context)
         throws IOException, InterruptedException {
-      context.write(key, Mutation.of(key).put("f", "copy", row.value("f", "n").orElseThrow()));
+      context.write(
+          key, Mutation.of(key).put("f", Bytes.of("copy"), row.value("f", "n").orElseThrow()));
     }
   }
 
