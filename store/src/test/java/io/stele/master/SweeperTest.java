@@ -111,7 +111,7 @@ class SweeperTest {
     run(
         () -> {
           String unlisted = Layout.file(tablet.id(), 1, 1);
-          put(List.of(), Map.of(unlisted, master.process.wallClock().millis()));
+          put(List.of(file(1, 2)), Map.of(unlisted, master.process.wallClock().millis()));
           later();
           assertThat(master.records.readAll(table).get(0).dropped()).containsKey(unlisted);
           create(unlisted);
