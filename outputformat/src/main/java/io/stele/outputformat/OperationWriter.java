@@ -46,7 +46,8 @@ final class OperationWriter<K> extends RecordWriter<K, RowOperation> {
     try {
       hasCommitted = SubmittedOutput.hasCommittedBefore(stele.jobs(), context.getConfiguration());
       if (hasCommitted) {
-        LOG.info("Job {} has committed: what this attempt writes again is discarded", job);
+        LOG.info(
+            "Job {} has committed: what this attempt writes again is discarded", job.orElse(""));
       } else {
         openTables(context, job);
       }

@@ -249,7 +249,7 @@ public final class JobOutput {
         "job "
             + job
             + " is over: it was ended, or not renewed in time, and then nothing of it is visible;"
-            + " or it has committed long ago");
+            + " or it has committed and was forgotten since");
   }
 
   /** Says that the job is over if that is why its directory is closed to its user. */

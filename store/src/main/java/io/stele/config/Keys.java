@@ -234,7 +234,7 @@ public final class Keys {
           "10m",
           ofMillis(0),
           ofDays(7),
-          "An SSTable is deleted no sooner than this after its tablet dropped it. No read may take longer.");
+          "An SSTable is deleted no sooner than this after the master has first seen that no tablet needs it. No read may take longer.");
 
   public static final Key<Duration> MERGE_AFTER =
       Key.time(

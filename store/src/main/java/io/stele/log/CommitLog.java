@@ -295,7 +295,7 @@ public final class CommitLog implements AutoCloseable {
     boolean deleted = true;
     for (int i = 0; i < DELETED_BY_WRITER_MAX && deleted && ledger.unneeded().isPresent(); i++) {
       if (!deleting.tryLock()) {
-        return; // Whoever has it looks again.
+        return; // Whoever has it looks again, or leaves it to the next call, as this does.
       }
       try {
         deleted = deleteNext();

@@ -104,6 +104,11 @@ final class JobDirectories {
     }
   }
 
+  /** Whether a job has a directory, and so may have files that wait for its commit. */
+  boolean has(String job) throws IOException {
+    return fs.exists(directory(job));
+  }
+
   private static List<Principal> commonReaders(List<TableSchema> schemas) {
     List<Principal> common =
         new ArrayList<>(schemas.isEmpty() ? List.of() : schemas.get(0).readers());
@@ -118,7 +123,9 @@ final class JobDirectories {
     }
     if (state == JobNodes.State.GONE) {
       throw SteleException.notFound(
-          "job " + job + " is over: it was ended, or not renewed in time, or committed long ago");
+          "job "
+              + job
+              + " is over: it was ended, or not renewed in time, or has committed and was forgotten since");
     }
   }
 

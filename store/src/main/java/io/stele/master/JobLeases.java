@@ -48,7 +48,7 @@ final class JobLeases implements Runnable {
   private final Map<String, Pinned> pinning = new HashMap<>(); // The looking thread's, by job.
   private final Map<String, Long> renewedNanos = new ConcurrentSkipListMap<>();
   private final CommitTurns turns;
-  private volatile Map<String, JobNodes.Job> committedLongAgo = Map.of();
+  private volatile Map<String, JobNodes.Job> forgettable = Map.of();
 
   /** A job as it was at the last look, and for how long it has been unchanged. */
   private record Watched(JobNodes.Job job, long lookedNanos, Duration unchanged) {}
@@ -100,7 +100,7 @@ final class JobLeases implements Runnable {
     String how =
         jobs.state(job) == JobNodes.State.COMMITTED
             ? " has committed"
-            : " is over: it was ended, or not renewed in time, or committed long ago";
+            : " is over: it was ended, or not renewed in time, or has committed and was forgotten since";
     return SteleException.notFound("job " + job + how);
   }
 
@@ -178,7 +178,9 @@ final class JobLeases implements Runnable {
     turns.isOver(job);
     if (!committed) {
       throw SteleException.notFound(
-          "job " + job + " is over: it was ended, or not renewed in time, or committed long ago");
+          "job "
+              + job
+              + " is over: it was ended, or not renewed in time, or has committed and was forgotten since");
     }
     renewedNanos.remove(job);
     LOG.info("Job {} has committed", job);
@@ -189,8 +191,8 @@ final class JobLeases implements Runnable {
    * that nobody will ask again how they ended. As this master saw them at its last look; by name,
    * ascending.
    */
-  Map<String, JobNodes.Job> committedLongAgo() {
-    return committedLongAgo;
+  Map<String, JobNodes.Job> forgettable() {
+    return forgettable;
   }
 
   /** Ends a job, if it is not over. */
@@ -242,7 +244,7 @@ final class JobLeases implements Runnable {
         LOG.warn("Cannot look after job {} now; will retry: {}", name, e.toString());
       }
     }
-    committedLongAgo = old;
+    forgettable = old;
   }
 
   private void look(String name, Map<String, JobNodes.Job> old) throws IOException {

@@ -20,7 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Forgets jobs that committed long ago, and deletes unneeded files of jobs.
+ * Forgets jobs that have committed and about which nobody asks any more, and deletes unneeded files
+ * of jobs.
  *
  * <p>The node of a committed job is removed when no record names files that wait for it. None will
  * again, because files are registered only for jobs that have not committed. A tablet never takes a
@@ -73,7 +74,7 @@ final class JobSweep {
         Sweeper.notAllowed(directory.getPath(), e);
       }
     }
-    Map<String, JobNodes.Job> committed = leases.committedLongAgo();
+    Map<String, JobNodes.Job> committed = leases.forgettable();
     if (files.isEmpty() && committed.isEmpty()) {
       return 0;
     }
@@ -84,7 +85,9 @@ final class JobSweep {
     Set<String> awaited = mark.get().awaitedJobs();
     for (Map.Entry<String, JobNodes.Job> one : committed.entrySet()) {
       if (!awaited.contains(one.getKey()) && jobs.remove(one.getKey(), one.getValue())) {
-        LOG.info("Job {} is forgotten: it has committed long ago", one.getKey());
+        LOG.info(
+            "Job {} is forgotten: it has committed, and nobody asks about it any more",
+            one.getKey());
       }
     }
     int deleted = 0;

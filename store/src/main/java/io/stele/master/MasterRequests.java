@@ -478,6 +478,10 @@ final class MasterRequests implements MasterProtocol {
     return serve(
         () -> {
           if (request.getFinished()) {
+            if (directories.has(request.getJob())) {
+              throw SteleException.refused(
+                  "job " + request.getJob() + " writes files: commit or end it");
+            }
             jobs.finish(request.getJob());
           } else {
             jobs.end(request.getJob());

@@ -11,6 +11,7 @@ import io.stele.metadata.TabletRecords;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.record.PendingFile;
+import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -57,17 +58,14 @@ final class Sweeper {
   private final Schemas schemas;
   private final FileSystem fs;
   private final Layout layout;
-  private final Duration grace;
-  private final ProcessRuntime runtime;
   private final Lock sweeping;
 
   /** The files that tablets had dropped when the last mark was read. */
   @GuardedBy("sweeping")
   private Set<String> droppedBefore = Set.of();
 
-  /** Since when this has seen files that no record needs, of those it saw at its last sweep. */
   @GuardedBy("sweeping")
-  private Map<String, Long> unneededSince = Map.of();
+  private final GracePeriod grace;
 
   Sweeper(
       ProcessRuntime runtime,
@@ -80,8 +78,7 @@ final class Sweeper {
     this.schemas = schemas;
     this.fs = fs;
     this.layout = layout;
-    this.grace = grace;
-    this.runtime = runtime;
+    this.grace = new GracePeriod(runtime, grace);
     this.sweeping = runtime.newLock();
   }
 
@@ -115,30 +112,59 @@ final class Sweeper {
       return 0;
     }
     Set<String> needed = mark.get().neededFiles();
+    Set<String> deletable = deletable(mark.get().droppedFiles(), needed);
+    grace.beginSweep(needed);
     int deleted = 0;
-    Set<String> droppedNow = mark.get().droppedFiles();
-    Map<String, Long> unneededNow = new HashMap<>();
+    boolean complete = true;
     boolean lost = false;
     for (Map.Entry<TableId, List<FileStatus>> one : files.entrySet()) {
-      List<TabletRecord> marked = mark.get().tables().get(one.getKey());
-      if (marked != null) {
-        deleted += sweep(marked, one.getValue(), needed, unneededNow);
-      } else if (!mark.get().dropping().contains(one.getKey())) {
-        if (records.readAll(one.getKey()).isEmpty()) {
-          deleted += sweepDropped(one.getKey(), one.getValue(), needed);
-        } else {
-          LOG.error(
-              "Table {} has tablets but no node in the lock service: its files and all logs are kept",
-              one.getKey());
-          lost = true;
+      TableId table = one.getKey();
+      List<TabletRecord> marked = mark.get().tables().get(table);
+      if (marked == null && mark.get().dropping().contains(table)) {
+        continue;
+      }
+      if (marked == null && !records.readAll(table).isEmpty()) {
+        LOG.error(
+            "Table {} has tablets but no node in the lock service: its files and all logs are kept",
+            table);
+        lost = true;
+        continue;
+      }
+      try {
+        deleted +=
+            marked == null
+                ? sweepDropped(table, one.getValue(), needed)
+                : sweep(marked, one.getValue(), needed, deletable);
+      } catch (IOException e) {
+        if (Futures.isInterruption(e)) {
+          throw e;
         }
+        LOG.warn("Table {} cannot be swept now; will retry", table, e);
+        complete = false;
       }
     }
-    droppedBefore = droppedNow;
-    unneededSince = unneededNow;
+    if (complete) {
+      grace.endSweep();
+    }
     return mark.get().dropping().isEmpty() && !lost
         ? deleted + sweepLogs(fencedLogs, mark.get().neededLogs())
         : deleted;
+  }
+
+  /**
+   * The dropped files that no tablet needs, for sure. A job's file comes to several tablets: while
+   * the mark was read, it may have come to a tablet read earlier, and a tablet read later may have
+   * dropped it. This cannot be so if a tablet had dropped it at the previous mark: by then all of
+   * its tablets had it.
+   */
+  @GuardedBy("sweeping")
+  private Set<String> deletable(Set<String> dropped, Set<String> needed) {
+    Set<String> before = droppedBefore;
+    Set<String> sure = new HashSet<>(dropped);
+    sure.removeIf(file -> PendingFile.isOfJob(file) && !before.contains(file));
+    sure.removeAll(needed);
+    droppedBefore = dropped;
+    return sure;
   }
 
   /**
@@ -188,14 +214,11 @@ final class Sweeper {
   /**
    * Sweeps a table.
    *
-   * @param unneeded to which the files are added that no record needs, and since when
+   * @param deletable the dropped files of all tables that no tablet needs
    */
   @GuardedBy("sweeping")
   private int sweep(
-      List<TabletRecord> mark,
-      List<FileStatus> files,
-      Set<String> needed,
-      Map<String, Long> unneeded)
+      List<TabletRecord> mark, List<FileStatus> files, Set<String> needed, Set<String> deletable)
       throws IOException {
     Set<String> dropped = new TreeSet<>();
     Map<String, TabletRecord> tablets = new HashMap<>();
@@ -206,7 +229,7 @@ final class Sweeper {
     int deleted = 0;
     Set<String> gone = new HashSet<>();
     for (String file : dropped) {
-      if (!needed.contains(file) && isOverdue(file, unneeded) && isSafe(file)) {
+      if (deletable.contains(file) && grace.hasPassed(file)) {
         try {
           // Deleted whether it was listed or not: it may have been created after the listing.
           deleted += delete(layout.resolve(file)) ? 1 : 0;
@@ -218,10 +241,10 @@ final class Sweeper {
     }
     for (FileStatus file : files) {
       String path = relative(file.getPath());
-      boolean named = needed.contains(path) || dropped.contains(path);
-      if (!named
+      boolean unnamed = !needed.contains(path) && !dropped.contains(path);
+      if (unnamed
           && isOrphan(file.getPath(), tablets)
-          && isOverdue(path, unneeded)
+          && grace.hasPassed(path)
           && delete(file.getPath())) {
         deleted++;
       }
@@ -233,26 +256,6 @@ final class Sweeper {
       }
     }
     return deleted;
-  }
-
-  /** Whether this has seen for the grace period that no record needs the file. */
-  @GuardedBy("sweeping")
-  private boolean isOverdue(String path, Map<String, Long> unneeded) {
-    long now = runtime.nanoTime();
-    long since = unneededSince.getOrDefault(path, now);
-    unneeded.put(path, since);
-    return now - since >= grace.toNanos();
-  }
-
-  /**
-   * Whether the mark is sure to name the file if any tablet needs it. A job's file comes to several
-   * tablets: while the mark was read, it may have come to a tablet read earlier, and a tablet read
-   * later may have dropped it. This cannot be so if a tablet had dropped it at the previous mark:
-   * by then all of its tablets had it.
-   */
-  @GuardedBy("sweeping")
-  private boolean isSafe(String path) {
-    return !PendingFile.isOfJob(path) || droppedBefore.contains(path);
   }
 
   private boolean delete(Path file) throws IOException {

@@ -21,8 +21,13 @@ import java.util.Optional;
  * <p>Safe for use by any number of threads.
  */
 public final class Operations {
-  /** Operations that begin so soon after each other have the same age. */
+  /** Operations that begin so soon after each other have the same age, at least and at most. */
   private static final Duration SAME_AGE = Duration.ofMillis(10);
+
+  private static final Duration SAME_AGE_MAX = Duration.ofSeconds(10);
+
+  /** The older the oldest operation, the fewer begins are noted while it is under way. */
+  private static final int SAME_AGE_PART = 64;
 
   private final OperationId first;
   private final Optional<String> job;
@@ -90,9 +95,15 @@ public final class Operations {
   @GuardedBy("this")
   private void noteBegin(long number) {
     Begun now = now(number);
-    if (begun.isEmpty() || now.since(begun.getLast()).compareTo(SAME_AGE) > 0) {
+    if (begun.isEmpty() || now.since(begun.getLast()).compareTo(sameAge(now)) > 0) {
       begun.add(now);
     }
+  }
+
+  @GuardedBy("this")
+  private Duration sameAge(Begun now) {
+    Duration part = now.since(begun.getFirst()).dividedBy(SAME_AGE_PART);
+    return Durations.max(SAME_AGE, Durations.min(part, SAME_AGE_MAX));
   }
 
   private Begun now(long number) {

@@ -83,7 +83,7 @@ final class TableRecordRows implements RecordRows {
         CompletableFuture.anyOf(answer.handle((value, failure) -> Boolean.TRUE), end);
     try {
       while (!runtime.await(either, SAID_EVERY)) {
-        LOG.warn("Still {}: no answer settles it yet; will retry", what);
+        LOG.warn("Still {}: no answer yet", what);
       }
     } catch (InterruptedException e) {
       throw Futures.interrupted(e, what);

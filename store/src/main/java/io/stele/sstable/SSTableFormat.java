@@ -57,11 +57,11 @@ final class SSTableFormat {
   static final int BLOCK_OVERHEAD_BYTES = BLOCK_HEADER_BYTES + CRC_BYTES;
 
   /**
-   * More bytes than any data, index or Bloom filter block has of contents: the largest is four
-   * times 16 MiB of a column's versions, beside a single cell. A block whose own header, not
-   * checked yet, says more is damaged: memory is not taken for it.
+   * More bytes than any block has of contents: the largest has a single cell, whose value has at
+   * most what {@code stele.value.bytes.max} may be, 1 GiB. A block whose own header, not checked
+   * yet, says more is damaged: memory is not taken for it.
    */
-  static final int CONTENTS_BYTES_MAX = 256 << 20;
+  static final int CONTENTS_BYTES_MAX = (1 << 30) + (64 << 20);
 
   /** What is read to open a file: holds footer, properties and roots of all but unusual files. */
   static final int TAIL_BYTES = 64 << 10;

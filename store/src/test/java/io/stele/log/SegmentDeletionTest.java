@@ -26,6 +26,14 @@ class SegmentDeletionTest extends LogTestCase {
     log.append(record(TABLET, sequence, 10)).get();
   }
 
+  /** A log for which no flush is slow unless the test's clock says so. */
+  private CommitLog open(SlowDisk.Clock clock) throws Exception {
+    LogLocation location = new LogLocation(fs, DIRECTORY, SERVER, TabletKind.USER);
+    CommitLog log = CommitLog.open(clock, location, OPTIONS, failure::complete);
+    log.awaitStandby();
+    return log;
+  }
+
   /** Ends the segment being written, and returns when the one after the standby is there. */
   private void roll(CommitLog log, int written) {
     log.roll();
@@ -53,7 +61,7 @@ class SegmentDeletionTest extends LogTestCase {
   @Test
   void aStandbyIsCreatedWhileAnotherThreadDeletes() throws Exception {
     Hang deleting = inject(Hang.of(Operation.DELETE, "user-1.log"));
-    try (CommitLog log = open(OPTIONS)) {
+    try (CommitLog log = open(new SlowDisk.Clock())) {
       append(log, 1);
       roll(log, 1);
       append(log, 2);
@@ -80,7 +88,7 @@ class SegmentDeletionTest extends LogTestCase {
                 operation == Operation.DELETE && failing.get()
                     ? Optional.of(new FaultInjector.Effect.Fail())
                     : Optional.empty());
-    try (CommitLog log = open(OPTIONS)) {
+    try (CommitLog log = open(new SlowDisk.Clock())) {
       for (int i = 1; i <= 8; i++) {
         append(log, i);
         log.release(TABLET, i);
@@ -99,9 +107,7 @@ class SegmentDeletionTest extends LogTestCase {
   void closingDoesNotWaitForADeletionThatHangs() throws Exception {
     SlowDisk.Clock clock = new SlowDisk.Clock();
     Hang deleting = inject(Hang.interruptible(Operation.DELETE, "user-1.log"));
-    LogLocation location = new LogLocation(fs, DIRECTORY, SERVER, TabletKind.USER);
-    CommitLog log = CommitLog.open(clock, location, OPTIONS, failure::complete);
-    log.awaitStandby();
+    CommitLog log = open(clock);
     append(log, 1);
     log.release(TABLET, 1);
     log.roll();

@@ -149,12 +149,12 @@ class JobLeasesTest {
           leases.commit(alone);
           leases.finish(job);
           lookFor(leases, Duration.ofSeconds(15));
-          assertThat(leases.committedLongAgo()).isEmpty();
+          assertThat(leases.forgettable()).isEmpty();
           lookFor(leases, Duration.ofSeconds(15));
-          assertThat(leases.committedLongAgo()).containsOnlyKeys(alone);
+          assertThat(leases.forgettable()).containsOnlyKeys(alone);
           yarn.state = Applications.State.ENDED;
           lookFor(leases, Duration.ofSeconds(12));
-          assertThat(leases.committedLongAgo()).containsOnlyKeys(alone, job);
+          assertThat(leases.forgettable()).containsOnlyKeys(alone, job);
         });
   }
 

@@ -80,7 +80,10 @@ class SweeperTest {
         () -> {
           String dropped = file(1, 1);
           put(List.of(), Map.of(dropped, 0L)); // By the clock of another machine.
-          later();
+          assertThat(sweeper.sweep()).isZero();
+          master.sleep(GRACE.minusNanos(1));
+          assertThat(sweeper.sweep()).isZero();
+          master.sleep(Duration.ofNanos(1));
           assertThat(sweeper.sweep()).isEqualTo(1);
           assertThat(exists(dropped)).isFalse();
           assertThat(master.records.readAll(table).get(0).dropped()).isEmpty();
@@ -211,6 +214,10 @@ class SweeperTest {
           later();
           assertThat(sweeper.sweep()).isZero();
           assertThat(exists(shared)).isTrue();
+          putFiles(clone, List.of());
+          later();
+          putFiles(clone, List.of(shared)); // Its grace begins anew.
+          assertThat(sweeper.sweep()).isZero();
           putFiles(clone, List.of());
           later();
           assertThat(sweeper.sweep()).isEqualTo(1);

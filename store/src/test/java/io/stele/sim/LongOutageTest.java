@@ -44,10 +44,10 @@ class LongOutageTest {
   }
 
   @Test
-  void aChangeOfMetadataThatIsInDoubtForAnHourEndsNoServer() throws Exception {
+  void aChangeOfMetadataThatIsInDoubtForHoursEndsNoServer() throws Exception {
     Outage outage = new Outage(0, false);
     outage.settings.set(Keys.LOG_AGE_MAX.name(), "30s"); // A minor compaction is due meanwhile.
-    outage.run(outage::hour);
+    outage.run(outage::hours);
   }
 
   private static final class Outage {
@@ -123,11 +123,11 @@ class LongOutageTest {
       return table;
     }
 
-    private void hour() throws Exception {
+    private void hours() throws Exception {
       Table table = begin();
       List<SimulatedProcess> before = members();
       cluster.ensemble().setDown(true);
-      process.sleep(Duration.ofHours(1));
+      process.sleep(Duration.ofHours(2));
       assertThat(members()).isEqualTo(before);
       cluster.ensemble().setDown(false);
       until(BACK_MAX, () -> put(table, "after"));
