@@ -61,7 +61,7 @@ class BegunFromScratchIT {
   static void start() throws Exception {
     hdfs = new HdfsCluster(scratch.toFile());
     client = hdfs.stele().client();
-    client.admin().createTable(TableSchema.of(SOURCE, "f"));
+    client.admin().createTable(TableSchema.of(SOURCE, "f").withBlockBytes(1 << 10));
     try (BatchWriter writer = client.table(SOURCE).batchWriter()) {
       for (int i = 0; i < ROWS; i++) {
         writer.add(Mutation.of(row(i)).put("f", "n", Integer.toString(i)));
@@ -87,7 +87,7 @@ class BegunFromScratchIT {
   private static Job copy(String mode, Output output, String target) throws IOException {
     Job job = SteleJob.create(hdfs.conf(), "copy to " + target, BegunFromScratchIT.class);
     job.getConfiguration().set(TableInputFormat.MODE_KEY, mode);
-    job.getConfiguration().setLong(TableInputFormat.SPLIT_BYTES_KEY, 10 << 10);
+    job.getConfiguration().setLong(TableInputFormat.SPLIT_BYTES_KEY, 2 << 10);
     TableInputFormat.addTable(job, SOURCE, RowQuery.ALL);
     job.setMapperClass(NumberMapper.class);
     if (output == Output.LIVE) {
