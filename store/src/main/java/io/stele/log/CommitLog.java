@@ -284,7 +284,7 @@ public final class CommitLog implements AutoCloseable {
       } finally {
         deleting.unlock();
       }
-    } // A writer that found the lock taken has not waited: so this looks again without it.
+    } // Look again after unlocking: a writer does not wait for the lock.
   }
 
   /**

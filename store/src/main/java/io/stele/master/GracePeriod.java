@@ -36,7 +36,7 @@ final class GracePeriod {
     return now - since >= grace.toNanos();
   }
 
-  /** Ends a sweep that has looked at every file: forgets those that it has not seen unneeded. */
+  /** Ends a sweep of all files. Forgets those that were not reported as unneeded during it. */
   void endSweep() {
     sinceNanos.keySet().retainAll(seen);
   }

@@ -21,9 +21,10 @@ import java.util.Optional;
  * <p>Safe for use by any number of threads.
  */
 public final class Operations {
-  /** Operations that begin so soon after each other have the same age, at least and at most. */
+  /** Operations that begin within this time of each other always have the same age. */
   private static final Duration SAME_AGE = Duration.ofMillis(10);
 
+  /** Operations that begin further apart than this never have the same age. */
   private static final Duration SAME_AGE_MAX = Duration.ofSeconds(10);
 
   /** The older the oldest operation, the fewer begins are noted while it is under way. */
