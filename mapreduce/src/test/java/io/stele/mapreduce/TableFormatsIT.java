@@ -66,6 +66,7 @@ class TableFormatsIT {
   static void fill() throws Exception {
     cluster = new LocalCluster(2);
     Stele stele = cluster.client();
+    stele.admin().setBalanced(false); // A tablet that moves is on no host.
     stele
         .admin()
         .createTable(
