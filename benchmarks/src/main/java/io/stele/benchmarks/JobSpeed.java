@@ -194,6 +194,7 @@ public final class JobSpeed {
 
   private Speed measure(Compared compared) throws Exception {
     compared.before().take();
+    PageCache.warm();
     System.gc();
     long cpu = SYSTEM.getProcessCpuTime();
     long start = System.nanoTime();

@@ -1,6 +1,5 @@
 package io.stele.outputformat;
 
-import io.stele.client.Jobs;
 import io.stele.client.Stele;
 import io.stele.model.SteleException;
 import java.io.IOException;
@@ -54,7 +53,7 @@ final class LiveOutputCommitter extends OutputCommitter {
   @Override
   public void commitJob(JobContext context) throws IOException {
     try {
-      end(context, Jobs::finish);
+      end(context, true);
     } catch (InterruptedIOException e) {
       throw e;
     } catch (IOException | SteleException e) {
@@ -68,20 +67,20 @@ final class LiveOutputCommitter extends OutputCommitter {
 
   @Override
   public void abortJob(JobContext context, JobStatus.State state) throws IOException {
-    end(context, Jobs::end);
+    end(context, false);
   }
 
-  private interface End {
-    void of(Jobs jobs, String job) throws IOException;
-  }
-
-  private void end(JobContext context, End end) throws IOException {
+  private void end(JobContext context, boolean succeeded) throws IOException {
     kept.ifPresent(OutputJob.Kept::end);
     kept = Optional.empty();
     Optional<String> job = TableOutputFormat.job(context.getConfiguration());
     if (job.isPresent()) {
       try (Stele stele = Stele.connect(context.getConfiguration())) {
-        end.of(stele.jobs(), job.get());
+        if (succeeded) {
+          stele.jobs().finish(job.get());
+        } else {
+          stele.jobs().end(job.get());
+        }
       }
     }
   }

@@ -261,11 +261,12 @@ final class Batcher {
       MutateBatch request = new MutateBatch(bytes(batch));
       Duration timeout = batch.get(0).attempts.attemptTimeout();
       TabletLocation at = batch.get(0).tablet.orElseThrow();
-      TabletProto tablet = QueryCodec.encode(at.tablet(), at.epoch());
+      Map<TabletLocation, TabletProto> named = new HashMap<>(); // Rows of any order alternate.
+      TabletProto tablet = named.computeIfAbsent(at, Batcher::name);
       for (SubmittedOperation first : batch) {
         if (!first.tablet.orElseThrow().equals(at)) {
           at = first.tablet.orElseThrow();
-          tablet = QueryCodec.encode(at.tablet(), at.epoch());
+          tablet = named.computeIfAbsent(at, Batcher::name);
         }
         timeout = shorter(timeout, add(first, tablet, request));
         for (SubmittedOperation next : first.behind) {
@@ -284,6 +285,10 @@ final class Batcher {
       answer = CompletableFuture.failedFuture(e);
     }
     answer.whenComplete((response, failure) -> receive(queue, batch, response, failure));
+  }
+
+  private static TabletProto name(TabletLocation location) {
+    return QueryCodec.encode(location.tablet(), location.epoch());
   }
 
   private static long bytes(List<SubmittedOperation> batch) {

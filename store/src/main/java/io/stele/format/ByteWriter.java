@@ -1,6 +1,9 @@
 package io.stele.format;
 
 import io.stele.model.Bytes;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
@@ -9,6 +12,10 @@ import java.util.Arrays;
  * several threads.
  */
 public final class ByteWriter {
+  private static final VarHandle INT =
+      MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final VarHandle LONG =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
   private static final int LARGE_BYTES = 1 << 20;
 
   private byte[] array;
@@ -57,30 +64,31 @@ public final class ByteWriter {
   /** Four bytes, little-endian. */
   public ByteWriter writeInt(int value) {
     ensure(Integer.BYTES);
-    for (int shift = 0; shift < Integer.SIZE; shift += 8) {
-      array[size++] = (byte) (value >>> shift);
-    }
+    INT.set(array, size, value);
+    size += Integer.BYTES;
     return this;
   }
 
   /** Eight bytes, little-endian. */
   public ByteWriter writeLong(long value) {
     ensure(Long.BYTES);
-    for (int shift = 0; shift < Long.SIZE; shift += 8) {
-      array[size++] = (byte) (value >>> shift);
-    }
+    LONG.set(array, size, value);
+    size += Long.BYTES;
     return this;
   }
 
   /** One to ten bytes; {@code value} counts as unsigned. */
   public ByteWriter writeVarlong(long value) {
     ensure(10);
+    byte[] to = array; // In locals: a store into the array could change the fields, for all the
+    int at = size; // compiler knows.
     long rest = value;
     while ((rest & ~0x7fL) != 0) {
-      array[size++] = (byte) (rest | 0x80);
+      to[at++] = (byte) (rest | 0x80);
       rest >>>= 7;
     }
-    array[size++] = (byte) rest;
+    to[at++] = (byte) rest;
+    size = at;
     return this;
   }
 

@@ -37,18 +37,34 @@ public final class ColumnKey {
 
   /** The key of a column. */
   public static byte[] of(Bytes row, String family, Bytes qualifier) {
-    ByteWriter key = new ByteWriter(row.length() + family.length() + qualifier.length() + 5);
+    int qualifierAt = row.length() + family.length() + 3;
+    byte[] key = new byte[qualifierAt + qualifier.length() + 2]; // Its zeros end the parts.
+    row.copyTo(key, 0);
+    family(family, key, row.length() + 2);
+    qualifier.copyTo(key, qualifierAt);
+    return hasZero(key, 0, row.length()) || hasZero(key, qualifierAt, key.length - 2)
+        ? escaped(row, family, qualifier)
+        : key;
+  }
+
+  private static byte[] escaped(Bytes row, String family, Bytes qualifier) {
+    ByteWriter key = new ByteWriter(row.length() + family.length() + qualifier.length() + 7);
     escape(row, key);
     family(family, key);
     escape(qualifier, key);
-    return key.size() == key.array().length ? key.array() : key.toByteArray();
+    return key.toByteArray();
   }
 
   /** The start of the keys of all cells in {@code row}; also the key of its row tombstone. */
   public static byte[] ofRow(Bytes row) {
-    ByteWriter key = new ByteWriter(row.length() + 2);
-    escape(row, key);
-    return key.toByteArray();
+    byte[] key = new byte[row.length() + 2];
+    row.copyTo(key, 0);
+    if (!hasZero(key, 0, row.length())) {
+      return key;
+    }
+    ByteWriter escaped = new ByteWriter(row.length() + 3);
+    escape(row, escaped);
+    return escaped.toByteArray();
   }
 
   /**
@@ -132,6 +148,13 @@ public final class ColumnKey {
     return new String(key, rowPartEnd, familyPartEnd - 1 - rowPartEnd, StandardCharsets.ISO_8859_1);
   }
 
+  /** A family's name has one byte for each character. */
+  private static void family(String family, byte[] key, int at) {
+    for (int i = 0; i < family.length(); i++) {
+      key[at + i] = (byte) family.charAt(i);
+    }
+  }
+
   private static void family(String family, ByteWriter key) {
     key.write(Bytes.wrap(family.getBytes(StandardCharsets.ISO_8859_1))).writeByte(ZERO);
   }
@@ -157,6 +180,10 @@ public final class ColumnKey {
       zero = firstZero(key, zero + 2, length - 1); // It was an escaped one, of two bytes.
     }
     throw new MalformedException(from, "a part of a column key has no end");
+  }
+
+  private static boolean hasZero(byte[] key, int from, int end) {
+    return firstZero(key, from, end) < end;
   }
 
   /** Where the first zero at or after {@code from} is; at or after {@code end}: there is none. */

@@ -290,8 +290,12 @@ final class LogFormat {
   }
 
   static ByteWriter writeTablet(ByteWriter out, TabletId tablet) {
-    return out.writePrefixed(Bytes.of(tablet.table().value()))
-        .writeLong(Long.parseUnsignedLong(tablet.name(), 16));
+    String table = tablet.table().value(); // Letters and digits: a byte each.
+    out.writeVarint(table.length());
+    for (int i = 0; i < table.length(); i++) {
+      out.writeByte(table.charAt(i));
+    }
+    return out.writeLong(HexFormat.fromHexDigitsToLong(tablet.name()));
   }
 
   /**

@@ -33,6 +33,11 @@ public record LoggedOperation(
     }
   }
 
+  /** The same with another result. */
+  public LoggedOperation with(Bytes otherResult) {
+    return new LoggedOperation(id, firstIncomplete, digest, otherResult, task);
+  }
+
   /** How many bytes it takes in the log at most, beside those that each has. */
   long bytesAtMost() {
     long ofTask =

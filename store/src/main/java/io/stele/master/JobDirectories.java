@@ -117,15 +117,8 @@ final class JobDirectories {
   }
 
   private void requireBegun(String job) throws IOException {
-    JobNodes.State state = jobs.state(job);
-    if (state == JobNodes.State.COMMITTED) {
-      throw SteleException.notFound("job " + job + " has committed");
-    }
-    if (state == JobNodes.State.GONE) {
-      throw SteleException.notFound(
-          "job "
-              + job
-              + " is over: it was ended, or not renewed in time, or has committed and was forgotten since");
+    if (jobs.state(job) != JobNodes.State.BEGUN) {
+      throw jobs.isOver(job);
     }
   }
 

@@ -91,17 +91,9 @@ final class JobLeases implements Runnable {
     }
     if (!jobs.renew(job)) {
       renewedNanos.remove(job);
-      throw isOver(job);
+      throw jobs.isOver(job);
     }
     renewedNanos.put(job, nanos);
-  }
-
-  private SteleException isOver(String job) throws IOException {
-    String how =
-        jobs.state(job) == JobNodes.State.COMMITTED
-            ? " has committed"
-            : " is over: it was ended, or not renewed in time, or has committed and was forgotten since";
-    return SteleException.notFound("job " + job + how);
   }
 
   /**
@@ -126,7 +118,7 @@ final class JobLeases implements Runnable {
     return switch (jobs.beginPinning(job, id)) {
       case YES -> true;
       case CHANGED -> false;
-      case OVER -> throw isOver(job);
+      case OVER -> throw jobs.isOver(job);
     };
   }
 
@@ -143,7 +135,7 @@ final class JobLeases implements Runnable {
    */
   void renewPinning(String job, int id) throws IOException {
     if (!jobs.renewPinning(job, id)) {
-      throw isOver(job);
+      throw jobs.isOver(job);
     }
   }
 
@@ -154,7 +146,7 @@ final class JobLeases implements Runnable {
    */
   void endPinning(String job, int id) throws IOException {
     if (!jobs.endPinning(job, id)) {
-      throw isOver(job);
+      throw jobs.isOver(job);
     }
   }
 
@@ -177,10 +169,7 @@ final class JobLeases implements Runnable {
     }
     turns.isOver(job);
     if (!committed) {
-      throw SteleException.notFound(
-          "job "
-              + job
-              + " is over: it was ended, or not renewed in time, or has committed and was forgotten since");
+      throw jobs.isOver(job);
     }
     renewedNanos.remove(job);
     LOG.info("Job {} has committed", job);

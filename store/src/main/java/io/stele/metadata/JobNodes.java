@@ -397,6 +397,16 @@ public final class JobNodes {
         .orElse(State.GONE);
   }
 
+  /** What to tell who asks for something of a job that is over, with how it ended. */
+  public SteleException isOver(String job) throws IOException {
+    String how =
+        state(job) == State.COMMITTED
+            ? " has committed"
+            : " is over: it was ended, or not renewed in time, or has committed and was forgotten"
+                + " since";
+    return SteleException.notFound("job " + job + how);
+  }
+
   /**
    * The committed jobs among {@code names}, in the order of their commits. None of the others
    * committed before the last of these.

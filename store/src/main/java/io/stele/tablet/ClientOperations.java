@@ -7,10 +7,8 @@ import io.stele.model.OperationId;
 import io.stele.model.SteleException;
 import io.stele.model.TaskProgress;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.LongStream;
 
@@ -28,45 +26,40 @@ final class ClientOperations {
 
   /** One operation: in flight while it has a future, done when it has a result. */
   static final class Operation {
-    final OperationId id;
-    final long firstIncomplete;
-    final Bytes digest;
-    private final Optional<TaskProgress> task;
+    private final ClientOperations client;
+    private LoggedOperation logged; // With the result as soon as that is known.
     private long sequence;
     private Optional<CompletableFuture<OperationResult>> future;
-    private Bytes result;
 
     Operation(
-        OperationId id,
-        long firstIncomplete,
-        Bytes digest,
-        Optional<CompletableFuture<OperationResult>> future,
-        Bytes result) {
-      this(id, firstIncomplete, digest, future, result, Optional.empty());
+        ClientOperations client,
+        LoggedOperation logged,
+        Optional<CompletableFuture<OperationResult>> future) {
+      this.client = client;
+      this.logged = logged;
+      this.future = future;
     }
 
-    /** An operation of a task; {@code task} is what the log must record about the task. */
-    Operation(
-        OperationId id,
-        long firstIncomplete,
-        Bytes digest,
-        Optional<CompletableFuture<OperationResult>> future,
-        Bytes result,
-        Optional<TaskProgress> task) {
-      this.task = task;
-      this.id = id;
-      this.firstIncomplete = firstIncomplete;
-      this.digest = digest;
-      this.future = future;
-      this.result = result;
+    /** Its client's memory: not the window's any more, if the window has forgotten the client. */
+    ClientOperations client() {
+      return client;
+    }
+
+    long number() {
+      return logged.id().number();
+    }
+
+    /** Its digest in eight bytes. */
+    long digest() {
+      return OperationDigest.folded(logged.digest());
     }
 
     Bytes result() {
-      return result;
+      return logged.result();
     }
 
     LoggedOperation logged(Bytes withResult) {
-      return new LoggedOperation(id, firstIncomplete, digest, withResult, task);
+      return withResult.equals(logged.result()) ? logged : logged.with(withResult);
     }
 
     boolean isInFlight() {
@@ -78,11 +71,11 @@ final class ClientOperations {
     }
 
     private long bytes() {
-      return OPERATION_BYTES + digest.length() + result.length();
+      return OPERATION_BYTES + logged.digest().length() + logged.result().length();
     }
   }
 
-  private final TreeMap<Long, Operation> recent = new TreeMap<>();
+  private final RecentOperations recent = new RecentOperations();
   private final WrittenOperations written = new WrittenOperations();
   private long recentBytes;
   private long firstIncomplete = 1;
@@ -90,6 +83,16 @@ final class ClientOperations {
   private long unwritten; // The highest sequence number of its operations; 0: all are in files.
   private long lastSeenMicros;
   private Optional<TaskMemory> task = Optional.empty();
+  private boolean forgotten;
+
+  /** The window has forgotten the client, and no longer counts its memory. */
+  void forgotten() {
+    forgotten = true;
+  }
+
+  boolean isForgotten() {
+    return forgotten;
+  }
 
   /** The client's memory, in bytes. */
   long bytes() {
@@ -130,14 +133,16 @@ final class ClientOperations {
   /** Forgets settled records, except those in flight and a sample. */
   void forgetSettled() {
     long below = settledBelow();
-    for (Iterator<Operation> old = recent.headMap(below).values().iterator(); old.hasNext(); ) {
-      Operation one = old.next();
-      if (!one.isInFlight()) {
-        asTask().sample(one.id.number(), OperationDigest.folded(one.digest));
-        recentBytes -= one.bytes();
-        old.remove();
-      }
-    }
+    recent.removeBelow(
+        below,
+        one -> {
+          if (one.isInFlight()) {
+            return false;
+          }
+          asTask().sample(one.number(), one.digest());
+          recentBytes -= one.bytes();
+          return true;
+        });
     written.forEachBelow(below, (number, digest) -> asTask().sample(number, digest));
     written.forgetBelow(below);
   }
@@ -149,21 +154,19 @@ final class ClientOperations {
 
   /** Marks an operation done; it is kept only if a retry may ask for it individually. */
   void done(Operation operation) {
-    if (operation.id.number() < firstIncomplete) {
+    if (operation.number() < firstIncomplete) {
       remove(operation);
-    } else if (operation.id.number() < settledBelow()) {
-      asTask().sample(operation.id.number(), OperationDigest.folded(operation.digest));
+    } else if (operation.number() < settledBelow()) {
+      asTask().sample(operation.number(), operation.digest());
       remove(operation);
     }
   }
 
   /** By how many bytes the memory drops once everything is in a file. */
   long unwrittenBytes() {
-    return recent.values().stream().mapToLong(one -> one.bytes() - writtenBytes(one)).sum();
-  }
-
-  private static long writtenBytes(Operation one) {
-    return WrittenOperations.bytesOf(one.result);
+    return recent.stream()
+        .mapToLong(one -> one.bytes() - WrittenOperations.bytesOf(one.result()))
+        .sum();
   }
 
   /** Operations with lower numbers are refused. */
@@ -217,9 +220,7 @@ final class ClientOperations {
 
   /** The operations queued under sequence numbers above {@code above}, up to {@code through}. */
   List<Operation> recent(long above, long through) {
-    return recent.values().stream()
-        .filter(one -> one.sequence > above && one.sequence <= through)
-        .toList();
+    return recent.stream().filter(one -> one.sequence > above && one.sequence <= through).toList();
   }
 
   /** Whether any of its operations, even a forgotten one, is in no file yet. */
@@ -228,30 +229,30 @@ final class ClientOperations {
   }
 
   boolean hasInFlight() {
-    return recent.values().stream().anyMatch(Operation::isInFlight);
+    return recent.stream().anyMatch(Operation::isInFlight);
   }
 
   void put(Operation operation) {
-    Operation before = recent.put(operation.id.number(), operation);
-    recentBytes += operation.bytes() - (before == null ? 0 : before.bytes());
-    used(operation.id.number());
+    Optional<Operation> before = recent.put(operation);
+    recentBytes += operation.bytes() - (before.isPresent() ? before.get().bytes() : 0);
+    used(operation.number());
   }
 
   /** Adds an operation from the log, unless it is here already. */
   void replay(Operation operation, long sequence) {
     operation.sequence = sequence;
     unwritten = Math.max(unwritten, sequence);
-    used(operation.id.number());
-    long number = operation.id.number();
+    long number = operation.number();
+    used(number);
     if (number < settledBelow()) {
-      asTask().sample(number, OperationDigest.folded(operation.digest));
-    } else if (number >= firstIncomplete && !recent.containsKey(number)) {
+      asTask().sample(number, operation.digest());
+    } else if (number >= firstIncomplete && recent.get(number).isEmpty()) {
       put(operation);
     }
   }
 
   void remove(Operation operation) {
-    if (recent.remove(operation.id.number(), operation)) {
+    if (recent.remove(operation)) {
       recentBytes -= operation.bytes();
     }
   }
@@ -261,9 +262,9 @@ final class ClientOperations {
     long before = operation.bytes();
     operation.sequence = sequence;
     unwritten = Math.max(unwritten, sequence);
-    operation.task.flatMap(TaskProgress::job).ifPresent(job -> asTask().jobIsLogged());
-    operation.result = result;
-    if (recent.get(operation.id.number()) == operation) {
+    operation.logged = operation.logged(result);
+    operation.logged.task().flatMap(TaskProgress::job).ifPresent(job -> asTask().jobIsLogged());
+    if (recent.has(operation)) {
       recentBytes += operation.bytes() - before;
     }
   }
@@ -274,13 +275,13 @@ final class ClientOperations {
       return;
     }
     firstIncomplete = number;
-    for (Iterator<Operation> old = recent.headMap(number).values().iterator(); old.hasNext(); ) {
-      Operation one = old.next();
-      if (!one.isInFlight()) {
-        recentBytes -= one.bytes();
-        old.remove();
-      }
-    }
+    recent.removeBelow(
+        number,
+        one -> {
+          boolean isDone = !one.isInFlight();
+          recentBytes -= isDone ? one.bytes() : 0;
+          return isDone;
+        });
     written.forgetBelow(number);
   }
 
@@ -293,9 +294,7 @@ final class ClientOperations {
   boolean forgetOlderHalf() {
     long[] done =
         LongStream.concat(
-                recent.values().stream()
-                    .filter(one -> !one.isInFlight())
-                    .mapToLong(one -> one.id.number()),
+                recent.stream().filter(one -> !one.isInFlight()).mapToLong(Operation::number),
                 written.numbers())
             .filter(number -> number >= firstIncomplete)
             .sorted()
@@ -314,42 +313,45 @@ final class ClientOperations {
   void moveToWritten(long through) {
     unwritten = unwritten <= through ? 0 : unwritten;
     List<Operation> moving = new ArrayList<>();
-    for (Iterator<Operation> all = recent.values().iterator(); all.hasNext(); ) {
-      Operation one = all.next();
-      if (one.sequence == 0 || one.sequence > through) {
-        continue;
-      }
-      if (!one.isInFlight()) {
-        moving.add(one);
-        recentBytes -= one.bytes();
-        all.remove();
-      } else if (one.id.number() >= firstIncomplete && one.id.number() >= settledBelow()) {
-        moving.add(one); // A file that replaces the one that has it must have it too.
-      }
-    }
+    recent.removeIf(
+        one -> {
+          if (one.sequence == 0 || one.sequence > through) {
+            return false;
+          }
+          if (!one.isInFlight()) {
+            moving.add(one);
+            recentBytes -= one.bytes();
+            return true;
+          }
+          if (one.number() >= firstIncomplete && one.number() >= settledBelow()) {
+            moving.add(one); // A file that replaces the one that has it must have it too.
+          }
+          return false;
+        });
     int count = moving.size();
     long[] numbers = new long[count];
     long[] digests = new long[count];
     Bytes[] results = new Bytes[count];
     for (int i = 0; i < count; i++) {
       Operation operation = moving.get(i);
-      numbers[i] = operation.id.number();
-      digests[i] = OperationDigest.folded(operation.digest);
-      results[i] = operation.result;
+      numbers[i] = operation.number();
+      digests[i] = operation.digest();
+      results[i] = operation.result();
     }
     written.addAll(numbers, digests, results, count);
   }
 
   /** The present or future outcome of a known operation. */
   Optional<CompletableFuture<OperationResult>> outcome(OperationId id, Bytes digest) {
-    Operation known = recent.get(id.number());
-    if (known != null) {
-      checkSame(id, known.digest.equals(digest));
+    Optional<Operation> recently = recent.get(id.number());
+    if (recently.isPresent()) {
+      Operation known = recently.get();
+      checkSame(id, known.logged.digest().equals(digest));
       return Optional.of(
           known
               .future
               .map(CompletableFuture::copy)
-              .orElseGet(() -> OperationResults.decode(id, known.result)));
+              .orElseGet(() -> OperationResults.decode(id, known.result())));
     }
     int index = written.find(id.number());
     if (index >= 0) {

@@ -2,7 +2,6 @@ package io.stele.tablet;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.format.MalformedException;
-import io.stele.format.OperationDigest;
 import io.stele.log.LoggedOperation;
 import io.stele.model.Bytes;
 import io.stele.model.OperationId;
@@ -152,14 +151,10 @@ final class OperationWindow {
     }
     count(client, one -> one.forgetBelow(firstIncomplete));
     Optional<CompletableFuture<OperationResult>> known = client.outcome(id, digest);
-    Operation operation =
-        new Operation(
-            id,
-            firstIncomplete,
-            digest,
-            Optional.of(future),
-            Bytes.EMPTY,
-            toLog(client, outstanding.task()));
+    LoggedOperation toLog =
+        new LoggedOperation(
+            id, firstIncomplete, digest, Bytes.EMPTY, toLog(client, outstanding.task()));
+    Operation operation = new Operation(client, toLog, Optional.of(future));
     if (known.isPresent()) {
       return new Begun(operation, known);
     }
@@ -383,14 +378,10 @@ final class OperationWindow {
         one -> {
           logged.task().ifPresent(said -> replay(one, said));
           one.forgetBelow(logged.firstIncomplete());
-          one.replay(
-              new Operation(
-                  logged.id(),
-                  logged.firstIncomplete(),
-                  logged.digest(),
-                  Optional.empty(),
-                  logged.result()),
-              sequence);
+          LoggedOperation itself = // The task is known by now.
+              new LoggedOperation(
+                  logged.id(), logged.firstIncomplete(), logged.digest(), logged.result());
+          one.replay(new Operation(one, itself, Optional.empty()), sequence);
         });
   }
 
@@ -457,10 +448,7 @@ final class OperationWindow {
             (name, client) -> {
               List<Operation> written = client.recent(above, through);
               out.client(name, client, written.size());
-              written.forEach(
-                  one ->
-                      out.operation(
-                          one.id.number(), OperationDigest.folded(one.digest), one.result()));
+              written.forEach(one -> out.operation(one.number(), one.digest(), one.result()));
             });
     return out.block();
   }
@@ -548,6 +536,7 @@ final class OperationWindow {
   @GuardedBy("this")
   private void remove(ClientName name, ClientOperations client) {
     clients.remove(name);
+    client.forgotten();
     memory.add(-client.bytes(), -client.jobBytes());
   }
 
@@ -557,9 +546,8 @@ final class OperationWindow {
 
   @GuardedBy("this")
   private void change(Operation operation, Change change) {
-    ClientOperations client = clients.get(ClientName.of(operation.id));
-    if (client != null) {
-      count(client, change);
+    if (!operation.client().isForgotten()) {
+      count(operation.client(), change);
     }
   }
 
