@@ -12,16 +12,19 @@ import java.nio.file.Path;
  * follows a job which left its files behind.
  */
 final class PageCache {
-  private static final int MEGABYTES = 1500;
+  /** More than this takes longer than the first use of the pages that it would spare. */
+  private static final long BYTES_MAX = 2L << 30;
 
   private PageCache() {}
 
-  /** Makes sure that the next job can write for a while to pages that were used before. */
-  static void warm() throws IOException {
+  /**
+   * Makes sure that the next job has so many bytes of pages that were used before, at most 2 GiB.
+   */
+  static void warm(long bytes) throws IOException {
     Path scratch = Files.createTempFile("stele-pages", "");
     byte[] megabyte = new byte[1 << 20];
     try (OutputStream out = Files.newOutputStream(scratch)) {
-      for (int i = 0; i < MEGABYTES; i++) {
+      for (long left = Math.min(bytes, BYTES_MAX); left > 0; left -= megabyte.length) {
         out.write(megabyte);
       }
     } finally {

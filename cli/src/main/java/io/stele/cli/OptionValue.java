@@ -5,14 +5,11 @@ import io.stele.model.Codec;
 import io.stele.model.Column;
 import io.stele.model.Filter;
 import io.stele.model.FilterText;
-import io.stele.model.Limits;
 import io.stele.model.LocalityGroup;
 import io.stele.model.Principal;
 import io.stele.model.SteleException;
 import io.stele.model.Timestamps;
-import java.time.DateTimeException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.ITypeConverter;
@@ -92,38 +89,9 @@ final class OptionValue {
 
   /** A timestamp, in microseconds, written as such or as {@code get} shows it. */
   static final class Timestamp implements ITypeConverter<Long> {
-    private static final Instant FIRST = Instant.parse("1971-01-01T00:00:00Z");
-
     @Override
     public Long convert(String text) {
-      return of(text, text.matches("[-+]?\\d+") ? Timestamp::micros : Timestamp::ofTime);
-    }
-
-    private static long micros(String text) {
-      long micros = number(Long::valueOf).apply(text);
-      Limits.checkTimestamp(micros);
-      Instant time = Timestamps.time(micros);
-      if (time.isBefore(FIRST)) {
-        throw SteleException.refused(
-            text
-                + " microseconds are "
-                + time
-                + ": timestamps are in microseconds since 1970, not in milliseconds; if that time is"
-                + " meant, write it instead of the number");
-      }
-      return micros;
-    }
-
-    private static long ofTime(String text) {
-      try {
-        return Timestamps.micros(Instant.parse(text));
-      } catch (DateTimeException wrong) {
-        throw new IllegalArgumentException(
-            "write a time such as 2026-01-31T12:00:00Z, or microseconds since 1970, not \""
-                + text
-                + "\"",
-            wrong);
-      }
+      return of(text, Timestamps::parse);
     }
   }
 

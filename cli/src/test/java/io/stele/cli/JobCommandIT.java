@@ -223,7 +223,8 @@ class JobCommandIT {
         .isEqualTo("Dry run: 150 rows, 150 cells would be written to table copy.\n");
     assertThat(succeeded("job", "copy", "web", "copy", "--replace", "--dry-run").lines())
         .startsWith("Dry run: 200 rows, 200 cells would be written to table copy.")
-        .anyMatch(line -> line.startsWith("All its rows would be replaced: they are in 1 tablets"));
+        .anyMatch(
+            line -> line.startsWith("All earlier rows would be replaced: they are in 1 tablets"));
     assertUntouched("copy");
   }
 

@@ -78,7 +78,7 @@ public abstract class Example extends Configured implements Tool {
     try {
       return index < arguments.size() ? Long.parseLong(arguments.get(index)) : otherwise;
     } catch (NumberFormatException e) {
-      throw new WrongUsage(arguments.get(index) + " is no whole number");
+      throw new WrongUsage(arguments.get(index) + " is not a whole number");
     }
   }
 

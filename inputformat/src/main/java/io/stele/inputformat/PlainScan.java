@@ -8,6 +8,7 @@ import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TimeRange;
+import io.stele.model.Timestamps;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BiFunction;
@@ -122,10 +123,11 @@ final class PlainScan {
   private static RowQuery columns(RowQuery query, String text) {
     RowQuery with = query;
     for (String column : text.split(",", -1)) {
-      if (column.indexOf(':') < 0) {
+      String[] parts = column.strip().split(":", 2);
+      if (parts.length < 2) {
         throw new IllegalArgumentException("write columns as family:qualifier");
       }
-      with = with.column(Column.parse(column.strip()));
+      with = with.column(new Column(Bytes.parse(parts[0]).toUtf8(), Bytes.parse(parts[1])));
     }
     return with;
   }
@@ -144,10 +146,10 @@ final class PlainScan {
   }
 
   private static RowQuery from(RowQuery query, String text) {
-    return query.times(new TimeRange(Long.parseLong(text.strip()), query.times().toMicros()));
+    return query.times(new TimeRange(Timestamps.parse(text.strip()), query.times().toMicros()));
   }
 
   private static RowQuery to(RowQuery query, String text) {
-    return query.times(new TimeRange(query.times().fromMicros(), Long.parseLong(text.strip())));
+    return query.times(new TimeRange(query.times().fromMicros(), Timestamps.parse(text.strip())));
   }
 }

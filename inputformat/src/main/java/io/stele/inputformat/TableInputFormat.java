@@ -292,12 +292,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
   }
 
   private static long targetBytes(Configuration conf) {
-    long bytes = conf.getLongBytes(SPLIT_BYTES_KEY, SPLIT_BYTES);
-    if (bytes < 1) {
-      throw SteleException.refused(
-          SPLIT_BYTES_KEY + " is " + bytes + ": splits need at least 1 byte, such as 128m");
-    }
-    return bytes;
+    return JobKeys.bytes(conf, SPLIT_BYTES_KEY, "1", SPLIT_BYTES);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.stele.inputformat;
 
 import io.stele.config.JobKeys;
+import io.stele.model.Limits;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.wire.QueryCodec;
@@ -17,6 +18,10 @@ import org.apache.hadoop.conf.Configuration;
  * @param query which rows, and what of them
  */
 record TableScan(String table, RowQuery query) {
+  TableScan {
+    Limits.checkTableName(table);
+  }
+
   /** Where the scans of a job are, separated by commas. */
   static final String KEY = JobKeys.Internal.INPUT_SCANS;
 

@@ -66,20 +66,20 @@ class TableScanTest {
     Configuration conf =
         plain(
             "families", "anchor, a\\x2cb",
-            "columns", "language:, stats:a\\x2c\\x00",
+            "columns", "language:, a\\x2cb:a\\x2c\\x00",
             "rows.prefix", "com,",
             "rows.ranges", "a:b, x\\x3ay:",
             "versions", "3",
-            "times.from", "5",
-            "times.to", "7",
+            "times.from", "1767225600000005",
+            "times.to", "2026-01-01T00:00:01Z",
             "filter", "chain(value_regex('a,b'), strip_value)");
     RowQuery query =
         new RowQuery(
             List.of(RowRange.prefix("com,"), RowRange.of("a", "b"), RowRange.of("x:y", "")),
             List.of("anchor", "a,b"),
-            List.of(Column.of("language", ""), Column.of("stats", "a,\u0000")),
+            List.of(Column.of("language", ""), Column.of("a,b", "a,\u0000")),
             3,
-            new TimeRange(5, 7),
+            new TimeRange(1_767_225_600_000_005L, 1_767_225_601_000_000L),
             Long.MAX_VALUE,
             Optional.of(Filter.chain(new Filter.ValueRegex("a,b"), new Filter.StripValue())));
     assertThat(TableScan.all(conf)).containsExactly(new TableScan("web", query));
@@ -87,10 +87,12 @@ class TableScanTest {
     assertThat(TableScan.all(both).get(0).query().ranges())
         .containsExactly(
             RowRange.of("a", "b"), new RowRange(Bytes.parse("org\\xff"), Bytes.of("p")));
-    Configuration open = plain("rows.start", "b", "times.from", "5");
+    Configuration open = plain("rows.start", "b", "times.from", "1971-01-01T00:00:00Z");
     assertThat(TableScan.all(open).get(0).query())
         .isEqualTo(
-            RowQuery.ALL.range(RowRange.of("b", "")).times(new TimeRange(5, Long.MAX_VALUE)));
+            RowQuery.ALL
+                .range(RowRange.of("b", ""))
+                .times(new TimeRange(31_536_000_000_000L, Long.MAX_VALUE)));
   }
 
   private static void refused(String key, String value, String why) {
@@ -107,14 +109,17 @@ class TableScanTest {
     refused("columns", "language", "family:qualifier");
     refused("columns", "language:\\xzz", "");
     refused("rows.prefix", "\\", "");
+    assertThatThrownBy(() -> new TableScan("ns:pages", RowQuery.ALL))
+        .hasMessageContaining("cannot name a table");
     refused("rows.start", "\\q", "");
     refused("rows.end", "\\q", "");
     refused("rows.ranges", "a-b", "start:end");
     refused("rows.ranges", "b:a", "start must not be after its end");
     refused("versions", "many", "a whole number");
     refused("versions", "0", "at least 1 version");
-    refused("times.from", "yesterday", "a whole number");
-    refused("times.to", "-1", "0 <= from <= to");
+    refused("times.from", "yesterday", "write a time such as");
+    refused("times.from", "1767225600000", "not in milliseconds");
+    refused("times.to", "-1", "microseconds");
     refused("filter", "value_is(en)", "at character 10: a string is needed");
     for (String end : List.of("rows.start", "rows.end")) {
       assertThatThrownBy(() -> TableScan.all(plain("rows.prefix", "com", end, "com.m")))

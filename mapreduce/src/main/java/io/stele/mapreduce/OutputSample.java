@@ -138,7 +138,7 @@ final class OutputSample {
       if (!(key instanceof Bytes row)) {
         throw SteleException.refused(
             "the job's mapper writes keys of "
-                + key.getClass().getName()
+                + (key == null ? "null" : key.getClass().getName())
                 + ": files of tables need the row as key, as "
                 + Bytes.class.getName());
       }

@@ -145,7 +145,7 @@ public final class RecordMapping<T> {
             : new ReflectData(type.getClassLoader());
     Schema schema = ((SpecificData) model).getSchema(type);
     if (schema.getType() != Schema.Type.RECORD) {
-      throw SteleException.refused(type.getName() + " is no record of Avro, but " + schema);
+      throw SteleException.refused(type.getName() + " is not an Avro record but " + schema);
     }
     return new RecordMapping<>(model, schema);
   }
@@ -174,7 +174,7 @@ public final class RecordMapping<T> {
       return of(new Schema.Parser().parse(json));
     } catch (AvroRuntimeException e) {
       throw new SteleException(
-          SteleException.Code.REFUSED, "this is no schema of Avro: " + e.getMessage(), e);
+          SteleException.Code.REFUSED, "this is not an Avro schema: " + e.getMessage(), e);
     }
   }
 

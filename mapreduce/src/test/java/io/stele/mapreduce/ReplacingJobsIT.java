@@ -86,18 +86,20 @@ class ReplacingJobsIT {
     mirror("mirror");
     TableInput some = new TableInput("web", RowQuery.prefix("com."));
     List<String> dry = run(new CopyTable(some, new TableOutput("mirror", true, true)));
-    assertThat(dry.get(1)).startsWith("Its rows ").contains("would be replaced: they are in 1 ");
+    assertThat(dry.get(1))
+        .startsWith("The earlier rows in ")
+        .contains("would be replaced: they are in 1 ");
     assertThat(rows("mirror")).hasSize(4);
 
     assertThat(run(new CopyTable(some, new TableOutput("mirror", false, true))).get(1))
-        .startsWith("Its rows ")
-        .endsWith(" of before were replaced.");
+        .startsWith("The earlier rows in ")
+        .endsWith(" were replaced.");
     assertThat(rows("mirror")).hasSize(10 + 2).extracting(Row::key).contains(Bytes.of("org.z"));
     assertThat(rows("mirror").get(5).cells()).as("com.5 has nothing old").hasSize(1);
 
     assertThat(run(new CopyTable(TableInput.all("web"), new TableOutput("mirror", false, true))))
         .containsExactly(
-            "20 rows, 20 cells written to table mirror.", "All its rows of before were replaced.");
+            "20 rows, 20 cells written to table mirror.", "All earlier rows were replaced.");
     assertThat(rows("mirror")).isEqualTo(rows("web"));
   }
 

@@ -212,7 +212,7 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
    */
   public static void sortInTasks(Job job, String table, int tabletsMax) throws IOException {
     if (tabletsMax < 1) {
-      throw SteleException.refused("a table of " + tabletsMax + " tablets: set 1 or more");
+      throw SteleException.refused("tabletsMax is " + tabletsMax + ": it must be at least 1");
     }
     Configuration conf = job.getConfiguration();
     conf.unset(CUT_KEY);

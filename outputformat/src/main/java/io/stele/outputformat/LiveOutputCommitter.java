@@ -53,7 +53,7 @@ final class LiveOutputCommitter extends OutputCommitter {
   @Override
   public void commitJob(JobContext context) throws IOException {
     try {
-      end(context, true);
+      endJob(context, JobStatus.State.SUCCEEDED);
     } catch (InterruptedIOException e) {
       throw e;
     } catch (IOException | SteleException e) {
@@ -67,16 +67,16 @@ final class LiveOutputCommitter extends OutputCommitter {
 
   @Override
   public void abortJob(JobContext context, JobStatus.State state) throws IOException {
-    end(context, false);
+    endJob(context, state);
   }
 
-  private void end(JobContext context, boolean succeeded) throws IOException {
+  private void endJob(JobContext context, JobStatus.State state) throws IOException {
     kept.ifPresent(OutputJob.Kept::end);
     kept = Optional.empty();
     Optional<String> job = TableOutputFormat.job(context.getConfiguration());
     if (job.isPresent()) {
       try (Stele stele = Stele.connect(context.getConfiguration())) {
-        if (succeeded) {
+        if (state == JobStatus.State.SUCCEEDED) {
           stele.jobs().finish(job.get());
         } else {
           stele.jobs().end(job.get());

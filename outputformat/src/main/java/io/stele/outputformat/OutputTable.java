@@ -5,6 +5,7 @@ import io.stele.client.SubmittedOutput;
 import io.stele.client.Table;
 import io.stele.config.JobKeys;
 import io.stele.model.ColumnFamily;
+import io.stele.model.Limits;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import java.io.IOException;
@@ -32,6 +33,10 @@ record OutputTable(String name, List<String> families) {
 
   /** The id of a table when the job was submitted, with its name behind. */
   private static final String ID_KEY = JobKeys.Internal.OUTPUT_TABLE_ID;
+
+  OutputTable {
+    Limits.checkTableName(name);
+  }
 
   /** Adds a table to a job's; if it is there already, only the families are added. */
   static void add(Configuration conf, OutputTable table) {

@@ -1,11 +1,11 @@
 package io.stele.outputformat;
 
+import io.stele.config.JobKeys;
 import io.stele.model.SteleException;
 import java.util.Locale;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.MRJobConfig;
-import org.apache.hadoop.util.StringUtils;
 
 /** Whether tasks sort what they write, and in how much memory. */
 final class TaskSort {
@@ -14,7 +14,6 @@ final class TaskSort {
 
   private static final String BY_SHUFFLE = "shuffle";
   private static final long BYTES_MIN = 1L << 20;
-  private static final long BYTES_MAX = 1L << 40;
   private static final long SORT_BYTES_DEFAULT_MAX = 256L << 20;
 
   /** Parts of the heap: by default one of these is used to sort, and never more than two. */
@@ -57,25 +56,7 @@ final class TaskSort {
    * @throws SteleException REFUSED if it is not a size, or out of bounds
    */
   static long bytes(Configuration conf, String key, long ifUnset) {
-    String text = conf.getTrimmed(key, "");
-    if (text.isEmpty()) {
-      return ifUnset;
-    }
-    long bytes;
-    try {
-      bytes = StringUtils.TraditionalBinaryPrefix.string2long(text);
-    } catch (IllegalArgumentException e) {
-      throw new SteleException(
-          SteleException.Code.REFUSED, outside(key, text) + ": it is not a size", e);
-    }
-    if (bytes < BYTES_MIN || bytes > BYTES_MAX) {
-      throw SteleException.refused(outside(key, text));
-    }
-    return bytes;
-  }
-
-  private static String outside(String key, String text) {
-    return key + " is \"" + text + "\": set 1m to 1t bytes, such as 128m";
+    return JobKeys.bytes(conf, key, "1m", ifUnset);
   }
 
   /**

@@ -261,7 +261,7 @@ final class Batcher {
       MutateBatch request = new MutateBatch(bytes(batch));
       Duration timeout = batch.get(0).attempts.attemptTimeout();
       TabletLocation at = batch.get(0).tablet.orElseThrow();
-      Map<TabletLocation, TabletProto> named = new HashMap<>(); // Rows of any order alternate.
+      Map<TabletLocation, TabletProto> named = new HashMap<>(); // Rows go to and fro.
       TabletProto tablet = named.computeIfAbsent(at, Batcher::name);
       for (SubmittedOperation first : batch) {
         if (!first.tablet.orElseThrow().equals(at)) {

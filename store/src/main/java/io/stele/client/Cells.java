@@ -28,6 +28,7 @@ public final class Cells implements Closeable {
   private Iterator<Cell> part = List.<Cell>of().iterator();
   private Scan scan;
   private boolean begun;
+  private boolean closed;
 
   Cells(Tablets tablets, TableRef table, Bytes row, RowQuery query, long rowBytesMax) {
     this.tablets = tablets;
@@ -43,8 +44,12 @@ public final class Cells implements Closeable {
    * @throws SteleException RETRY_LATER if no server could answer in time; CORRUPTION if the data is
    *     damaged
    * @throws IOException if the thread was interrupted
+   * @throws IllegalStateException if the read was closed
    */
   public Optional<Cell> read() throws IOException {
+    if (closed) {
+      throw new IllegalStateException("this read of cells was closed");
+    }
     while (!part.hasNext() && !scan.isDone()) {
       Scan.Page page = table.await(scan.read(tablets, table, query, table.deadline()));
       if (begun && page.restarted()) {
@@ -65,7 +70,8 @@ public final class Cells implements Closeable {
   /** Ends the read. */
   @Override
   public void close() {
+    closed = true;
     part = List.<Cell>of().iterator();
-    scan = scan.after(query.ranges().get(0).start());
+    scan = scan.withoutCells();
   }
 }

@@ -5,6 +5,7 @@ import io.stele.metadata.TabletAccess;
 import io.stele.model.Bytes;
 import io.stele.model.CheckAndMutate;
 import io.stele.model.Durability;
+import io.stele.model.Limits;
 import io.stele.model.Mutation;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.Row;
@@ -15,7 +16,9 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
@@ -141,7 +144,10 @@ public final class Table {
     ref.await(mutateAsync(mutation));
   }
 
-  /** Like {@link #mutate}, without waiting. */
+  /**
+   * Like {@link #mutate}, without waiting. If you call it again for the same row before the first
+   * call has completed, either may be applied first.
+   */
   public CompletableFuture<Void> mutateAsync(Mutation mutation) {
     return check.operation(mutation).thenCompose(good -> writer().submit(mutation, durability));
   }
@@ -164,24 +170,38 @@ public final class Table {
     Batcher.Writer writer = writer();
     Outcome[] outcomes = new Outcome[mutations.size()];
     CompletableFuture<?>[] all = new CompletableFuture<?>[outcomes.length];
+    Map<Bytes, CompletableFuture<?>> turns = new HashMap<>(); // Of rows with one yet to be checked.
     for (int i = 0; i < outcomes.length; i++) {
       int place = i;
       Mutation mutation = mutations.get(i);
-      CompletableFuture<Void> good = check.operation(mutation);
-      // At once where it is good at once: those of one row are to stay in order.
-      CompletableFuture<Void> applied =
-          good.isDone() && !good.isCompletedExceptionally()
-              ? writer.submit(mutation, durability)
-              : good.thenCompose(nothing -> writer.submit(mutation, durability));
       all[i] =
-          applied.handle(
-              (nothing, failure) ->
-                  outcomes[place] =
-                      failure == null
-                          ? Outcome.applied(mutation)
-                          : Outcome.failed(mutation, failure));
+          submitInTurn(mutation, writer, turns)
+              .handle(
+                  (nothing, failure) ->
+                      outcomes[place] =
+                          failure == null
+                              ? Outcome.applied(mutation)
+                              : Outcome.failed(mutation, failure));
     }
     return CompletableFuture.allOf(all).thenApply(done -> List.of(outcomes));
+  }
+
+  /** Submits a mutation when it was checked, and those of its row before it were submitted. */
+  private CompletableFuture<Void> submitInTurn(
+      Mutation mutation, Batcher.Writer writer, Map<Bytes, CompletableFuture<?>> turns) {
+    CompletableFuture<Void> good = check.operation(mutation);
+    CompletableFuture<?> before = turns.get(mutation.row());
+    if (before == null && good.isDone() && !good.isCompletedExceptionally()) {
+      return writer.submit(mutation, durability);
+    }
+    CompletableFuture<Void> turn =
+        before == null
+            ? CompletableFuture.completedFuture(null)
+            : before.handle((submitted, refused) -> null);
+    CompletableFuture<CompletableFuture<Void>> submitted =
+        turn.thenCompose(now -> good).thenApply(now -> writer.submit(mutation, durability));
+    turns.put(mutation.row(), submitted);
+    return submitted.thenCompose(applied -> applied);
   }
 
   /**
@@ -245,7 +265,8 @@ public final class Table {
    * @param query what of the row to return; the ranges and the row limit in it say nothing
    * @return the row; empty if it has nothing that {@code query} asks for
    * @throws io.stele.model.SteleException NOT_FOUND if the table or a family does not exist,
-   *     RETRY_LATER if no server could answer in time, CORRUPTION if the data is damaged
+   *     REFUSED if the row key is empty or too long, RETRY_LATER if no server could answer in time,
+   *     CORRUPTION if the data is damaged
    * @throws IOException if the thread was interrupted
    */
   public Optional<Row> readRow(Bytes row, RowQuery query) throws IOException {
@@ -254,6 +275,11 @@ public final class Table {
 
   /** Like {@link #readRow(Bytes, RowQuery)}, without waiting. */
   public CompletableFuture<Optional<Row>> readRowAsync(Bytes row, RowQuery query) {
+    try {
+      Limits.checkRow(row);
+    } catch (SteleException e) {
+      return CompletableFuture.failedFuture(e);
+    }
     RowQuery one = query.withRanges(List.of(RowRange.single(row))).limit(1);
     return checkedFamilies(query)
         .thenCompose(
@@ -280,6 +306,7 @@ public final class Table {
    * @throws io.stele.model.SteleException NOT_FOUND if a family does not exist
    */
   public Cells readCells(Bytes row, RowQuery query) throws IOException {
+    Limits.checkRow(row);
     checkFamilies(query);
     return new Cells(connection.tablets(), ref, row, query, rowBytesMax);
   }

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.util.StringUtils.TraditionalBinaryPrefix;
 
 /**
  * The names of all keys {@code mapreduce.stele.*} in the configuration of a job. The classes that
@@ -15,6 +16,7 @@ import org.apache.hadoop.conf.Configuration;
  * are together here so that a name which is none of them is refused, whichever format looks.
  */
 public final class JobKeys {
+  private static final String MOST = "1t";
   private static final String PREFIX = "mapreduce.stele.";
   private static final String INPUT = PREFIX + "input.";
   private static final String OUTPUT = PREFIX + "output.";
@@ -115,6 +117,33 @@ public final class JobKeys {
                 + "? Correct or remove it");
       }
     }
+  }
+
+  /**
+   * The value of a key that is a size, in bytes.
+   *
+   * @param least the smallest value, such as {@code 1m}; the largest is 1 TiB
+   * @param ifUnset the value if the key is not set
+   * @throws SteleException REFUSED, naming the key, if the value is not a size, or out of bounds
+   */
+  public static long bytes(Configuration conf, String key, String least, long ifUnset) {
+    String text = conf.getTrimmed(key, "");
+    if (text.isEmpty()) {
+      return ifUnset;
+    }
+    String bounds =
+        key + " is \"" + text + "\": set " + least + " to " + MOST + " bytes, such as 128m";
+    long bytes;
+    try {
+      bytes = TraditionalBinaryPrefix.string2long(text);
+    } catch (IllegalArgumentException e) {
+      throw new SteleException(SteleException.Code.REFUSED, bounds + ": it is not a size", e);
+    }
+    if (bytes < TraditionalBinaryPrefix.string2long(least)
+        || bytes > TraditionalBinaryPrefix.string2long(MOST)) {
+      throw SteleException.refused(bounds);
+    }
+    return bytes;
   }
 
   private static boolean isKnown(String name) {

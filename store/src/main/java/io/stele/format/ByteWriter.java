@@ -80,8 +80,8 @@ public final class ByteWriter {
   /** One to ten bytes; {@code value} counts as unsigned. */
   public ByteWriter writeVarlong(long value) {
     ensure(10);
-    byte[] to = array; // In locals: a store into the array could change the fields, for all the
-    int at = size; // compiler knows.
+    byte[] to = array;
+    int at = size; // So that the field is stored once, not with every byte.
     long rest = value;
     while ((rest & ~0x7fL) != 0) {
       to[at++] = (byte) (rest | 0x80);

@@ -38,7 +38,7 @@ public final class ColumnKey {
   /** The key of a column. */
   public static byte[] of(Bytes row, String family, Bytes qualifier) {
     int qualifierAt = row.length() + family.length() + 3;
-    byte[] key = new byte[qualifierAt + qualifier.length() + 2]; // Its zeros end the parts.
+    byte[] key = new byte[qualifierAt + qualifier.length() + 2]; // What is not written stays zero.
     row.copyTo(key, 0);
     family(family, key, row.length() + 2);
     qualifier.copyTo(key, qualifierAt);

@@ -118,7 +118,7 @@ final class JobDirectories {
 
   private void requireBegun(String job) throws IOException {
     if (jobs.state(job) != JobNodes.State.BEGUN) {
-      throw jobs.isOver(job);
+      throw jobs.whyOver(job);
     }
   }
 

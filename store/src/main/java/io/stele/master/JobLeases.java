@@ -91,7 +91,7 @@ final class JobLeases implements Runnable {
     }
     if (!jobs.renew(job)) {
       renewedNanos.remove(job);
-      throw jobs.isOver(job);
+      throw jobs.whyOver(job);
     }
     renewedNanos.put(job, nanos);
   }
@@ -118,7 +118,7 @@ final class JobLeases implements Runnable {
     return switch (jobs.beginPinning(job, id)) {
       case YES -> true;
       case CHANGED -> false;
-      case OVER -> throw jobs.isOver(job);
+      case OVER -> throw jobs.whyOver(job);
     };
   }
 
@@ -135,7 +135,7 @@ final class JobLeases implements Runnable {
    */
   void renewPinning(String job, int id) throws IOException {
     if (!jobs.renewPinning(job, id)) {
-      throw jobs.isOver(job);
+      throw jobs.whyOver(job);
     }
   }
 
@@ -146,7 +146,7 @@ final class JobLeases implements Runnable {
    */
   void endPinning(String job, int id) throws IOException {
     if (!jobs.endPinning(job, id)) {
-      throw jobs.isOver(job);
+      throw jobs.whyOver(job);
     }
   }
 
@@ -169,7 +169,7 @@ final class JobLeases implements Runnable {
     }
     turns.isOver(job);
     if (!committed) {
-      throw jobs.isOver(job);
+      throw jobs.whyOver(job);
     }
     renewedNanos.remove(job);
     LOG.info("Job {} has committed", job);

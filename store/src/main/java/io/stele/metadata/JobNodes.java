@@ -397,8 +397,8 @@ public final class JobNodes {
         .orElse(State.GONE);
   }
 
-  /** What to tell who asks for something of a job that is over, with how it ended. */
-  public SteleException isOver(String job) throws IOException {
+  /** The refusal of a request for a job that is over; it says how the job ended. */
+  public SteleException whyOver(String job) throws IOException {
     String how =
         state(job) == State.COMMITTED
             ? " has committed"

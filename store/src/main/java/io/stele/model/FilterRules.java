@@ -10,6 +10,8 @@ import java.util.function.Consumer;
  * regular expressions that are invalid or need much memory, or make many cells of one cell.
  */
 final class FilterRules {
+  private static final char LAST_OF_ASCII = 0x7f;
+
   private final Consumer<String> families;
   private int parts;
 
@@ -97,6 +99,13 @@ final class FilterRules {
 
   private static long regex(String pattern) {
     RegexSize.check(pattern);
+    if (pattern.chars().anyMatch(one -> one > LAST_OF_ASCII)) {
+      throw SteleException.refused(
+          "\""
+              + pattern
+              + "\" has characters that are not ASCII, but patterns are matched against bytes: write"
+              + " these characters as bytes, such as \\xc3\\xa9");
+    }
     try {
       Pattern.compile(pattern, Pattern.DOTALL);
     } catch (PatternSyntaxException e) {

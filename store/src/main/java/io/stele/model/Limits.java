@@ -82,6 +82,20 @@ public final class Limits {
   private Limits() {}
 
   /**
+   * Checks the name of a table.
+   *
+   * @throws SteleException REFUSED if no table can have it
+   */
+  public static void checkTableName(String name) {
+    if (!name.matches("[A-Za-z0-9_.-]{1,128}")) {
+      throw SteleException.refused(
+          "\""
+              + Bytes.of(name)
+              + "\" cannot name a table: a name is 1 to 128 letters, digits, '_', '-' and '.'");
+    }
+  }
+
+  /**
    * Refuses a row key that is empty or too long.
    *
    * @throws SteleException {@link SteleException.Code#REFUSED}

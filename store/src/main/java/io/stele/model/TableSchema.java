@@ -36,12 +36,7 @@ public record TableSchema(
   public static final long SPLIT_BYTES = 1L << 30;
 
   public TableSchema {
-    if (!name.matches("[A-Za-z0-9_.-]{1,128}")) {
-      throw SteleException.refused(
-          "\""
-              + Bytes.of(name)
-              + "\" cannot name a table: a name is 1 to 128 letters, digits, '_', '-' and '.'");
-    }
+    Limits.checkTableName(name);
     families = families.stream().sorted(Comparator.comparing(ColumnFamily::name)).toList();
     if (families.isEmpty()) {
       throw SteleException.refused("table " + name + " has no family: give it at least one");

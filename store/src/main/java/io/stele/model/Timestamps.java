@@ -1,12 +1,59 @@
 package io.stele.model;
 
+import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.concurrent.TimeUnit;
 
 /** Converts times to and from the timestamps of cells: microseconds since 1970. */
 public final class Timestamps {
+  private static final Instant WRITTEN_AS_NUMBER_MIN = Instant.parse("1971-01-01T00:00:00Z");
+
   private Timestamps() {}
+
+  /**
+   * Reads a timestamp as people write it: as a time such as {@code 2026-01-31T12:00:00Z}, or as a
+   * number of microseconds. A number below that of 1971 is refused: it is more likely to be one of
+   * milliseconds.
+   *
+   * @throws SteleException REFUSED if it cannot be a timestamp
+   */
+  public static long parse(String text) {
+    return text.matches("[-+]?\\d+") ? ofNumber(text) : ofTime(text);
+  }
+
+  private static long ofNumber(String text) {
+    long micros;
+    try {
+      micros = Long.parseLong(text);
+    } catch (NumberFormatException e) {
+      throw new SteleException(SteleException.Code.REFUSED, text + " is too much", e);
+    }
+    Limits.checkTimestamp(micros);
+    Instant time = time(micros);
+    if (time.isBefore(WRITTEN_AS_NUMBER_MIN)) {
+      throw SteleException.refused(
+          text
+              + " microseconds are "
+              + time
+              + ": timestamps are in microseconds since 1970, not in milliseconds; if that time is"
+              + " meant, write it instead of the number");
+    }
+    return micros;
+  }
+
+  private static long ofTime(String text) {
+    try {
+      return micros(Instant.parse(text));
+    } catch (DateTimeException e) {
+      throw new SteleException(
+          SteleException.Code.REFUSED,
+          "write a time such as 2026-01-31T12:00:00Z, or microseconds since 1970, not \""
+              + text
+              + "\"",
+          e);
+    }
+  }
 
   /**
    * The timestamp of a time, cut to the microsecond.

@@ -40,7 +40,7 @@ final class ClientOperations {
       this.future = future;
     }
 
-    /** Its client's memory: not the window's any more, if the window has forgotten the client. */
+    /** Its client, which may be {@link #isForgotten}. */
     ClientOperations client() {
       return client;
     }

@@ -471,7 +471,13 @@ final class OperationWindow {
     }
     synchronized (this) {
       time.follow(now);
-      clients.keySet().retainAll(known.keySet());
+      inOrder()
+          .forEach(
+              one -> {
+                if (!known.containsKey(one.getKey())) {
+                  remove(one.getKey(), one.getValue());
+                }
+              });
       known.forEach(
           (name, theirs) -> {
             ClientOperations client = clients.get(name);

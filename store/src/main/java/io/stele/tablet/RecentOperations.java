@@ -7,22 +7,23 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * Operations of one client, by ascending number. Numbers are nearly always added in ascending order
- * and removed from the lowest on: both take constant time. All others take a binary search, and a
- * copy of what lies between it and the end.
+ * Operations of one client, by ascending number, in an array of which at least a quarter is used.
+ * Numbers are nearly always added in ascending order, which takes constant time, and removed from
+ * the lowest on, which takes a search. Elsewhere, adding or removing one also copies what lies
+ * above it; removing several visits all below the bound.
  *
  * <p>Not safe for use by several threads.
  */
 final class RecentOperations {
   private static final int LEAST = 8;
-
-  /** More room than this is not kept when the last operation has gone. */
-  private static final int KEPT_MAX = 64;
+  private static final int LEAST_PART_USED = 4;
+  private static final long[] NO_NUMBERS = {};
+  private static final Operation[] NONE = {};
 
   // In use from start to end; the numbers are kept apart so that a search reads few lines of
   // memory.
-  private long[] numbers = new long[LEAST];
-  private Operation[] operations = new Operation[LEAST];
+  private long[] numbers = NO_NUMBERS;
+  private Operation[] operations = NONE;
   private int start;
   private int end;
 
@@ -61,14 +62,25 @@ final class RecentOperations {
       return;
     }
     int size = end - start;
-    boolean isHalfFree = start >= size;
-    long[] roomier = isHalfFree ? numbers : new long[2 * size];
-    Operation[] roomierToo = isHalfFree ? operations : new Operation[2 * size];
-    System.arraycopy(numbers, start, roomier, 0, size);
-    System.arraycopy(operations, start, roomierToo, 0, size);
-    Arrays.fill(roomierToo, size, isHalfFree ? end : size, null);
-    numbers = roomier;
-    operations = roomierToo;
+    if (start > size) { // At least half of it is free.
+      System.arraycopy(numbers, start, numbers, 0, size);
+      System.arraycopy(operations, start, operations, 0, size);
+      Arrays.fill(operations, size, end, null);
+      start = 0;
+      end = size;
+    } else {
+      resize(Math.max(LEAST, 2 * size));
+    }
+  }
+
+  private void resize(int room) {
+    int size = end - start;
+    long[] otherNumbers = new long[room];
+    Operation[] otherOperations = new Operation[room];
+    System.arraycopy(numbers, start, otherNumbers, 0, size);
+    System.arraycopy(operations, start, otherOperations, 0, size);
+    numbers = otherNumbers;
+    operations = otherOperations;
     start = 0;
     end = size;
   }
@@ -133,15 +145,22 @@ final class RecentOperations {
     return Arrays.stream(operations, start, end);
   }
 
+  /** Gives back room after a removal. */
   private void release() {
-    if (isEmpty()) {
+    int size = end - start;
+    if (size == 0) {
+      numbers = NO_NUMBERS;
+      operations = NONE;
       start = 0;
       end = 0;
-      if (numbers.length > KEPT_MAX) {
-        numbers = new long[LEAST];
-        operations = new Operation[LEAST];
-      }
+    } else if (numbers.length > LEAST && size < numbers.length / LEAST_PART_USED) {
+      resize(Math.max(LEAST, 2 * size));
     }
+  }
+
+  /** How many operations its arrays have room for. */
+  int room() {
+    return numbers.length;
   }
 
   /** The index of {@code number}; if it is not here, the complement of where it would be. */

@@ -148,6 +148,49 @@ class ClientOverClusterTest {
   }
 
   @Test
+  void mutationsOfARowStayInOrderWhereTheSchemaMustBeReadAgain() throws Exception {
+    try (MiniStele cluster = cluster(1)) {
+      Stele stele = cluster.client();
+      stele.admin().createTable(TableSchema.of("t", "f"));
+      for (int round = 0; round < 10; round++) {
+        Table table = stele.table("t");
+        String family = "g" + round;
+        stele.admin().alterTable(table.schema().with(ColumnFamily.of(family)));
+        List<Outcome> outcomes =
+            table.mutateAll(
+                List.of(
+                    Mutation.of("r").put(family, "", "1"),
+                    Mutation.of("r").put("nosuch", "", "1"),
+                    Mutation.of("r").put("f", "", "old"),
+                    Mutation.of("r").put(family, "", "2"),
+                    Mutation.of("r").deleteRow(),
+                    Mutation.of("r").put("f", "", "new")));
+        assertThat(outcomes)
+            .extracting(Outcome::isApplied)
+            .containsExactly(true, false, true, true, true, true);
+        assertThat(table.readRow("r").orElseThrow().cells())
+            .singleElement()
+            .satisfies(cell -> assertThat(cell.value()).isEqualTo(Bytes.of("new")));
+      }
+    }
+  }
+
+  @Test
+  void readsThatCannotBeMeantAreRefused() throws Exception {
+    try (MiniStele cluster = cluster(1)) {
+      cluster.client().admin().createTable(TableSchema.of("t", "f"));
+      Table table = cluster.client().table("t");
+      assertThatThrownBy(() -> table.readRow(Bytes.EMPTY)).hasMessageContaining("is empty");
+      assertThatThrownBy(() -> table.readCells(Bytes.EMPTY, RowQuery.ALL))
+          .hasMessageContaining("is empty");
+      table.mutate(Mutation.of("r").put("f", "", "1"));
+      Cells cells = table.readCells(Bytes.of("r"), RowQuery.ALL);
+      cells.close();
+      assertThatThrownBy(cells::read).isInstanceOf(IllegalStateException.class);
+    }
+  }
+
+  @Test
   void theStatusSaysAtOnceWhetherBalancingIsOn() throws Exception {
     try (MiniStele cluster = cluster(1)) {
       Admin admin = cluster.client().admin();

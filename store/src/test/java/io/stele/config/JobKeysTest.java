@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.SteleException;
+import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 
@@ -31,6 +32,20 @@ class JobKeysTest {
     refused("mapreduce.stele.input.table.family", "mapreduce.stele.input.table.families");
     refused("mapreduce.stele.input.table.rows.prefx", "mapreduce.stele.input.table.rows.prefix");
     refused("mapreduce.stele.lease", "mapreduce.stele.output.lease");
+  }
+
+  @Test
+  void aSizeOutOfBoundsIsRefusedWithTheKey() {
+    Configuration conf = new Configuration(false);
+    assertThat(JobKeys.bytes(conf, "key", "1m", 7)).isEqualTo(7);
+    conf.set("key", " 128m ");
+    assertThat(JobKeys.bytes(conf, "key", "1m", 7)).isEqualTo(128 << 20);
+    for (String wrong : List.of("128MB", "0", "-1", "1k", "2t", "much")) {
+      conf.set("key", wrong);
+      assertThatThrownBy(() -> JobKeys.bytes(conf, "key", "1m", 7))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("key is \"" + wrong + "\": set 1m to 1t bytes");
+    }
   }
 
   @Test

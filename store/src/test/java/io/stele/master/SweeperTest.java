@@ -19,6 +19,9 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FilterFileSystem;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
 
@@ -281,6 +284,37 @@ class SweeperTest {
           assertThat(sweeper.sweep()).isEqualTo(1);
           assertThat(exists(orphan)).isFalse();
           assertThat(master.fs.exists(other)).isTrue();
+        });
+  }
+
+  @Test
+  void aTableThatCannotBeSweptDoesNotHoldUpOthers() throws Exception {
+    run(
+        () -> {
+          String stuck = file(0, 1);
+          TableId other = master.table("others"); // Swept after the first.
+          String orphan = create(Layout.file(new TabletId(other, "00000000000000ff"), 1, 1));
+          AtomicBoolean broken = new AtomicBoolean(true);
+          FileSystem fs =
+              new FilterFileSystem(master.fs) {
+                @Override
+                public boolean delete(Path path, boolean recursive) throws IOException {
+                  if (broken.get() && path.toUri().getPath().endsWith(stuck)) {
+                    throw new IOException("for the test");
+                  }
+                  return super.delete(path, recursive);
+                }
+              };
+          Sweeper failing =
+              new Sweeper(master.process, master.records, master.schemas, fs, master.layout, GRACE);
+          assertThat(failing.sweep()).isZero();
+          master.sleep(GRACE);
+          assertThat(failing.sweep()).isEqualTo(1);
+          assertThat(exists(orphan)).isFalse();
+          assertThat(exists(stuck)).isTrue();
+          broken.set(false);
+          assertThat(failing.sweep()).isEqualTo(1); // Its grace has not begun anew.
+          assertThat(exists(stuck)).isFalse();
         });
   }
 

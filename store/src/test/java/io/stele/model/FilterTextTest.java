@@ -65,6 +65,7 @@ class FilterTextTest {
     refused("timestamp_range(7, 5)", "0 <= from <= to");
     refused("value_range('a')", "\",\" is needed");
     refused("value_regex('(')", "(");
+    refused("value_regex('caf\u00e9')", "are not ASCII");
     refused("chain(".repeat(200) + "pass_all", "deep");
   }
 }

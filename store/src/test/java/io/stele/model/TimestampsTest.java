@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Instant;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class TimestampsTest {
@@ -28,6 +29,18 @@ class TimestampsTest {
               e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
           .hasMessageContaining(time.toString());
     }
+  }
+
+  @Test
+  void peopleWriteATimeOrMicrosecondsButNotMilliseconds() {
+    assertThat(Timestamps.parse(TIME.toString())).isEqualTo(MICROS);
+    assertThat(Timestamps.parse(Long.toString(MICROS))).isEqualTo(MICROS);
+    assertThat(Timestamps.parse("1970-01-01T00:00:01Z")).isEqualTo(1_000_000);
+    for (String wrong : List.of("1767323045123", "-1", "99999999999999999999", "today", "")) {
+      assertThatThrownBy(() -> Timestamps.parse(wrong)).isInstanceOf(SteleException.class);
+    }
+    assertThatThrownBy(() -> Timestamps.parse("1767323045123"))
+        .hasMessageContaining("not in milliseconds");
   }
 
   @Test

@@ -2,23 +2,31 @@ package io.stele.sim;
 
 import io.stele.client.Jobs;
 import io.stele.client.Stele;
+import io.stele.client.Table;
+import io.stele.model.ColumnFamily;
+import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
+import io.stele.runtime.IoRunnable;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.apache.hadoop.conf.Configuration;
 
 /**
- * A simulated cluster of a master and a tablet server in which nothing fails, and a client of it.
+ * A small simulated cluster in which nothing fails but what the test makes fail, and a client of
+ * it.
  *
  * <p>For the holder of the simulation's baton alone.
  */
 final class ClusterFixture {
   private static final long STEPS_MAX = 100_000_000;
+  private static final Duration PAUSE = Duration.ofMillis(20);
 
   private final Simulation simulation;
   private final SimulatedCluster cluster;
-  private final SimulatedCluster.Slot master;
-  private final SimulatedCluster.Slot server;
   private final SimulatedProcess process;
   private final Stele client;
   private final List<CompletableFuture<Void>> started = new ArrayList<>();
@@ -29,26 +37,45 @@ final class ClusterFixture {
     void run(ClusterFixture cluster) throws Exception;
   }
 
-  private ClusterFixture(Simulation simulation) {
+  private ClusterFixture(Simulation simulation, int servers, Configuration settings) {
     this.simulation = simulation;
-    this.cluster =
-        new SimulatedCluster(
-            simulation, HistoryPlan.of(0, Duration.ofSeconds(30), Histories.NAMES).configuration());
-    this.master = cluster.add(SimulatedCluster.Kind.MASTER);
-    this.server = cluster.add(SimulatedCluster.Kind.SERVER);
+    this.cluster = new SimulatedCluster(simulation, settings);
+    cluster.add(SimulatedCluster.Kind.MASTER);
+    for (int i = 0; i < servers; i++) {
+      cluster.add(SimulatedCluster.Kind.SERVER);
+    }
     this.process = cluster.clientProcess();
     this.client = cluster.connect(process);
   }
 
-  /** Runs {@code scenario} in the client's process. Fails if it fails, or a task it started. */
+  /**
+   * Runs {@code scenario} in the client's process of a cluster with a master and a tablet server.
+   * Fails if it fails, or a task it started.
+   */
   static void run(Scenario scenario) throws Exception {
-    Simulation simulation = new Simulation(0, STEPS_MAX);
-    simulation.run(
-        () -> {
-          ClusterFixture fixture = new ClusterFixture(simulation);
-          fixture.start("test", () -> scenario.run(fixture));
-          fixture.awaitAll();
-        });
+    run(0, 1, settings(0, Duration.ofSeconds(30)), scenario);
+  }
+
+  /** Likewise, with so many tablet servers. */
+  static void run(long seed, int servers, Configuration settings, Scenario scenario)
+      throws Exception {
+    Simulation simulation = new Simulation(seed, STEPS_MAX);
+    try {
+      simulation.run(
+          () -> {
+            ClusterFixture fixture = new ClusterFixture(simulation, servers, settings);
+            fixture.start("test", () -> scenario.run(fixture));
+            fixture.awaitAll();
+          });
+    } catch (Exception | AssertionError e) {
+      e.addSuppressed(new AssertionError("the seed was " + seed));
+      throw e;
+    }
+  }
+
+  /** The settings of a cluster whose history lasts for {@code length}. */
+  static Configuration settings(long seed, Duration length) {
+    return HistoryPlan.of(seed, length, Histories.NAMES).configuration();
   }
 
   /** Starts a task in the client's process; the test ends after it. */
@@ -75,12 +102,52 @@ final class ClusterFixture {
 
   /** Makes all messages to and from the master take up to {@code delay} longer. */
   void slowMaster(Duration delay) {
-    cluster.network().setDelay(master.process(), delay);
+    cluster.network().setDelay(first(SimulatedCluster.Kind.MASTER).process(), delay);
   }
 
   /** Makes all messages to and from the tablet server take up to {@code delay} longer. */
   void slowServer(Duration delay) {
-    cluster.network().setDelay(server.process(), delay);
+    cluster.network().setDelay(first(SimulatedCluster.Kind.SERVER).process(), delay);
+  }
+
+  private SimulatedCluster.Slot first(SimulatedCluster.Kind kind) {
+    return cluster.slots(kind).get(0);
+  }
+
+  /** All masters and tablet servers. */
+  List<SimulatedCluster.Slot> slots() {
+    return Stream.of(SimulatedCluster.Kind.values())
+        .flatMap(kind -> cluster.slots(kind).stream())
+        .toList();
+  }
+
+  /** The processes of all masters and tablet servers. */
+  List<SimulatedProcess> members() {
+    return slots().stream().map(SimulatedCluster.Slot::process).toList();
+  }
+
+  /** Makes {@code call} again and again until it succeeds, for {@code limit} at most. */
+  void until(Duration limit, IoRunnable call) throws Exception {
+    long start = process.nanoTime();
+    while (true) {
+      try {
+        call.run();
+        return;
+      } catch (SteleException | IOException | AssertionError e) {
+        if (process.nanoTime() - start > limit.toNanos()) {
+          throw e;
+        }
+        process.sleep(PAUSE);
+      }
+    }
+  }
+
+  /** A new table of one family, {@code f}. */
+  Table createTable(String name, Duration limit) throws Exception {
+    until(
+        limit,
+        () -> client.admin().createTable(TableSchema.of(name, List.of(ColumnFamily.of("f")))));
+    return client.table(name);
   }
 
   /** The cluster itself. */

@@ -261,6 +261,21 @@ class TaskOperationsTest {
   }
 
   @Test
+  void operationsThatAreInFlightWhenTheirJobEndsTakeNoMemoryAfterThat() {
+    OperationWindow.Begun queued = begin(window, 1, 1, "record", said(1));
+    window.queued(queued.operation(), ++sequence, Bytes.EMPTY);
+    OperationWindow.Begun second = begin(window, 1, 2, "record", said(1));
+    OperationWindow.Begun third = begin(window, 1, 3, "record", said(1));
+    window.endJob(JOB);
+    window.done(queued.operation());
+    window.abandon(second.operation());
+    window.queued(third.operation(), ++sequence, Bytes.of("result"));
+    window.done(third.operation());
+    assertThat(window.bytes()).isZero();
+    assertThat(budget.bytes()).isZero();
+  }
+
+  @Test
   void aTaskThatHasEndedTakesNoMoreThanItsMark() {
     for (long number = 1; number <= 500; number++) {
       apply(1, number, "record " + number, said(1)); // All in one batch.

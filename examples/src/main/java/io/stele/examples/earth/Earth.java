@@ -124,7 +124,7 @@ public final class Earth extends Example {
     try {
       return Double.parseDouble(argument);
     } catch (NumberFormatException e) {
-      throw new WrongUsage(argument + " is no number of degrees");
+      throw new WrongUsage(argument + " is not a number of degrees");
     }
   }
 

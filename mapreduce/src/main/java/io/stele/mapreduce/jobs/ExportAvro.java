@@ -5,7 +5,6 @@ import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
-import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import java.io.IOException;
 import java.util.List;
@@ -24,7 +23,7 @@ import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.mapreduce.lib.output.NullOutputFormat;
 
 /**
- * Writes rows to Avro container files, as they were when the job was submitted; Their schema is
+ * Writes rows to Avro container files, as they were when the job was submitted. Their schema is
  * that of {@link AvroRows}, or of a mapping.
  *
  * @param input what is exported
@@ -45,6 +44,9 @@ public record ExportAvro(
       throw SteleException.refused(
           "the schema of records says which columns are exported: name none besides");
     }
+    if (mapping.isPresent() && query.versions() != Integer.MAX_VALUE) {
+      throw SteleException.refused("records have one version of each column: leave versions out");
+    }
   }
 
   /** An export of all cells. */
@@ -64,9 +66,8 @@ public record ExportAvro(
     Job job =
         SteleJob.create(
             conf, "export table " + input.table(), ExportAvro.class, AvroKeyOutputFormat.class);
-    List<RowRange> ranges = input.query().ranges();
     mapping
-        .map(records -> new TableInput(input.table(), records.query().withRanges(ranges)))
+        .map(records -> new TableInput(input.table(), narrowed(records.query())))
         .orElse(input)
         .addTo(job);
     job.setMapperClass(mapping.isPresent() ? RecordMapper.class : ExportMapper.class);
@@ -77,6 +78,13 @@ public record ExportAvro(
     FileOutputFormat.setCompressOutput(job, true);
     FileOutputFormat.setOutputPath(job, directory);
     return job;
+  }
+
+  /** The columns of records, in the rows, the times and with the filter of the input. */
+  private RowQuery narrowed(RowQuery records) {
+    RowQuery query = input.query();
+    RowQuery narrow = records.withRanges(query.ranges()).times(query.times());
+    return query.filter().map(narrow::filter).orElse(narrow);
   }
 
   /** The output format would only refuse it when it writes; a dry run is to say so too. */

@@ -35,8 +35,8 @@ import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
  * @param fields what each field is: {@code ROW} once, {@code family:qualifier}, or {@code -} to
  *     leave the field out
  * @param separator between fields; one character
- * @param skipBadLines whether lines with too few fields, or without row, are counted and left out;
- *     otherwise they fail the job
+ * @param skipBadLines whether lines with another number of fields, or without row, are counted and
+ *     left out; otherwise they fail the job
  */
 public record ImportText(
     Path files, TableOutput output, List<String> fields, char separator, boolean skipBadLines)
@@ -54,7 +54,8 @@ public record ImportText(
   /**
    * Checks the fields.
    *
-   * @throws SteleException REFUSED if they do not name the row exactly once, or one is not a column
+   * @throws SteleException REFUSED if they do not name the row exactly once, or one is not a
+   *     column, or a column is named twice, or there is none
    */
   public ImportText {
     fields = List.copyOf(fields);
@@ -72,6 +73,13 @@ public record ImportText(
         throw SteleException.refused(
             "field \"" + field + "\" is neither " + ROW + ", FAMILY:QUALIFIER nor " + NONE);
       }
+    }
+    List<String> columns = fields.stream().filter(field -> field.indexOf(':') > 0).toList();
+    if (columns.isEmpty() || columns.stream().distinct().count() < columns.size()) {
+      throw SteleException.refused(
+          "the fields are "
+              + String.join(",", fields)
+              + ": name at least one FAMILY:QUALIFIER, and none of them twice");
     }
   }
 

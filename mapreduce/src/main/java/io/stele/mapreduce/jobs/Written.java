@@ -60,11 +60,12 @@ record Written(String table, boolean dryRun, List<RowRange> replaced) {
             cells,
             table));
     for (RowRange range : replaced) {
-      String which = range.equals(RowRange.ALL) ? "All its rows" : "Its rows " + range;
+      String which =
+          range.equals(RowRange.ALL) ? "All earlier rows" : "The earlier rows in " + range;
       lines.add(
           dryRun
               ? which + " would be replaced: " + size(finished, range) + "."
-              : which + " of before were replaced.");
+              : which + " were replaced.");
     }
     return lines;
   }

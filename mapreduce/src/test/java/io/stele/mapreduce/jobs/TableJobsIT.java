@@ -16,6 +16,8 @@ import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
+import io.stele.model.TimeRange;
+import io.stele.outputformat.TableOutputFormat;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -330,6 +332,13 @@ class TableJobsIT {
     TableInput some = new TableInput("persons", RowQuery.ALL.family("f"));
     assertThatThrownBy(() -> new ExportAvro(some, exported, Optional.of(mapping)))
         .hasMessageContaining("says which columns");
+    TableInput newest = new TableInput("persons", RowQuery.ALL.versions(1));
+    assertThatThrownBy(() -> new ExportAvro(newest, exported, Optional.of(mapping)))
+        .hasMessageContaining("leave versions out");
+    TableInput early = new TableInput("persons", RowQuery.ALL.times(new TimeRange(0, 1)));
+    Path none = new Path(directory.resolve("none").toUri());
+    assertThat(run(new ExportAvro(early, none, Optional.of(mapping))).lines().get(0))
+        .startsWith("0 rows");
   }
 
   @Test
@@ -362,6 +371,13 @@ class TableJobsIT {
                 new ImportText(new Path("/x"), "narrow", List.of("f:a", "f:b"), '\t', false, false))
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("one of them must be ROW");
+    for (List<String> fields : List.of(List.of("ROW", "f:a", "f:a"), List.of("ROW", "-"))) {
+      assertThatThrownBy(() -> new ImportText(new Path("/x"), "narrow", fields, '\t', false, false))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("none of them twice");
+    }
+    assertThatThrownBy(() -> TableOutputFormat.addTable(Job.getInstance(conf()), "ns:pages", "f"))
+        .hasMessageContaining("cannot name a table");
     assertThatThrownBy(
             () ->
                 new ImportAvro(new Path("/x"), new TableOutput("none", false, false))
