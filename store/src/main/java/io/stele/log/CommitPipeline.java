@@ -447,8 +447,8 @@ final class CommitPipeline {
         return Optional.empty();
       }
       state = State.FAILED;
-      // In order: a batch that has completed is acknowledged first.
-      while (records.completed().filter(one -> !isMine(one)).isPresent()) {
+      // In order: a batch that has completed is acknowledged first, unless its writer cannot.
+      while (records.completed().filter(one -> !isMine(one) && !one.writer.ended).isPresent()) {
         changed.awaitUninterruptibly();
       }
       List<WaitingRecord> unknown = records.drain();

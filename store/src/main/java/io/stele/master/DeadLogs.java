@@ -131,11 +131,15 @@ final class DeadLogs {
     return serversIn(layout.logs());
   }
 
-  /** The servers whose log directory was renamed, but not all of whose segments may be closed. */
-  Set<ServerId> unfinished() throws IOException {
+  /**
+   * The servers whose log directory was renamed, but whose fence is not complete: not all of their
+   * segments may be closed, or they are among the {@code live}, which have their locks.
+   */
+  Set<ServerId> unfinished(Set<ServerId> live) throws IOException {
     Set<ServerId> servers = serversIn(layout.recovery());
     for (Iterator<ServerId> all = servers.iterator(); all.hasNext(); ) {
-      if (FencedLog.isListed(fs, layout.recovery(all.next()))) {
+      ServerId server = all.next();
+      if (!live.contains(server) && FencedLog.isListed(fs, layout.recovery(server))) {
         all.remove();
       }
     }

@@ -1,10 +1,13 @@
 package io.stele.master;
 
+import io.stele.metadata.MetadataKeys;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
+import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
+import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
@@ -12,6 +15,7 @@ import io.stele.record.Pending;
 import io.stele.record.PendingFile;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -28,8 +32,10 @@ import org.slf4j.LoggerFactory;
  *
  * @param tables the records of each table that is READY
  * @param dropping tables that are being dropped, whose records may change
+ * @param lost tables that have data but no node in the lock service: they may need any log and any
+ *     file of a job
  */
-record Mark(Map<TableId, List<TabletRecord>> tables, Set<TableId> dropping) {
+record Mark(Map<TableId, List<TabletRecord>> tables, Set<TableId> dropping, Set<TableId> lost) {
   private static final Logger LOG = LoggerFactory.getLogger(Mark.class);
   private static final int READS_MAX = 3;
 
@@ -111,7 +117,49 @@ record Mark(Map<TableId, List<TabletRecord>> tables, Set<TableId> dropping) {
       }
       tables.put(table, whole.get());
     }
-    return Optional.of(new Mark(tables, dropping));
+    Optional<Set<TableId>> lost = lost(records, schemas, listing.tables());
+    return lost.map(without -> new Mark(tables, dropping, without));
+  }
+
+  /** The tables with data that are not {@code listed}; empty if this cannot be known now. */
+  private static Optional<Set<TableId>> lost(
+      TabletRecords records, Schemas schemas, List<StoredTable> listed) throws IOException {
+    List<RowRange> known =
+        listed.stream()
+            .map(table -> MetadataKeys.table(table.id()))
+            .sorted(Comparator.comparing(RowRange::start))
+            .toList();
+    List<TabletRecord> others = new ArrayList<>();
+    List<String> damaged = new ArrayList<>();
+    Bytes next = Bytes.EMPTY;
+    for (RowRange rows : known) {
+      others.addAll(records.readUndamaged(new RowRange(next, rows.start()), damaged::add));
+      next = rows.end();
+    }
+    others.addAll(records.readUndamaged(new RowRange(next, Bytes.EMPTY), damaged::add));
+    if (!damaged.isEmpty()) {
+      LOG.error("Nothing is deleted while records in METADATA are damaged: {}", damaged);
+      return Optional.empty();
+    }
+    Set<TableId> lost = new TreeSet<>();
+    for (TabletRecord other : others) {
+      if (!OrphanRecords.isUntouched(other)) {
+        lost.add(other.id().table());
+      }
+    }
+    for (TableId table : lost) {
+      if (schemas.table(table).isPresent()) {
+        LOG.info("Table {} was created just now: this sweep deletes nothing", table);
+        return Optional.empty();
+      }
+    }
+    if (!lost.isEmpty()) {
+      LOG.error(
+          "Tables {} have data but no node in the lock service: all logs and all files of jobs are"
+              + " kept",
+          lost);
+    }
+    return Optional.of(lost);
   }
 
   /** The records of a table; empty if they are damaged or do not cover it exactly once. */

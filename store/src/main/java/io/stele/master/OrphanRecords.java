@@ -79,6 +79,14 @@ final class OrphanRecords {
     }
   }
 
+  /** Whether no server has the tablet, and nothing was ever written to it. */
+  static boolean isUntouched(TabletRecord record) {
+    return record.assignment().state() == Assignment.State.NONE
+        && record.files().isEmpty()
+        && record.logs().isEmpty()
+        && record.redo().sequence() == 0;
+  }
+
   /**
    * Removes {@code orphan} if nothing is lost by it, or if its table is given up and no server has
    * its tablet.
@@ -86,13 +94,8 @@ final class OrphanRecords {
    * @return whether it is removed
    */
   boolean remove(TabletRecord orphan) throws IOException {
-    boolean unassigned = orphan.assignment().state() == Assignment.State.NONE;
-    boolean untouched =
-        unassigned
-            && orphan.files().isEmpty()
-            && orphan.logs().isEmpty()
-            && orphan.redo().sequence() == 0;
-    if (isGivenUp(orphan.id().table()) && !unassigned) {
+    boolean untouched = isUntouched(orphan);
+    if (isGivenUp(orphan.id().table()) && orphan.assignment().state() != Assignment.State.NONE) {
       return false; // It is being unloaded.
     }
     if (!untouched && !isGivenUp(orphan.id().table())) {

@@ -85,7 +85,7 @@ final class ServerWatch implements AutoCloseable {
     final ServerId server;
     final boolean byAnother; // Another master began it: the server may hold its lock.
     boolean hadLock;
-    boolean waited; // For its lease, or its first lock.
+    Optional<Long> waitEndNanos = Optional.empty(); // Of the wait for its lease, or first lock.
     boolean starts; // No lock of it was ever seen; it may be about to take its first.
     Stage stage = Stage.LEASE;
     Optional<Timer> timer = Optional.empty(); // Of the next step.
@@ -172,9 +172,12 @@ final class ServerWatch implements AutoCloseable {
       Set<ServerId> candidates = new TreeSet<>();
       if (listLogs) {
         candidates.addAll(logs.owners());
-        logs.unfinished().forEach(this::completeFence);
       }
-      saw(ServerInfo.all(locks, takeUpToDate()), candidates);
+      Map<ServerId, ServerInfo> now = ServerInfo.all(locks, takeUpToDate());
+      if (listLogs) {
+        logs.unfinished(now.keySet()).forEach(this::completeFence);
+      }
+      saw(now, candidates);
       done = true;
     } finally {
       if (!done) {
@@ -271,7 +274,7 @@ final class ServerWatch implements AutoCloseable {
     Fencing begun = fencing.get(server);
     if (hadLock && begun != null && begun.stage == Stage.LEASE && !begun.hadLock) {
       begun.hadLock = true; // Known only now: it has had its first lock.
-      begun.waited = false;
+      begun.waitEndNanos = Optional.empty();
       begun.starts = false;
       begun.timer.ifPresent(Timer::cancel);
       goOn(begun, Stage.LEASE, Duration.ZERO);
@@ -343,21 +346,28 @@ final class ServerWatch implements AutoCloseable {
     boolean noted = isSuspected(begun.server);
     synchronized (this) {
       begun.starts = !begun.hadLock && !noted;
-      return !begun.waited && (begun.starts || noted);
+      return (begun.starts || noted)
+          && begun.waitEndNanos.map(end -> end - runtime.nanoTime() > 0).orElse(true);
     }
   }
 
+  /** Several steps may come here for one fence: all of them wait for the same moment. */
   private synchronized void await(Fencing begun) {
-    if (fencing.get(begun.server) == begun) { // Otherwise it was spared, or is fenced already.
-      begun.waited = true;
+    if (fencing.get(begun.server) != begun) {
+      return; // It was spared, or is fenced already.
+    }
+    long now = runtime.nanoTime();
+    if (begun.waitEndNanos.isEmpty()) {
       Duration wait = begun.starts ? leaseWait.multipliedBy(LEASES_TO_START) : leaseWait;
+      begun.waitEndNanos = Optional.of(now + wait.toNanos());
       LOG.info(
           "Waiting {} for the {} of tablet server {}",
           wait,
           begun.starts ? "first lock" : "lease",
           begun.server);
-      goOn(begun, Stage.LEASE, wait);
     }
+    long left = begun.waitEndNanos.get() - now;
+    goOn(begun, Stage.LEASE, Duration.ofNanos(Math.max(0, left)));
   }
 
   private synchronized boolean isClosed() {
@@ -399,7 +409,8 @@ final class ServerWatch implements AutoCloseable {
       suspect(begun.server);
       revoke(begun.server);
       goOn(begun, Stage.LATE_LEASE, leaseWait);
-    } else if (!begun.waited && isSuspected(begun.server)) { // Another master revoked its lock.
+    } else if (begun.waitEndNanos.isEmpty()
+        && isSuspected(begun.server)) { // Another master revoked its lock.
       goOn(begun, Stage.LATE_LEASE, leaseWait);
     } else {
       complete(begun);

@@ -113,10 +113,13 @@ final class Sweeper {
     }
     Set<String> needed = mark.get().neededFiles();
     Set<String> deletable = deletable(mark.get().droppedFiles(), needed);
+    if (!mark.get().lost().isEmpty()) {
+      deletable.removeIf(PendingFile::isOfJob);
+    }
     grace.beginSweep(needed);
     int deleted = 0;
     boolean complete = true;
-    boolean lost = false;
+    boolean lost = !mark.get().lost().isEmpty();
     for (Map.Entry<TableId, List<FileStatus>> one : files.entrySet()) {
       TableId table = one.getKey();
       List<TabletRecord> marked = mark.get().tables().get(table);

@@ -2,10 +2,12 @@ package io.stele.master;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.lock.LockPaths;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
+import io.stele.model.TableId;
 import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
 import io.stele.record.PendingFile;
@@ -65,6 +67,25 @@ class JobSweepTest {
       master.sleep(Duration.ofSeconds(1));
       master.jobs.look();
     }
+  }
+
+  /** An operator may make its node again. */
+  @Test
+  void filesOfATableWhoseNodeIsLostStay() throws Exception {
+    run(
+        () -> {
+          String job = begin();
+          PendingFile file = file(job, "a-0");
+          edit(bulk().pending(List.of(file)));
+          TableId table = tablet.id().table();
+          TableId other = master.table("other");
+          int version = master.schemas.table(table).orElseThrow().version();
+          master.locks.delete(LockPaths.table(table), version);
+          master.jobs.end(job);
+          assertThat(sweep.sweep()).isZero();
+          assertThat(exists(file)).isTrue();
+          assertThat(master.schemas.table(other)).isPresent();
+        });
   }
 
   @Test

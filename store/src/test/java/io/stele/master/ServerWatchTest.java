@@ -7,6 +7,7 @@ import io.stele.lock.Lock;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.log.FencedLog;
+import io.stele.log.LogFence;
 import io.stele.metadata.Layout;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.Bytes;
@@ -249,6 +250,24 @@ class ServerWatchTest {
           sleep(LEASE_AND_DRIFT);
           assertThat(watch.fenced()).containsExactly(SERVER);
           assertThat(watch.answering().leased()).isEmpty();
+        });
+  }
+
+  /** It has taken and closed the log, and not yet the lock. */
+  @Test
+  void aServerThatTookItsLockWhileAnotherMasterTookItsLogIsFenced() throws Exception {
+    simulation.run(
+        () -> {
+          serverStarts();
+          fs.mkdirs(layout.recovery(SERVER).getParent());
+          new LogFence(process, fs).fence(layout.logs(SERVER), layout.recovery(SERVER));
+          assertThat(FencedLog.isListed(fs, layout.recovery(SERVER))).isTrue();
+          watch.refresh(true);
+          assertThat(watch.live()).isEmpty();
+          sleep(MOMENT);
+          assertThat(locks.read(LockPaths.server(SERVER))).isEmpty();
+          sleep(LEASE_AND_DRIFT);
+          assertThat(watch.fenced()).containsExactly(SERVER);
         });
   }
 

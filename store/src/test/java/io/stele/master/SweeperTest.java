@@ -261,6 +261,27 @@ class SweeperTest {
         });
   }
 
+  /** Such as one into which only files of jobs were loaded. */
+  @Test
+  void logsAndFilesOfJobsStayForATableWhoseNodeIsLostAndThatHasNoDirectory() throws Exception {
+    run(
+        () -> {
+          String ofJob = create(PendingFile.directory("job") + "/task-0.sst");
+          TabletRecord lost = master.records.readAll(master.table("lost")).get(0);
+          lost = master.records.loaded(master.records.assign(lost, DEAD));
+          putFiles(lost, List.of(ofJob));
+          put(List.of(), Map.of(ofJob, 0L)); // The other table has dropped it.
+          fence(DEAD);
+          TableId gone = lost.id().table();
+          master.locks.delete(
+              LockPaths.table(gone), master.schemas.table(gone).orElseThrow().version());
+          later();
+          assertThat(sweeper.sweep()).isZero();
+          assertThat(exists(ofJob)).isTrue();
+          assertThat(master.fs.exists(master.layout.recovery(DEAD))).isTrue();
+        });
+  }
+
   @Test
   void nothingGoesWhileSomeTableIsBeingCreated() throws Exception {
     run(
