@@ -50,13 +50,17 @@ public final class JobKeyDocs {
     docs.put(
         JobKeys.INPUT_ROWS_RANGES,
         new Doc("", "Further ranges of rows, as start:end, separated by commas."));
-    docs.put(JobKeys.INPUT_VERSIONS, new Doc("", "The maximum number of versions of a column."));
+    docs.put(
+        JobKeys.INPUT_VERSIONS,
+        new Doc("", "The maximum number of versions of a column; all that are kept, if unset."));
     docs.put(
         JobKeys.INPUT_TIMES_FROM,
-        new Doc("", "The lowest timestamp to read, in microseconds, inclusive."));
+        new Doc(
+            "",
+            "The lowest timestamp to read, inclusive: in microseconds, or as 2026-01-31T12:00:00Z."));
     docs.put(
         JobKeys.INPUT_TIMES_TO,
-        new Doc("", "The end of the timestamps to read, in microseconds, exclusive."));
+        new Doc("", "The end of the timestamps to read, exclusive: likewise."));
     docs.put(
         JobKeys.INPUT_FILTER, new Doc("", "A filter as text, such as cells_per_column_limit(1)."));
   }
