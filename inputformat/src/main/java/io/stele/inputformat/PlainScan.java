@@ -4,6 +4,7 @@ import io.stele.config.JobKeys;
 import io.stele.model.Bytes;
 import io.stele.model.Column;
 import io.stele.model.FilterText;
+import io.stele.model.Limits;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
@@ -57,9 +58,11 @@ final class PlainScan {
         query = apply(part.key, text, query, part.meaning);
       }
     }
-    return table.isEmpty()
-        ? Optional.empty()
-        : Optional.of(new TableScan(table, startToEnd(conf, query)));
+    if (table.isEmpty()) {
+      return Optional.empty();
+    }
+    query = apply(JobKeys.INPUT_TABLE, table, query, PlainScan::name);
+    return Optional.of(new TableScan(table, startToEnd(conf, query)));
   }
 
   private static RowQuery apply(
@@ -88,6 +91,12 @@ final class PlainScan {
               + JobKeys.INPUT_ROWS_RANGES);
     }
     return apply(JobKeys.INPUT_ROWS_END, end, query, (all, text) -> all.range(range(start, text)));
+  }
+
+  /** Only checks it. */
+  private static RowQuery name(RowQuery query, String text) {
+    Limits.checkTableName(text);
+    return query;
   }
 
   private static RowRange range(String start, String end) {

@@ -292,7 +292,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
   }
 
   private static long targetBytes(Configuration conf) {
-    return JobKeys.bytes(conf, SPLIT_BYTES_KEY, "1", SPLIT_BYTES);
+    return JobKeys.bytes(conf, SPLIT_BYTES_KEY, "1", "1e", SPLIT_BYTES);
   }
 
   @Override

@@ -109,6 +109,10 @@ class TableScanTest {
     refused("columns", "language", "family:qualifier");
     refused("columns", "language:\\xzz", "");
     refused("rows.prefix", "\\", "");
+    Configuration named = plain();
+    named.set("mapreduce.stele.input.table", "ns:pages");
+    assertThatThrownBy(() -> TableScan.all(named))
+        .hasMessageContaining("mapreduce.stele.input.table is \"ns:pages\"");
     assertThatThrownBy(() -> new TableScan("ns:pages", RowQuery.ALL))
         .hasMessageContaining("cannot name a table");
     refused("rows.start", "\\q", "");

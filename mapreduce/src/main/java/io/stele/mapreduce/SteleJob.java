@@ -126,7 +126,8 @@ public final class SteleJob {
       tablets = stele.table(table).tablets().size();
     }
     if (tablets == 1 && reducersMax > 1) {
-      long bytesMin = JobKeys.bytes(job.getConfiguration(), REDUCER_BYTES_KEY, "1", REDUCER_BYTES);
+      long bytesMin =
+          JobKeys.bytes(job.getConfiguration(), REDUCER_BYTES_KEY, "0", "1e", REDUCER_BYTES);
       BulkOutputFormat.reduceByRows(
           job, table, OutputSample.of(job, reducersMax).starts(reducersMax, bytesMin));
     }

@@ -56,7 +56,7 @@ final class TaskSort {
    * @throws SteleException REFUSED if it is not a size, or out of bounds
    */
   static long bytes(Configuration conf, String key, long ifUnset) {
-    return JobKeys.bytes(conf, key, "1m", ifUnset);
+    return JobKeys.bytes(conf, key, "1m", "1t", ifUnset);
   }
 
   /**

@@ -303,7 +303,8 @@ public final class Table {
    * Reads one row of any size, cell by cell. This does not wait: {@link Cells#read} does.
    *
    * @param query what of the row to return; the ranges and the row limit in it say nothing
-   * @throws io.stele.model.SteleException NOT_FOUND if a family does not exist
+   * @throws io.stele.model.SteleException NOT_FOUND if a family does not exist, REFUSED if the row
+   *     key is empty or too long
    */
   public Cells readCells(Bytes row, RowQuery query) throws IOException {
     Limits.checkRow(row);

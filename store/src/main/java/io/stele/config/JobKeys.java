@@ -16,7 +16,6 @@ import org.apache.hadoop.util.StringUtils.TraditionalBinaryPrefix;
  * are together here so that a name which is none of them is refused, whichever format looks.
  */
 public final class JobKeys {
-  private static final String MOST = "1t";
   private static final String PREFIX = "mapreduce.stele.";
   private static final String INPUT = PREFIX + "input.";
   private static final String OUTPUT = PREFIX + "output.";
@@ -122,17 +121,19 @@ public final class JobKeys {
   /**
    * The value of a key that is a size, in bytes.
    *
-   * @param least the smallest value, such as {@code 1m}; the largest is 1 TiB
+   * @param least the smallest value, such as {@code 1m}
+   * @param most the largest value, such as {@code 1t}
    * @param ifUnset the value if the key is not set
    * @throws SteleException REFUSED, naming the key, if the value is not a size, or out of bounds
    */
-  public static long bytes(Configuration conf, String key, String least, long ifUnset) {
+  public static long bytes(
+      Configuration conf, String key, String least, String most, long ifUnset) {
     String text = conf.getTrimmed(key, "");
     if (text.isEmpty()) {
       return ifUnset;
     }
     String bounds =
-        key + " is \"" + text + "\": set " + least + " to " + MOST + " bytes, such as 128m";
+        key + " is \"" + text + "\": set " + least + " to " + most + " bytes, such as 128m";
     long bytes;
     try {
       bytes = TraditionalBinaryPrefix.string2long(text);
@@ -140,7 +141,7 @@ public final class JobKeys {
       throw new SteleException(SteleException.Code.REFUSED, bounds + ": it is not a size", e);
     }
     if (bytes < TraditionalBinaryPrefix.string2long(least)
-        || bytes > TraditionalBinaryPrefix.string2long(MOST)) {
+        || bytes > TraditionalBinaryPrefix.string2long(most)) {
       throw SteleException.refused(bounds);
     }
     return bytes;

@@ -32,10 +32,10 @@ import org.slf4j.LoggerFactory;
  *
  * @param tables the records of each table that is READY
  * @param dropping tables that are being dropped, whose records may change
- * @param lost tables that have data but no node in the lock service: they may need any log and any
- *     file of a job
+ * @param hasOthers whether METADATA has tablets of tables without a node in the lock service, or
+ *     damaged records that are of no known table: they may need any log and any file of a job
  */
-record Mark(Map<TableId, List<TabletRecord>> tables, Set<TableId> dropping, Set<TableId> lost) {
+record Mark(Map<TableId, List<TabletRecord>> tables, Set<TableId> dropping, boolean hasOthers) {
   private static final Logger LOG = LoggerFactory.getLogger(Mark.class);
   private static final int READS_MAX = 3;
 
@@ -117,12 +117,12 @@ record Mark(Map<TableId, List<TabletRecord>> tables, Set<TableId> dropping, Set<
       }
       tables.put(table, whole.get());
     }
-    Optional<Set<TableId>> lost = lost(records, schemas, listing.tables());
-    return lost.map(without -> new Mark(tables, dropping, without));
+    Optional<Boolean> others = hasOthers(records, schemas, listing.tables());
+    return others.map(has -> new Mark(tables, dropping, has));
   }
 
-  /** The tables with data that are not {@code listed}; empty if this cannot be known now. */
-  private static Optional<Set<TableId>> lost(
+  /** Whether there are tablets of tables that are not {@code listed}; empty if not known now. */
+  private static Optional<Boolean> hasOthers(
       TabletRecords records, Schemas schemas, List<StoredTable> listed) throws IOException {
     List<RowRange> known =
         listed.stream()
@@ -137,29 +137,27 @@ record Mark(Map<TableId, List<TabletRecord>> tables, Set<TableId> dropping, Set<
       next = rows.end();
     }
     others.addAll(records.readUndamaged(new RowRange(next, Bytes.EMPTY), damaged::add));
-    if (!damaged.isEmpty()) {
-      LOG.error("Nothing is deleted while records in METADATA are damaged: {}", damaged);
-      return Optional.empty();
-    }
+    Set<TableId> without = new TreeSet<>();
+    others.forEach(other -> without.add(other.id().table()));
     Set<TableId> lost = new TreeSet<>();
-    for (TabletRecord other : others) {
-      if (!OrphanRecords.isUntouched(other)) {
-        lost.add(other.id().table());
-      }
-    }
-    for (TableId table : lost) {
+    for (TableId table : without) {
       if (schemas.table(table).isPresent()) {
         LOG.info("Table {} was created just now: this sweep deletes nothing", table);
         return Optional.empty();
       }
+      if (!records.readUndamaged(table).stream().allMatch(OrphanRecords::isUntouched)) {
+        lost.add(table); // It was not created and dropped meanwhile.
+      }
     }
-    if (!lost.isEmpty()) {
-      LOG.error(
-          "Tables {} have data but no node in the lock service: all logs and all files of jobs are"
-              + " kept",
-          lost);
+    if (lost.isEmpty() && damaged.isEmpty()) {
+      return Optional.of(false);
     }
-    return Optional.of(lost);
+    LOG.error(
+        "METADATA has tablets of tables that have no node in the lock service, {}, or damaged"
+            + " records, {}: all logs and all files of jobs are kept",
+        lost,
+        damaged);
+    return Optional.of(true);
   }
 
   /** The records of a table; empty if they are damaged or do not cover it exactly once. */

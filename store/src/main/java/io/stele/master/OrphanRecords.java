@@ -83,6 +83,7 @@ final class OrphanRecords {
   static boolean isUntouched(TabletRecord record) {
     return record.assignment().state() == Assignment.State.NONE
         && record.files().isEmpty()
+        && record.pending().isEmpty()
         && record.logs().isEmpty()
         && record.redo().sequence() == 0;
   }

@@ -353,8 +353,8 @@ final class ServerWatch implements AutoCloseable {
 
   /** Several steps may come here for one fence: all of them wait for the same moment. */
   private synchronized void await(Fencing begun) {
-    if (fencing.get(begun.server) != begun) {
-      return; // It was spared, or is fenced already.
+    if (fencing.get(begun.server) != begun || begun.stage != Stage.LEASE) {
+      return; // It was spared, or another step came further.
     }
     long now = runtime.nanoTime();
     if (begun.waitEndNanos.isEmpty()) {

@@ -47,7 +47,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A file is needed if any record names it, not only one of its own table: tables may share
  * files, and a file may outlive the table it was written for. So nothing is deleted unless the mark
- * is complete: every table's tablets cover it exactly once, and no table is being created.
+ * is complete: every table's tablets cover it exactly once, and no table is being created. Logs and
+ * files of jobs stay while METADATA has tablets of tables that are not known.
  *
  * <p>Safe for use by any number of threads: one sweep at a time.
  */
@@ -113,13 +114,13 @@ final class Sweeper {
     }
     Set<String> needed = mark.get().neededFiles();
     Set<String> deletable = deletable(mark.get().droppedFiles(), needed);
-    if (!mark.get().lost().isEmpty()) {
+    if (mark.get().hasOthers()) {
       deletable.removeIf(PendingFile::isOfJob);
     }
     grace.beginSweep(needed);
     int deleted = 0;
     boolean complete = true;
-    boolean lost = !mark.get().lost().isEmpty();
+    boolean lost = mark.get().hasOthers();
     for (Map.Entry<TableId, List<FileStatus>> one : files.entrySet()) {
       TableId table = one.getKey();
       List<TabletRecord> marked = mark.get().tables().get(table);

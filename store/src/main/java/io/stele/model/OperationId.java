@@ -12,16 +12,15 @@ import java.util.random.RandomGenerator;
  *
  * @param clientHigh upper half of the client's 128-bit name
  * @param clientLow lower half of the client's 128-bit name
- * @param number the operation's number at its client, from 1 to {@link #NUMBER_MAX}
+ * @param number the operation's number at its client, from 1 on
  */
 public record OperationId(long clientHigh, long clientLow, long number) {
-  /** The highest number. All operations of a client are below the next one, which is a long too. */
+  /** The highest number in a request: all operations of its client are below the next number. */
   public static final long NUMBER_MAX = Long.MAX_VALUE - 1;
 
   public OperationId {
-    if (number < 1 || number > NUMBER_MAX) {
-      throw new IllegalArgumentException(
-          "an operation number must be from 1 to " + NUMBER_MAX + ", not " + number);
+    if (number < 1) {
+      throw new IllegalArgumentException("operation numbers start at 1, not " + number);
     }
   }
 

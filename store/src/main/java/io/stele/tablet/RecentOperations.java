@@ -7,10 +7,10 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * Operations of one client, by ascending number, in an array of which at least a quarter is used.
- * Numbers are nearly always added in ascending order, which takes constant time, and removed from
- * the lowest on, which takes a search. Elsewhere, adding or removing one also copies what lies
- * above it; removing several visits all below the bound.
+ * Operations of one client, by ascending number, in an array that has at most some four times as
+ * much room as it needs. Numbers are nearly always added in ascending order, which takes constant
+ * time, and removed from the lowest on, which takes a search. Elsewhere, adding or removing one
+ * also copies what lies above it; removing several visits all below the bound.
  *
  * <p>Not safe for use by several threads.
  */

@@ -252,6 +252,10 @@ public final class OperationCodec {
   }
 
   static OperationId id(OperationsProto operations, long number) {
+    if (number > OperationId.NUMBER_MAX) {
+      throw SteleException.refused(
+          "the highest operation number is " + OperationId.NUMBER_MAX + ", not " + number);
+    }
     try {
       return new OperationId(operations.getClientHigh(), operations.getClientLow(), number);
     } catch (IllegalArgumentException e) {

@@ -37,12 +37,12 @@ class JobKeysTest {
   @Test
   void aSizeOutOfBoundsIsRefusedWithTheKey() {
     Configuration conf = new Configuration(false);
-    assertThat(JobKeys.bytes(conf, "key", "1m", 7)).isEqualTo(7);
+    assertThat(JobKeys.bytes(conf, "key", "1m", "1t", 7)).isEqualTo(7);
     conf.set("key", " 128m ");
-    assertThat(JobKeys.bytes(conf, "key", "1m", 7)).isEqualTo(128 << 20);
+    assertThat(JobKeys.bytes(conf, "key", "1m", "1t", 7)).isEqualTo(128 << 20);
     for (String wrong : List.of("128MB", "0", "-1", "1k", "2t", "much")) {
       conf.set("key", wrong);
-      assertThatThrownBy(() -> JobKeys.bytes(conf, "key", "1m", 7))
+      assertThatThrownBy(() -> JobKeys.bytes(conf, "key", "1m", "1t", 7))
           .isInstanceOf(SteleException.class)
           .hasMessageContaining("key is \"" + wrong + "\": set 1m to 1t bytes");
     }

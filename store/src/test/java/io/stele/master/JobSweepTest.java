@@ -78,13 +78,28 @@ class JobSweepTest {
           PendingFile file = file(job, "a-0");
           edit(bulk().pending(List.of(file)));
           TableId table = tablet.id().table();
-          TableId other = master.table("other");
           int version = master.schemas.table(table).orElseThrow().version();
           master.locks.delete(LockPaths.table(table), version);
           master.jobs.end(job);
           assertThat(sweep.sweep()).isZero();
           assertThat(exists(file)).isTrue();
-          assertThat(master.schemas.table(other)).isPresent();
+        });
+  }
+
+  @Test
+  void filesThatWaitInAnUnloadedTabletOfATableWhoseNodeIsLostStay() throws Exception {
+    run(
+        () -> {
+          String job = begin();
+          PendingFile file = file(job, "a-0");
+          master.memory.put(
+              master.records.unloaded(tablet, "a test").toBuilder().pending(List.of(file)).build());
+          TableId table = tablet.id().table();
+          int version = master.schemas.table(table).orElseThrow().version();
+          master.locks.delete(LockPaths.table(table), version);
+          master.jobs.end(job);
+          assertThat(sweep.sweep()).isZero();
+          assertThat(exists(file)).isTrue();
         });
   }
 
