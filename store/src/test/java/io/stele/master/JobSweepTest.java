@@ -2,12 +2,10 @@ package io.stele.master;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.stele.lock.LockPaths;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
-import io.stele.model.TableId;
 import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
 import io.stele.record.PendingFile;
@@ -77,9 +75,7 @@ class JobSweepTest {
           String job = begin();
           PendingFile file = file(job, "a-0");
           edit(bulk().pending(List.of(file)));
-          TableId table = tablet.id().table();
-          int version = master.schemas.table(table).orElseThrow().version();
-          master.locks.delete(LockPaths.table(table), version);
+          master.loseNode(tablet.id().table());
           master.jobs.end(job);
           assertThat(sweep.sweep()).isZero();
           assertThat(exists(file)).isTrue();
@@ -94,9 +90,7 @@ class JobSweepTest {
           PendingFile file = file(job, "a-0");
           master.memory.put(
               master.records.unloaded(tablet, "a test").toBuilder().pending(List.of(file)).build());
-          TableId table = tablet.id().table();
-          int version = master.schemas.table(table).orElseThrow().version();
-          master.locks.delete(LockPaths.table(table), version);
+          master.loseNode(tablet.id().table());
           master.jobs.end(job);
           assertThat(sweep.sweep()).isZero();
           assertThat(exists(file)).isTrue();

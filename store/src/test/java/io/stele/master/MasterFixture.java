@@ -137,6 +137,11 @@ final class MasterFixture {
     records.createTable(TableId.METADATA, List.of(splitRows));
   }
 
+  /** Deletes the node of a table in the lock service, as if it was lost; its records stay. */
+  void loseNode(TableId table) throws IOException {
+    locks.delete(LockPaths.table(table), schemas.table(table).orElseThrow().version());
+  }
+
   /** A READY table, not served by anybody. */
   TableId table(String name, Bytes... splitRows) throws IOException {
     TableAdmin.Answer answer = create("creation of " + name, name, splitRows);

@@ -252,8 +252,7 @@ class SweeperTest {
           String needed = file(0, 1);
           put(List.of(needed), Map.of());
           fence(A); // Named by the tablet's record.
-          master.locks.delete(
-              LockPaths.table(table), master.schemas.table(table).orElseThrow().version());
+          master.loseNode(table);
           later();
           assertThat(sweeper.sweep()).isZero();
           assertThat(exists(needed)).isTrue();
@@ -272,9 +271,7 @@ class SweeperTest {
           putFiles(lost, List.of(ofJob));
           put(List.of(), Map.of(ofJob, 0L)); // The other table has dropped it.
           fence(DEAD);
-          TableId gone = lost.id().table();
-          master.locks.delete(
-              LockPaths.table(gone), master.schemas.table(gone).orElseThrow().version());
+          master.loseNode(lost.id().table());
           later();
           assertThat(sweeper.sweep()).isZero();
           assertThat(exists(ofJob)).isTrue();
@@ -334,7 +331,7 @@ class SweeperTest {
           assertThat(exists(orphan)).isFalse();
           assertThat(exists(stuck)).isTrue();
           broken.set(false);
-          assertThat(failing.sweep()).isEqualTo(1); // Its grace has not begun anew.
+          assertThat(failing.sweep()).isEqualTo(1); // Its grace period did not restart.
           assertThat(exists(stuck)).isFalse();
         });
   }
