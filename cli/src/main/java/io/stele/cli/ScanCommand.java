@@ -8,8 +8,6 @@ import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
@@ -116,13 +114,8 @@ final class ScanCommand implements Callable<Integer> {
     if (!keys && !count) {
       return query;
     }
-    List<Filter> filters = new ArrayList<>();
-    query.filter().ifPresent(filters::add);
-    if (!count) {
-      filters.add(new Filter.CellsPerRowLimit(1));
-    }
-    filters.add(new Filter.StripValue());
-    return query.filter(new Filter.Chain(filters));
+    RowQuery less = count ? query : query.filter(new Filter.CellsPerRowLimit(1));
+    return less.filter(new Filter.StripValue());
   }
 
   private void show(Row row, PrintWriter out) {

@@ -321,7 +321,6 @@ final class TableCommand {
       after = after.with(changed);
     }
     for (String family : dropped) {
-      after.requireFamily(family);
       after = after.without(family);
     }
     return after;
@@ -427,10 +426,7 @@ final class TableCommand {
       throws Exception {
     requireYes(sure, "truncate", "truncating table " + name + " deletes all its data");
     try (Stele stele = Stele.connect(cluster.configuration())) {
-      change.finish(
-          stele.admin().beginDeleteRows(name, RowRange.ALL),
-          "Truncated table " + name + ".",
-          out());
+      change.finish(stele.admin().beginTruncateTable(name), "Truncated table " + name + ".", out());
     }
     return ExitCode.DONE.number();
   }

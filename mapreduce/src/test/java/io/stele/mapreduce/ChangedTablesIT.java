@@ -156,8 +156,7 @@ class ChangedTablesIT {
   @Test
   void otherLocalityGroupsAndPoliciesAreThoseOfTheTableThen() throws Exception {
     Written job = write("regrouped");
-    TableSchema schema = client.admin().describeTable("regrouped");
-    client.admin().alterTable(schema.with(ColumnFamily.of("f").in("other")));
+    client.admin().alterTable("regrouped", schema -> schema.with(ColumnFamily.of("f").in("other")));
     job.commit();
     assertWritten("regrouped");
     client.admin().compactTable("regrouped");
@@ -176,7 +175,7 @@ class ChangedTablesIT {
   @Test
   void aFamilyThatIsGoneFailsTheCommitAndNothingChanges() throws Exception {
     Written job = write("narrowed");
-    client.admin().alterTable(client.admin().describeTable("narrowed").without("g"));
+    client.admin().alterTable("narrowed", schema -> schema.without("g"));
     job.commitFails(Code.REFUSED);
     assertThat(rows("narrowed")).extracting(Row::key).containsExactly(Bytes.of("old"), row(5));
   }

@@ -139,7 +139,7 @@ class FilesOfUsersIT {
   }
 
   private static void alterReaders(String table, String... readers) throws IOException {
-    client.admin().alterTable(client.admin().describeTable(table).withReaders(readers));
+    client.admin().alterTable(table, schema -> schema.withReaders(readers));
   }
 
   private static Path directory(String table) throws IOException {

@@ -61,6 +61,7 @@ public final class ClusterRepair {
       }
       case FORGET_TABLE -> admin.forgetTable(new TableId(target));
       case EVICT_SERVER -> admin.evictServer(ServerId.parse(target));
+      case EVICT_SILENT_SERVER -> admin.evictSilentServer(ServerId.parse(target));
       case RELEASE_TABLET -> admin.releaseTablet(target);
     }
   }

@@ -84,8 +84,9 @@ final class Look {
             add(
                 "server " + server,
                 "it holds its lock, but does not answer",
-                "see its log; if it hangs, kill it: its tablets are then served elsewhere",
-                new Repair(Repair.Kind.EVICT_SERVER, server.toString()));
+                "see whether this host can reach it, and its log; if it hangs, kill it: its tablets"
+                    + " are then served elsewhere",
+                new Repair(Repair.Kind.EVICT_SILENT_SERVER, server.toString()));
           }
         });
     if (live.isEmpty()) {

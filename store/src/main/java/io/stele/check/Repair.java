@@ -22,6 +22,8 @@ public record Repair(Kind kind, String target) implements Comparable<Repair> {
     FORGET_TABLE(true, "delete the records of table %s"),
     /** Treat a server as dead, so that its tablets are served elsewhere. */
     EVICT_SERVER(false, "treat server %s as dead"),
+    /** Treat a server as dead that does not answer the master either. */
+    EVICT_SILENT_SERVER(false, "treat server %s as dead if the master cannot reach it either"),
     /** Have a tablet in quarantine tried again. */
     RELEASE_TABLET(false, "try tablet %s again");
 

@@ -21,6 +21,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /**
  * Creates, changes and describes tables, and changes tablets and servers, through the master.
@@ -90,29 +91,37 @@ public final class Admin {
   }
 
   /**
-   * Gives the table of that name another schema, whatever schema it has now. The data of families
-   * that are not in the new schema is deleted.
+   * Changes the schema of a table.
    *
-   * @throws io.stele.model.SteleException NOT_FOUND if there is none of that name
+   * <pre>{@code
+   * admin.alterTable("webtable", schema -> schema.with(ColumnFamily.of("language")));
+   * }</pre>
+   *
+   * @param change gives the new schema for the one that the table has. The data of families that
+   *     are not in the new schema is deleted
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name, REFUSED if
+   *     somebody else has altered it meanwhile: nothing was changed
    */
-  public void alterTable(TableSchema schema) throws IOException {
-    tableChanges.alter(Optional.empty(), schema).await();
+  public void alterTable(String name, UnaryOperator<TableSchema> change) throws IOException {
+    TableSchema before = describeTable(name);
+    alterTable(before, change.apply(before));
   }
 
   /**
-   * Gives a table another schema, on condition that it still has the schema {@code before}.
+   * Gives a table another schema, on condition that it still has the schema {@code before}. The
+   * data of families that are not in the new schema is deleted.
    *
    * @param before as {@link #describeTable} returned it
    * @throws io.stele.model.SteleException NOT_FOUND if there is none of that name, REFUSED if
    *     somebody else has altered it since: nothing was changed
    */
   public void alterTable(TableSchema before, TableSchema after) throws IOException {
-    tableChanges.alter(Optional.of(before), after).await();
+    tableChanges.alter(before, after).await();
   }
 
   /** Begins what {@link #alterTable(TableSchema, TableSchema)} does. */
   public TableChange beginAlterTable(TableSchema before, TableSchema after) throws IOException {
-    return tableChanges.alter(Optional.of(before), after).begun();
+    return tableChanges.alter(before, after).begun();
   }
 
   /**
@@ -159,7 +168,12 @@ public final class Admin {
    *     OUTCOME_UNKNOWN if rows may still go
    */
   public void truncateTable(String name) throws IOException {
-    deleteRows(name, RowRange.ALL);
+    beginTruncateTable(name).await();
+  }
+
+  /** Begins what {@link #truncateTable} does. */
+  public TableChange beginTruncateTable(String name) throws IOException {
+    return tableChanges.clear(name, RowRange.ALL).begun();
   }
 
   /**
@@ -170,15 +184,23 @@ public final class Admin {
    * change is made to the table, this waits for it.
    *
    * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name, REFUSED if
-   *     the range is empty; OUTCOME_UNKNOWN if rows may still go
+   *     the range is empty or has all rows; OUTCOME_UNKNOWN if rows may still go
    */
   public void deleteRows(String name, RowRange rows) throws IOException {
-    tableChanges.clear(name, rows).await();
+    clear(name, rows).await();
   }
 
-  /** Begins what {@link #deleteRows} does; all rows: what {@link #truncateTable} does. */
+  /** Begins what {@link #deleteRows} does. */
   public TableChange beginDeleteRows(String name, RowRange rows) throws IOException {
-    return tableChanges.clear(name, rows).begun();
+    return clear(name, rows).begun();
+  }
+
+  private TableChange clear(String name, RowRange rows) throws IOException {
+    if (rows.equals(RowRange.ALL)) {
+      throw SteleException.refused(
+          "the range of rows to delete from table " + name + " is the whole table: truncate it");
+    }
+    return tableChanges.clear(name, rows);
   }
 
   /**
@@ -264,7 +286,17 @@ public final class Admin {
    *     OUTCOME_UNKNOWN if this may still happen
    */
   public void evictServer(ServerId server) throws IOException {
-    repairs.evict(server);
+    repairs.evict(server, false);
+  }
+
+  /**
+   * Like {@link #evictServer}, for a server that this process cannot reach: only if it has not
+   * answered the master lately either.
+   *
+   * @throws io.stele.model.SteleException also REFUSED if it has
+   */
+  public void evictSilentServer(ServerId server) throws IOException {
+    repairs.evict(server, true);
   }
 
   /**

@@ -30,6 +30,11 @@ import java.util.concurrent.CompletableFuture;
  * different rows in any order. An added mutation is sent soon, also without a {@link #flush}. It is
  * durable when its future, or a later flush, has completed.
  *
+ * <p>A failure does not stop the writer: what was added later is applied, also to the same row.
+ * Each failure is reported by the future of its mutation, and by one {@link #flush} or {@link
+ * #close}, the first that any thread calls: threads that flush should have a writer each, which
+ * costs little.
+ *
  * <p>Safe for use by any number of threads.
  */
 public final class BatchWriter implements Closeable {
@@ -57,6 +62,10 @@ public final class BatchWriter implements Closeable {
 
   @GuardedBy("this")
   private long failures;
+
+  /** Whether the outcome of one of the failures is unknown. */
+  @GuardedBy("this")
+  private boolean unknown;
 
   @GuardedBy("this")
   private final Watermark underWay = new Watermark(0);
@@ -154,7 +163,7 @@ public final class BatchWriter implements Closeable {
   public CompletableFuture<Void> add(RowOperation operation, Durability least) throws IOException {
     CompletableFuture<Void> allowed = check.operation(operation);
     if (!allowed.isDone() || allowed.isCompletedExceptionally()) {
-      table.await(allowed);
+      table.awaitRead(allowed);
     }
     long bytes = SubmittedOperation.bytes(operation);
     long place = reserve(bytes);
@@ -179,9 +188,10 @@ public final class BatchWriter implements Closeable {
     synchronized (this) {
       if (failures > 0) {
         MutationsFailedException failure =
-            new MutationsFailedException(table.name(), failed, failures);
+            new MutationsFailedException(table.name(), failed, failures, unknown);
         failed.clear();
         failures = 0;
+        unknown = false;
         throw failure;
       }
     }
@@ -256,9 +266,11 @@ public final class BatchWriter implements Closeable {
       underWay.end(number);
       bytesUnderWay -= bytes;
       if (failure != null) {
+        Outcome outcome = Outcome.failed(operation, failure);
         failures++;
+        unknown |= outcome.isUnknown();
         if (failed.size() < FAILURES_KEPT) {
-          failed.add(Outcome.failed(operation, failure));
+          failed.add(outcome);
         }
       }
       waiting = takeWaiting();

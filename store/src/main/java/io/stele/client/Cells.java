@@ -51,7 +51,7 @@ public final class Cells implements Closeable {
       throw new IllegalStateException("this read of cells was closed");
     }
     while (!part.hasNext() && !scan.isDone()) {
-      Scan.Page page = table.await(scan.read(tablets, table, query, table.deadline()));
+      Scan.Page page = table.awaitRead(scan.read(tablets, table, query, table.deadline()));
       if (begun && page.restarted()) {
         throw new RowChangedException(table.name(), query.ranges().get(0).start());
       }

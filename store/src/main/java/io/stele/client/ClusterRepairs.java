@@ -34,13 +34,17 @@ final class ClusterRepairs {
                 "its record is being written"));
   }
 
-  /** See {@link Admin#evictServer}. */
-  void evict(ServerId server) throws IOException {
+  /** See {@link Admin#evictServer} and {@link Admin#evictSilentServer}. */
+  void evict(ServerId server, boolean onlyIfSilent) throws IOException {
     if (StatusReader.read(calls).servers().stream().noneMatch(one -> one.id().equals(server))) {
       throw SteleException.notFound("there is no tablet server " + server);
     }
     ServerExitedRequestProto request =
-        ServerExitedRequestProto.newBuilder().setServerId(server.toString()).setSeen(false).build();
+        ServerExitedRequestProto.newBuilder()
+            .setServerId(server.toString())
+            .setSeen(false)
+            .setUnlessHeard(onlyIfSilent)
+            .build();
     calls.untilDone(
         "evicting server " + server,
         "the cluster's status shows whether it is there",

@@ -16,8 +16,18 @@ public final class MutationsFailedException extends SteleException {
   private final transient List<Outcome> failed;
   private final long count;
 
-  MutationsFailedException(String table, List<Outcome> failed, long count) {
-    super(code(failed), message(table, failed, count), failed.get(0).failure().orElseThrow());
+  /**
+   * Operations that failed.
+   *
+   * @param failed the first of them
+   * @param count how many failed
+   * @param unknown whether the outcome of one, also of one that is not among the first, is unknown
+   */
+  MutationsFailedException(String table, List<Outcome> failed, long count, boolean unknown) {
+    super(
+        unknown ? Code.OUTCOME_UNKNOWN : failed.get(0).failure().orElseThrow().code(),
+        message(table, failed, count),
+        failed.get(0).failure().orElseThrow());
     this.failed = List.copyOf(failed);
     this.count = count;
   }
@@ -30,12 +40,6 @@ public final class MutationsFailedException extends SteleException {
   /** How many failed. */
   public long count() {
     return count;
-  }
-
-  private static Code code(List<Outcome> failed) {
-    boolean unknown =
-        failed.stream().anyMatch(f -> f.failure().orElseThrow().code() == Code.OUTCOME_UNKNOWN);
-    return unknown ? Code.OUTCOME_UNKNOWN : failed.get(0).failure().orElseThrow().code();
   }
 
   private static String message(String table, List<Outcome> failed, long count) {

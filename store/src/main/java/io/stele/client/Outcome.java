@@ -29,6 +29,11 @@ public record Outcome(RowOperation operation, Optional<SteleException> failure) 
                 : SteleException.outcomeUnknown(cause.toString(), cause)));
   }
 
+  /** Whether the operation may have been applied, or not. */
+  boolean isUnknown() {
+    return failure.isPresent() && failure.get().code() == SteleException.Code.OUTCOME_UNKNOWN;
+  }
+
   /** Whether the operation was certainly applied. */
   public boolean isApplied() {
     return failure.isEmpty();

@@ -77,7 +77,7 @@ public final class Rows implements Iterable<Row>, Closeable {
       if (end.isPresent() && end.get().isOver()) {
         throw noneSoFar();
       }
-      take(table.await(nextPage()), end);
+      take(table.awaitRead(nextPage()), end);
     }
     return position < page.size() ? Optional.of(page.get(position++)) : Optional.empty();
   }

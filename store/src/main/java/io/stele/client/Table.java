@@ -5,6 +5,7 @@ import io.stele.metadata.TabletAccess;
 import io.stele.model.Bytes;
 import io.stele.model.CheckAndMutate;
 import io.stele.model.Durability;
+import io.stele.model.Filter;
 import io.stele.model.Limits;
 import io.stele.model.Mutation;
 import io.stele.model.ReadModifyWrite;
@@ -16,6 +17,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import java.io.IOException;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,6 +43,9 @@ import java.util.concurrent.CompletableFuture;
 public final class Table {
   /** The default limit on the size of a row that a read returns: 256 MiB. */
   public static final long ROW_BYTES_MAX = 256L << 20;
+
+  private static final RowQuery ANY_CELL =
+      RowQuery.ALL.filter(Filter.chain(new Filter.CellsPerRowLimit(1), new Filter.StripValue()));
 
   private final Connection connection;
   private final TableRef ref;
@@ -243,9 +248,33 @@ public final class Table {
         .thenCompose(good -> send(operation))
         .thenApply(
             answer ->
-                Scan.rows(answer).stream()
-                    .findFirst()
-                    .orElseGet(() -> new Row(operation.row(), List.of())));
+                Scan.rows(answer).stream().findFirst().orElseThrow(() -> resultNotKept(operation)));
+  }
+
+  private SteleException resultNotKept(ReadModifyWrite operation) {
+    return new SteleException(
+        SteleException.Code.OUTCOME_UNKNOWN,
+        "the change of row \""
+            + operation.row()
+            + "\" of table "
+            + name()
+            + " was applied, but the first answer was lost, and the server does not keep results"
+            + " that large: read the row");
+  }
+
+  /**
+   * Whether the row has any cell.
+   *
+   * @throws io.stele.model.SteleException as {@link #readRow(Bytes, RowQuery)}
+   * @throws IOException if the thread was interrupted
+   */
+  public boolean exists(Bytes row) throws IOException {
+    return readRow(row, ANY_CELL).isPresent();
+  }
+
+  /** Like {@link #exists(Bytes)}. */
+  public boolean exists(String row) throws IOException {
+    return exists(Bytes.of(row));
   }
 
   /** Reads all that the row has. */
@@ -256,6 +285,11 @@ public final class Table {
   /** Reads all that the row has. */
   public Optional<Row> readRow(Bytes row) throws IOException {
     return readRow(row, RowQuery.ALL);
+  }
+
+  /** Like {@link #readRow(Bytes, RowQuery)}. */
+  public Optional<Row> readRow(String row, RowQuery query) throws IOException {
+    return readRow(Bytes.of(row), query);
   }
 
   /**
@@ -270,7 +304,7 @@ public final class Table {
    * @throws IOException if the thread was interrupted
    */
   public Optional<Row> readRow(Bytes row, RowQuery query) throws IOException {
-    return ref.await(readRowAsync(row, query));
+    return ref.awaitRead(readRowAsync(row, query));
   }
 
   /** Like {@link #readRow(Bytes, RowQuery)}, without waiting. */
@@ -286,6 +320,32 @@ public final class Table {
             good ->
                 Scan.of(one, rowBytesMax).readRow(connection.tablets(), ref, one, ref.deadline()))
         .thenApply(page -> page.rows().stream().findFirst());
+  }
+
+  /**
+   * Reads the rows with these keys: those of one tablet together, and many tablets at the same
+   * time. Each row is read at one read point; the rows have no common one.
+   *
+   * @param rows the row keys, in any order
+   * @param query what of the rows to return; the ranges and the row limit in it say nothing
+   * @return the rows that have something {@code query} asks for, by their keys in ascending order
+   * @throws io.stele.model.SteleException as {@link #readRow(Bytes, RowQuery)}, if a row cannot be
+   *     read
+   * @throws IOException if the thread was interrupted
+   */
+  public Map<Bytes, Row> readRows(Collection<Bytes> rows, RowQuery query) throws IOException {
+    return ref.awaitRead(readRowsAsync(rows, query));
+  }
+
+  /** Like {@link #readRows(Collection, RowQuery)}, without waiting. */
+  public CompletableFuture<Map<Bytes, Row>> readRowsAsync(Collection<Bytes> rows, RowQuery query) {
+    try {
+      rows.forEach(Limits::checkRow);
+    } catch (SteleException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+    KeyedRead read = new KeyedRead(connection.tablets(), ref, rows, query, rowBytesMax);
+    return checkedFamilies(query).thenCompose(good -> read.run());
   }
 
   /**
@@ -319,7 +379,7 @@ public final class Table {
    * @throws IOException if the schema could not be read again
    */
   public void checkFamilies(RowQuery query) throws IOException {
-    ref.await(checkedFamilies(query));
+    ref.awaitRead(checkedFamilies(query));
   }
 
   /** At a pin, the pinned schema applies, which only the servers know. */
@@ -332,7 +392,7 @@ public final class Table {
    * the empty row and the size of the whole table. A table with little data has few.
    */
   public List<RowKeySample> sampleRowKeys() throws IOException {
-    return ref.await(sampleRowKeysAsync());
+    return ref.awaitRead(sampleRowKeysAsync());
   }
 
   /** Like {@link #sampleRowKeys}, without waiting. */

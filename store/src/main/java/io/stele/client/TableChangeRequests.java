@@ -19,7 +19,6 @@ import io.stele.wire.control.ControlProtos.TableChangeProto;
 import java.io.IOException;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Optional;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 
@@ -52,19 +51,17 @@ final class TableChangeRequests {
   }
 
   /** See {@link Admin#alterTable(TableSchema, TableSchema)}. */
-  TableChange alter(Optional<TableSchema> before, TableSchema after) throws IOException {
-    if (before.isPresent()) {
-      TableRules.checkChange(before.get(), after);
-    } else {
-      TableRules.checkNotReserved(after.name());
-    }
+  TableChange alter(TableSchema before, TableSchema after) throws IOException {
+    TableRules.checkChange(before, after);
     ChangeIdProto id = newId(after.name(), "alter-");
-    AlterTableRequestProto.Builder request =
-        AlterTableRequestProto.newBuilder().setSchema(message(after)).setChange(id);
-    before.ifPresent(schema -> request.setBefore(message(schema)));
-    AlterTableRequestProto whole = request.build();
+    AlterTableRequestProto request =
+        AlterTableRequestProto.newBuilder()
+            .setSchema(message(after))
+            .setBefore(message(before))
+            .setChange(id)
+            .build();
     return change(
-        after.name(), id, "altering table " + after.name(), m -> m.alterTable(null, whole));
+        after.name(), id, "altering table " + after.name(), m -> m.alterTable(null, request));
   }
 
   /** See {@link Admin#dropTable}. */

@@ -65,9 +65,14 @@ record TableRef(
     return Purpose.of(effect, what).limitedBy(Keys.CLIENT_TIMEOUT.name());
   }
 
-  /** Waits for {@code future}. */
-  <T> T await(CompletableFuture<T> future) throws IOException {
+  /** Waits for a change. */
+  <T> T await(CompletableFuture<T> change) throws IOException {
     return waiting.await(
-        future, "waiting for table " + name + ": whether a change was applied is unknown");
+        change, "changing table " + name + ": whether the change was applied is unknown");
+  }
+
+  /** Waits for what changes nothing. */
+  <T> T awaitRead(CompletableFuture<T> read) throws IOException {
+    return waiting.await(read, "reading table " + name);
   }
 }

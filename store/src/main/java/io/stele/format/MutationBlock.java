@@ -100,7 +100,7 @@ public final class MutationBlock {
       if (++edits > Limits.EDITS_MAX || columnBytes > COLUMN_BYTES_MAX) {
         throw new MalformedException(0, "a mutation of row \"" + row + "\" has too many edits");
       }
-      mutation.add(edit(cells, rowPart.length));
+      mutation.with(edit(cells, rowPart.length));
     }
     return mutation.build();
   }

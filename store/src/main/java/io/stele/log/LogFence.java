@@ -111,13 +111,8 @@ public final class LogFence {
     boolean renamedBefore = fs.exists(fenced);
     if (fs.exists(directory)) {
       if (renamedBefore) {
-        throw new IOException(
-            "both "
-                + directory
-                + " and "
-                + fenced
-                + " exist: a log directory was created again after"
-                + " it was fenced. Inspect both before you delete either");
+        deleteEmpty(directory, fenced);
+        return Optional.of(fenced);
       }
       fs.mkdirs(fenced.getParent());
       if (!fs.rename(directory, fenced) && !fs.exists(fenced)) {
@@ -127,6 +122,25 @@ public final class LogFence {
       return Optional.empty();
     }
     return Optional.of(fenced);
+  }
+
+  /**
+   * HDFS's client repeats the creation of a directory if the NameNode fails over, which may bring
+   * back the old name, empty. Segments are not created in a directory that is not there.
+   */
+  private void deleteEmpty(Path directory, Path fenced) throws IOException {
+    if (fs.listStatus(directory).length > 0) {
+      throw new IOException(
+          "both "
+              + directory
+              + " and "
+              + fenced
+              + " exist: a log directory was created again after"
+              + " it was fenced. Inspect both before you delete either");
+    }
+    if (fs.delete(directory, false)) {
+      LOG.warn("Deleted {}: it was created again, and empty, after it was fenced", directory);
+    }
   }
 
   /**

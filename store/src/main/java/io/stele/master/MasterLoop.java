@@ -465,11 +465,8 @@ final class MasterLoop implements Runnable {
   private boolean tidyUp(Set<TableId> gone, Look look) {
     try {
       for (TableId table : gone) {
-        for (TabletRecord orphan : known.of(table)) {
-          if (look.hasRecord(orphan) && orphans.remove(orphan)) {
-            known.remove(orphan.row());
-          }
-        }
+        List<TabletRecord> found = known.of(table).stream().filter(look::hasRecord).toList();
+        orphans.remove(table, found).forEach(orphan -> known.remove(orphan.row()));
       }
       troubles.apply(known.byId(), look::hasRecord).forEach(this::remember);
       return checkServed(look);

@@ -69,6 +69,9 @@ import org.slf4j.LoggerFactory;
 final class MasterRequests implements MasterProtocol {
   private static final Logger LOG = LoggerFactory.getLogger(MasterRequests.class);
 
+  /** Some times longer than servers are asked for their reports. */
+  private static final Duration HEARD_LATELY = Duration.ofSeconds(15);
+
   private final MasterLoop loop;
   private final TableAdmin tables;
   private final ChangeRequests changes;
@@ -274,6 +277,14 @@ final class MasterRequests implements MasterProtocol {
     return serve(
         () -> {
           ServerId server = parsed(request.getServerId(), ServerId::parse);
+          if (request.getUnlessHeard() && loop.reports().isHeard(server, HEARD_LATELY)) {
+            throw SteleException.refused(
+                "tablet server "
+                    + server
+                    + " has answered the master within the last "
+                    + HEARD_LATELY.toSeconds()
+                    + " s, so it is not dead: see why your host cannot reach it");
+          }
           LOG.info(
               "Tablet server {} was reported to have ended{}",
               server,

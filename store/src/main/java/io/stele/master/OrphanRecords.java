@@ -8,6 +8,8 @@ import io.stele.metadata.TabletRecords;
 import io.stele.model.CorruptionException;
 import io.stele.model.TableId;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentSkipListSet;
@@ -20,9 +22,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A table's node exists before its first record and is deleted after its last, and an id is
  * never used again. So if a table's node does not exist after a record of the table was read, the
- * record is an orphan. Orphans are never assigned. An orphan to which nothing was ever written is
- * removed. Any other is left to an operator, because it may be the table's node that was lost. If
- * the operator gives the table up ({@link #giveUp}), its tablet is unloaded and the record removed.
+ * record is an orphan. Orphans are never assigned. If nothing was ever written to any tablet of the
+ * table, its orphans are removed. Otherwise they are all left to an operator, because it may be the
+ * table's node that was lost. If the operator gives the table up ({@link #giveUp}), its tablets are
+ * unloaded and the records removed.
  *
  * <p>For the one thread of the master's loop, but for {@link #giveUp}, which any thread may call.
  */
@@ -89,33 +92,54 @@ final class OrphanRecords {
   }
 
   /**
-   * Removes {@code orphan} if nothing is lost by it, or if its table is given up and no server has
-   * its tablet.
+   * Removes those of the {@code orphans} of one table that no server has, if nothing is lost by it
+   * or the table is given up.
    *
-   * @return whether it is removed
+   * @return those that are removed
    */
-  boolean remove(TabletRecord orphan) throws IOException {
-    boolean untouched = isUntouched(orphan);
-    if (isGivenUp(orphan.id().table()) && orphan.assignment().state() != Assignment.State.NONE) {
-      return false; // It is being unloaded.
+  List<TabletRecord> remove(TableId table, List<TabletRecord> orphans) throws IOException {
+    if (orphans.isEmpty()) {
+      return List.of();
     }
-    if (!untouched && !isGivenUp(orphan.id().table())) {
-      if (reported.add(orphan.id().table())) {
+    if (!isGivenUp(table) && !hasNoData(table, orphans)) {
+      if (reported.add(table)) {
         LOG.error(
             "METADATA has tablets with data of a table that the lock service does not have, such"
-                + " as {}. They are not deleted: if table {} was not dropped, its node in the lock"
+                + " as {}. None are deleted: if table {} was not dropped, its node in the lock"
                 + " service was lost",
-            orphan,
-            orphan.id().table());
+            orphans.get(0),
+            table);
       }
+      return List.of();
+    }
+    List<TabletRecord> removed = new ArrayList<>();
+    for (TabletRecord orphan : orphans) {
+      if (orphan.assignment().state() == Assignment.State.NONE && delete(orphan)) {
+        removed.add(orphan);
+      }
+    }
+    return removed;
+  }
+
+  /** Of all its tablets: those that the loop knows may be some of them only. */
+  private boolean hasNoData(TableId table, List<TabletRecord> known) throws IOException {
+    if (!known.stream().allMatch(OrphanRecords::isUntouched)) {
       return false;
     }
+    List<String> damaged = new ArrayList<>();
+    return records.readUndamaged(table, damaged::add).stream().allMatch(OrphanRecords::isUntouched)
+        && damaged.isEmpty();
+  }
+
+  private boolean delete(TabletRecord orphan) throws IOException {
     try {
       records.delete(orphan);
       LOG.info(
           "Removed the record of {}: its table is gone, and {}",
           orphan,
-          untouched ? "it never had data" : "an operator has given up its data");
+          isGivenUp(orphan.id().table())
+              ? "an operator has given up its data"
+              : "it never had data");
       return true;
     } catch (RecordChangedException e) {
       LOG.debug("{} was changed by somebody else; will look at it again", orphan, e);

@@ -224,6 +224,12 @@ final class ServerReports {
         .put(rows.start(), rows);
   }
 
+  /** Whether the server has answered a question that was asked within the last {@code time}. */
+  synchronized boolean isHeard(ServerId server, Duration time) {
+    Report report = last.get(server);
+    return report != null && runtime.nanoTime() - report.askedNanos() <= time.toNanos();
+  }
+
   /** The server's last report about itself. */
   synchronized Optional<ServerStatusProto> status(ServerId server) {
     return Optional.ofNullable(last.get(server)).map(Report::status);

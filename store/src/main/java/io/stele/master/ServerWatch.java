@@ -87,6 +87,7 @@ final class ServerWatch implements AutoCloseable {
     boolean hadLock;
     Optional<Long> waitEndNanos = Optional.empty(); // Of the wait for its lease, or first lock.
     boolean starts; // No lock of it was ever seen; it may be about to take its first.
+    boolean revoked; // It took its lock late, and that was revoked.
     Stage stage = Stage.LEASE;
     Optional<Timer> timer = Optional.empty(); // Of the next step.
 
@@ -406,11 +407,12 @@ final class ServerWatch implements AutoCloseable {
 
   private void revokeLock(Fencing begun) throws IOException {
     if (hasLock(begun.server)) {
+      begun.revoked = true;
       suspect(begun.server);
       revoke(begun.server);
       goOn(begun, Stage.LATE_LEASE, leaseWait);
-    } else if (begun.waitEndNanos.isEmpty()
-        && isSuspected(begun.server)) { // Another master revoked its lock.
+    } else if ((begun.revoked || begun.starts || begun.waitEndNanos.isEmpty())
+        && isSuspected(begun.server)) { // Its lock was revoked: by this master, or another.
       goOn(begun, Stage.LATE_LEASE, leaseWait);
     } else {
       complete(begun);

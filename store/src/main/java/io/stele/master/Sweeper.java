@@ -127,7 +127,7 @@ final class Sweeper {
       if (marked == null && mark.get().dropping().contains(table)) {
         continue;
       }
-      if (marked == null && !records.readAll(table).isEmpty()) {
+      if (marked == null && hasRecords(table)) {
         LOG.error(
             "Table {} has tablets but no node in the lock service: its files and all logs are kept",
             table);
@@ -153,6 +153,11 @@ final class Sweeper {
     return mark.get().dropping().isEmpty() && !lost
         ? deleted + sweepLogs(fencedLogs, mark.get().neededLogs())
         : deleted;
+  }
+
+  private boolean hasRecords(TableId table) throws IOException {
+    List<String> damaged = new ArrayList<>();
+    return !records.readUndamaged(table, damaged::add).isEmpty() || !damaged.isEmpty();
   }
 
   /**

@@ -40,6 +40,7 @@ public final class Bootstrap {
     Layout layout = Layout.openOrCreate(runtime, fs, directory);
     WriteLeases.in(fs, layout.root()); // Refused now, and not when the first server is fenced.
     register(fs, layout, locks);
+    requireRootOrNoTables(fs, layout, locks);
     records.createRoot();
     return layout;
   }
@@ -98,6 +99,17 @@ public final class Bootstrap {
             () ->
                 new IOException(
                     "the cluster's registration was deleted just after it was created")));
+  }
+
+  /** The root tablet is created before any table. An empty one would make all tables orphans. */
+  private static void requireRootOrNoTables(FileSystem fs, Layout layout, LockService locks)
+      throws IOException {
+    if (locks.read(LockPaths.ROOT).isEmpty() && layout.hasTables(fs)) {
+      throw SteleException.refused(
+          layout.root()
+              + " has tables, but the lock service has lost the record of the root tablet:"
+              + " restore the lock service's data; nothing was changed");
+    }
   }
 
   private static void check(Layout layout, VersionedData registered) throws CorruptionException {

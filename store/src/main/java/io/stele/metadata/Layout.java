@@ -226,9 +226,14 @@ public record Layout(Path root, String cluster) {
     return new Path(root, path);
   }
 
+  /** Whether there are directories of tables. */
+  boolean hasTables(FileSystem fs) throws IOException {
+    return fs.listStatus(tables()).length > 0;
+  }
+
   /** Whether anything was ever stored here. */
   boolean hasData(FileSystem fs) throws IOException {
-    return fs.listStatus(tables()).length > 0
+    return hasTables(fs)
         || fs.listStatus(logs()).length > 0
         || fs.listStatus(recovery()).length > 0;
   }

@@ -312,12 +312,15 @@ public final class TabletAccess implements AutoCloseable {
       }
     }
 
-    /** Runs work; any exception ends the request, because nothing else would. */
+    /**
+     * Runs work. An exception that it throws is the failure of an attempt too: an earlier attempt
+     * may have been applied, so the caller must not take it for a refusal.
+     */
     private void step(Runnable work) {
       try {
         work.run();
       } catch (RuntimeException | Error e) {
-        result.completeExceptionally(e);
+        decide(attempts.sent(e));
       }
     }
   }

@@ -255,7 +255,7 @@ public final class TabletRecords {
     TabletRecord next = record.withAssignment(record.assignment().loaded(), record.logs());
     Mutation.Builder row = change(record, "loaded", next.assignment());
     if (record.trouble().isPresent()) {
-      delete(row, RecordCodec.TROUBLE, "");
+      row.deleteColumn(RecordCodec.TROUBLE, "");
     }
     RecordCodec.putState(row, next);
     apply("loading", record, row);
@@ -298,7 +298,7 @@ public final class TabletRecords {
     require(record, Assignment.State.NONE, "release from quarantine");
     requireNotMerging(record, "release from quarantine");
     Mutation.Builder row = change(record, "released from quarantine", record.assignment());
-    delete(row, RecordCodec.TROUBLE, "");
+    row.deleteColumn(RecordCodec.TROUBLE, "");
     apply("release from quarantine", record, row);
     return record.withTrouble(Optional.empty());
   }
@@ -394,7 +394,7 @@ public final class TabletRecords {
   private static List<Pin> editPins(Mutation.Builder row, TabletRecord record, ManifestEdit edit) {
     List<Pin> pins = new ArrayList<>(record.pins());
     for (String name : edit.unpinned()) {
-      delete(row, RecordCodec.PINS, name);
+      row.deleteColumn(RecordCodec.PINS, name);
       pins.removeIf(pin -> pin.name().equals(name));
     }
     for (Pin pin : edit.pinned()) {
@@ -428,7 +428,7 @@ public final class TabletRecords {
       return;
     }
     if (required.isEmpty()) {
-      delete(row, RecordCodec.REQUIRES.family(), "requires");
+      row.deleteColumn(RecordCodec.REQUIRES.family(), "requires");
     } else {
       RecordCodec.putRequired(row, required);
     }
@@ -476,7 +476,7 @@ public final class TabletRecords {
   public TabletRecord forgetDropped(TabletRecord record, Collection<String> paths)
       throws IOException {
     Mutation.Builder row = Mutation.builder(RecordCodec.rowOf(record));
-    paths.forEach(path -> delete(row, RecordCodec.DROPPED, path));
+    paths.forEach(path -> row.deleteColumn(RecordCodec.DROPPED, path));
     apply("sweep", record, row);
     Map<String, Long> dropped = new TreeMap<>(record.dropped());
     dropped.keySet().removeAll(new HashSet<>(paths));
@@ -505,7 +505,7 @@ public final class TabletRecords {
   static Mutation.Builder change(TabletRecord record, String what, Assignment assignment) {
     Mutation.Builder row = Mutation.builder(RecordCodec.rowOf(record));
     if (record.tentative().isPresent()) {
-      delete(row, RecordCodec.SPLIT, "");
+      row.deleteColumn(RecordCodec.SPLIT, "");
     }
     return RecordCodec.putEvent(row, what, assignment);
   }
@@ -516,24 +516,16 @@ public final class TabletRecords {
     }
   }
 
-  static void delete(Mutation.Builder row, String family, String qualifier) {
-    row.add(new io.stele.model.Edit.DeleteColumn(family, Bytes.of(qualifier), TimeRange.ALL));
-  }
-
   static void deleteFile(Mutation.Builder row, FileRef file) {
-    row.add(
-        new io.stele.model.Edit.DeleteColumn(
-            RecordCodec.FILES, RecordCodec.qualifier(file), TimeRange.ALL));
+    row.deleteColumn(RecordCodec.FILES, RecordCodec.qualifier(file), TimeRange.ALL);
   }
 
   static void deletePending(Mutation.Builder row, Pending pending) {
-    row.add(
-        new io.stele.model.Edit.DeleteColumn(
-            RecordCodec.PENDING, PendingCodec.qualifier(pending), TimeRange.ALL));
+    row.deleteColumn(RecordCodec.PENDING, PendingCodec.qualifier(pending), TimeRange.ALL);
   }
 
   private static void deleteLog(Mutation.Builder row, ServerId server) {
-    delete(row, RecordCodec.LOGS, server.toString());
+    row.deleteColumn(RecordCodec.LOGS, server.toString());
   }
 
   private static RecordRows.Condition state(TabletRecord record) {

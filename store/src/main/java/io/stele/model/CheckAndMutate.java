@@ -33,7 +33,10 @@ public record CheckAndMutate(Bytes row, Filter predicate, Mutation ifTrue, Mutat
     return new CheckAndMutate(mutation.row(), predicate, mutation, Mutation.of(mutation.row()));
   }
 
-  /** Applies {@code mutation} if no cell of its row passes {@code predicate}. */
+  /**
+   * Applies {@code mutation} if no cell of its row passes {@code predicate}. The result says
+   * whether the predicate held: false if {@code mutation} was applied.
+   */
   public static CheckAndMutate ifNone(Filter predicate, Mutation mutation) {
     return new CheckAndMutate(mutation.row(), predicate, Mutation.of(mutation.row()), mutation);
   }

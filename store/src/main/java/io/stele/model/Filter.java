@@ -242,6 +242,11 @@ public sealed interface Filter extends Serializable {
     return new Chain(List.of(filters));
   }
 
+  /** The cells that pass any of the filters, each applied to the whole input. */
+  static Filter interleave(Filter... filters) {
+    return new Interleave(List.of(filters));
+  }
+
   /**
    * The newest version of {@code column}, if it has exactly {@code value}: the predicate of a
    * compare-and-set.

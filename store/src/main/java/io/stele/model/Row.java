@@ -18,14 +18,29 @@ public record Row(Bytes key, List<Cell> cells) implements Serializable {
 
   /** The newest version of a column, if the read returned one. */
   public Optional<Cell> cell(String family, Bytes qualifier) {
-    return cells.stream()
-        .filter(cell -> cell.family().equals(family) && cell.qualifier().equals(qualifier))
-        .findFirst();
+    Column column = new Column(family, qualifier);
+    return cells.stream().filter(cell -> cell.isOf(column)).findFirst();
+  }
+
+  /** The newest value of a column, if the read returned one. */
+  public Optional<Bytes> value(String family, Bytes qualifier) {
+    return cell(family, qualifier).map(Cell::value);
   }
 
   /** The newest value of a column, if the read returned one. */
   public Optional<Bytes> value(String family, String qualifier) {
-    return cell(family, Bytes.of(qualifier)).map(Cell::value);
+    return value(family, Bytes.of(qualifier));
+  }
+
+  /** The versions of a column that the read returned, from new to old. */
+  public List<Cell> cells(String family, Bytes qualifier) {
+    Column column = new Column(family, qualifier);
+    return cells.stream().filter(cell -> cell.isOf(column)).toList();
+  }
+
+  /** The versions of a column that the read returned, from new to old. */
+  public List<Cell> cells(String family, String qualifier) {
+    return cells(family, Bytes.of(qualifier));
   }
 
   /** The cells of one family, in order. */

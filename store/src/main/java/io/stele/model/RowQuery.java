@@ -50,9 +50,11 @@ public record RowQuery(
       Limits.checkFamily(column.family());
       Limits.checkQualifier(column.qualifier());
     }
-    if (versions < 1 || rowLimit < 1) {
-      throw SteleException.refused(
-          "a read must ask for at least 1 version and 1 row, not " + versions + " and " + rowLimit);
+    if (versions < 1) {
+      throw SteleException.refused("a read must ask for at least 1 version, not " + versions);
+    }
+    if (rowLimit < 1) {
+      throw SteleException.refused("a read must ask for at least 1 row, not " + rowLimit);
     }
   }
 
@@ -70,38 +72,43 @@ public record RowQuery(
   /** Some rows: each that there is, once, in the order of keys. Of no keys: no row. */
   public static RowQuery rows(Collection<Bytes> rows) {
     rows.forEach(Limits::checkRow);
-    return ALL.withRanges(
-        rows.isEmpty() ? List.of(NOTHING) : rows.stream().map(RowRange::single).toList());
+    return ALL.withRanges(rows.stream().map(RowRange::single).toList());
+  }
+
+  /** Every row that starts with {@code prefix}. */
+  public static RowQuery prefix(Bytes prefix) {
+    return ALL.range(RowRange.prefix(prefix));
   }
 
   /** Every row that starts with {@code prefix}. */
   public static RowQuery prefix(String prefix) {
-    return ALL.range(RowRange.prefix(prefix));
+    return prefix(Bytes.of(prefix));
   }
 
-  /** Also the rows of {@code range}. */
+  /** The rows of {@code range}, besides those of the ranges named before. */
   public RowQuery range(RowRange range) {
     return new RowQuery(
         append(ranges, range), families, columns, versions, times, rowLimit, filter);
   }
 
-  /** The rows of {@code newRanges} instead. */
+  /** The rows of {@code newRanges} instead; of no range: no row. */
   public RowQuery withRanges(List<RowRange> newRanges) {
-    return new RowQuery(newRanges, families, columns, versions, times, rowLimit, filter);
+    List<RowRange> some = newRanges.isEmpty() ? List.of(NOTHING) : newRanges;
+    return new RowQuery(some, families, columns, versions, times, rowLimit, filter);
   }
 
-  /** Also all columns of {@code family}. */
+  /** All columns of {@code family}, besides what was named before. */
   public RowQuery family(String family) {
     return new RowQuery(
         ranges, append(families, family), columns, versions, times, rowLimit, filter);
   }
 
-  /** Also the column {@code family:qualifier}. */
+  /** The column {@code family:qualifier}, besides what was named before. */
   public RowQuery column(String family, String qualifier) {
     return column(Column.of(family, qualifier));
   }
 
-  /** Also {@code column}. */
+  /** The column, besides what was named before. */
   public RowQuery column(Column column) {
     return new RowQuery(
         ranges, families, append(columns, column), versions, times, rowLimit, filter);
@@ -122,10 +129,10 @@ public record RowQuery(
     return new RowQuery(ranges, families, columns, versions, times, count, filter);
   }
 
-  /** What {@code newFilter} lets through. */
-  public RowQuery filter(Filter newFilter) {
-    return new RowQuery(
-        ranges, families, columns, versions, times, rowLimit, Optional.of(newFilter));
+  /** What {@code next} lets through, after the filters named before. */
+  public RowQuery filter(Filter next) {
+    Filter all = filter.map(before -> Filter.chain(before, next)).orElse(next);
+    return new RowQuery(ranges, families, columns, versions, times, rowLimit, Optional.of(all));
   }
 
   private static <T> List<T> append(List<T> list, T last) {

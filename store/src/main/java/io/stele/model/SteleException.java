@@ -5,8 +5,7 @@ package io.stele.model;
  * (what, where, what to do next) for people.
  *
  * <p>The code also tells the outcome of an operation that changes data: {@link
- * Code#OUTCOME_UNKNOWN} says that it may or may not have been applied; every other code says that
- * it was not.
+ * Code#OUTCOME_UNKNOWN} says that it may have been applied; every other code says that it was not.
  */
 public class SteleException extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -29,7 +28,7 @@ public class SteleException extends RuntimeException {
     RETRY_LATER,
     /**
      * The connection or server was lost after the request had left: it may have been applied, or
-     * not.
+     * not. Or it was applied, as the message then says, but its result is lost.
      */
     OUTCOME_UNKNOWN,
     /** Stored data does not match its checksum; the message names file, block and offset. */

@@ -121,8 +121,13 @@ public record TableSchema(
         name, families, replace(groups, group, LocalityGroup::name), splitBytes, hsync, readers);
   }
 
-  /** Without the family of that name. */
+  /**
+   * Without the family of that name.
+   *
+   * @throws SteleException NOT_FOUND if there is none
+   */
   public TableSchema without(String familyName) {
+    requireFamily(familyName);
     List<ColumnFamily> changed = new ArrayList<>(families);
     changed.removeIf(old -> old.name().equals(familyName));
     return new TableSchema(name, changed, groups, splitBytes, hsync, readers);

@@ -4,7 +4,6 @@ import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.CheckAndMutate;
 import io.stele.model.Column;
-import io.stele.model.Edit;
 import io.stele.model.Limits;
 import io.stele.model.Mutation;
 import io.stele.model.OperationSize;
@@ -115,8 +114,7 @@ final class Evaluation {
     row.sort(RowFilter.ORDER);
     Mutation.Builder mutation = Mutation.builder(change.row());
     for (Cell cell : row) {
-      mutation.add(
-          new Edit.Put(cell.family(), cell.qualifier(), cell.timestampMicros(), cell.value()));
+      mutation.put(cell.family(), cell.qualifier(), cell.timestampMicros(), cell.value());
     }
     return new Evaluated(
         mutation.build(), new OperationResult(true, Optional.of(new Row(change.row(), row))));

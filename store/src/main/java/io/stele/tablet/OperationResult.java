@@ -8,7 +8,8 @@ import java.util.Optional;
  * The result of a row operation.
  *
  * @param matched of a {@code CheckAndMutate}: whether the predicate held; true for other operations
- * @param row of a {@code ReadModifyWrite}: the new cells; empty for other operations
+ * @param row of a {@code ReadModifyWrite}: the new cells; empty for other operations, and of one
+ *     that was applied before if its result was too large to be remembered
  * @param settled of a task's record that was applied before: it is one of these, and nothing else
  *     is known of it
  */

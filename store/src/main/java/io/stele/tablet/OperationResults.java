@@ -70,13 +70,7 @@ final class OperationResults {
       return CompletableFuture.completedFuture(OperationResult.NOT_MATCHED);
     }
     if (result.at(0) == TOO_LARGE) {
-      return CompletableFuture.failedFuture(
-          SteleException.refused(
-              "operation "
-                  + id
-                  + " was applied the first time. Its result had more than "
-                  + BYTES_MAX
-                  + " bytes and was not kept: read the row"));
+      return CompletableFuture.completedFuture(OperationResult.APPLIED);
     }
     try {
       return CompletableFuture.completedFuture(

@@ -341,9 +341,9 @@ final class AdminService implements TabletServerService.BlockingInterface {
     whole.thenAccept(
         started -> {
           if (request.getUndo()) {
-            server.runtime().start("undrain", started::undrain);
+            started.undrain();
           } else if (request.getStay()) {
-            server.runtime().start("drain", started::drain);
+            started.drain();
           } else {
             server.runtime().start("drain", () -> drainAndEnd(started));
           }

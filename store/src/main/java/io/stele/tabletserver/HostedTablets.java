@@ -139,14 +139,18 @@ final class HostedTablets {
     return serving.get(tablet.id()) == tablet;
   }
 
-  /** All served tablets at this moment, in order. */
+  /** All served tablets at this moment, in order: of a split the parent, or both halves. */
   Collection<HostedTablet> all() {
-    return List.copyOf(serving.values());
+    synchronized (newest) {
+      return List.copyOf(serving.values());
+    }
   }
 
   /** The number of served tablets. */
   int count() {
-    return serving.size();
+    synchronized (newest) {
+      return serving.size();
+    }
   }
 
   /**

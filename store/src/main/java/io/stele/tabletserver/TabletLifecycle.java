@@ -20,13 +20,15 @@ import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 import io.stele.tablet.Tablet;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -371,7 +373,6 @@ class TabletLifecycle {
   /** Sets whether the server gives its tablets away from now on. */
   void drain(boolean now) {
     draining = now;
-    closed = false;
   }
 
   /**
@@ -385,14 +386,25 @@ class TabletLifecycle {
   }
 
   /**
-   * Unloads every tablet, and loads none until {@link #drain} is called again. Otherwise the master
-   * could assign a tablet again that was just unloaded.
+   * Unloads every tablet, and loads none meanwhile and, unless it fails, afterwards. Otherwise the
+   * master could assign a tablet again that was just unloaded.
    *
    * @throws SteleException RETRY_LATER if the loads and splits in progress do not end
    */
   void unloadForGood() throws IOException {
     unloadAllOfUsers();
     closed = true;
+    boolean empty = false;
+    try {
+      awaitLoadsAndSplits();
+      unloadAll();
+      empty = true;
+    } finally {
+      closed = empty;
+    }
+  }
+
+  private void awaitLoadsAndSplits() throws IOException {
     Deadline deadline = Deadline.after(runtime, MOVES_END_MAX);
     while (isBusy()) {
       if (deadline.isOver()) {
@@ -405,7 +417,6 @@ class TabletLifecycle {
         throw Futures.interrupted(e, "waiting for tablets that are being loaded");
       }
     }
-    unloadAll();
   }
 
   /** Unloads every tablet of user tables. */
@@ -420,39 +431,42 @@ class TabletLifecycle {
         some = tablets.all().stream().filter(which).toList()) {
       // First write most of the data of all tablets while they are served: then no tablet is
       // unserved during it, or waits unserved for another.
-      each(some, MemoryPlan.MINOR_COMPACTIONS, hosted -> compactServed(hosted));
-      each(some, UNLOADS_AT_ONCE, hosted -> unload(hosted, false));
+      each(some, MemoryPlan.MINOR_COMPACTIONS, this::compactServed);
+      Queue<IOException> failures = new ConcurrentLinkedQueue<>();
+      each(some, UNLOADS_AT_ONCE, hosted -> unloadOrSay(hosted, failures));
+      if (!failures.isEmpty()) {
+        throw failures.remove();
+      }
     }
   }
 
-  private void compactServed(HostedTablet hosted) throws IOException {
-    if (tablets.has(hosted)) {
-      hosted.tablet().minorCompact();
+  private void compactServed(HostedTablet hosted) {
+    try {
+      if (tablets.has(hosted)) {
+        hosted.tablet().minorCompact();
+      }
+    } catch (IOException | RuntimeException e) {
+      LOG.info(
+          "Tablet {} is to be unloaded and still has data in memory: {}",
+          hosted.id(),
+          e.toString());
     }
   }
 
-  private interface TabletWork {
-    void on(HostedTablet hosted) throws IOException;
+  /** One tablet that cannot be unloaded does not hold up the others. */
+  private void unloadOrSay(HostedTablet hosted, Queue<IOException> failures) {
+    try {
+      unload(hosted, false);
+    } catch (IOException | RuntimeException e) {
+      failures.add(new IOException("tablet " + hosted.id() + " cannot be unloaded", e));
+    }
   }
 
   /** Does the same for {@code some} tablets of one kind; stops at the first failure. */
-  private void each(List<HostedTablet> some, int atOnce, TabletWork work) throws IOException {
-    WorkerPool loaders = resources.loaders(some.get(0).id());
+  private void each(List<HostedTablet> some, int atOnce, Consumer<HostedTablet> work)
+      throws IOException {
     try {
-      FanOut.each(
-          runtime,
-          loaders,
-          atOnce,
-          some,
-          hosted -> {
-            try {
-              work.on(hosted);
-            } catch (IOException e) {
-              throw new UncheckedIOException(e);
-            }
-          });
-    } catch (UncheckedIOException e) {
-      throw e.getCause();
+      FanOut.each(runtime, resources.loaders(some.get(0).id()), atOnce, some, work);
     } catch (InterruptedException e) {
       throw Futures.interrupted(e, "unloading tablets");
     }

@@ -39,7 +39,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.apache.hadoop.conf.Configuration;
@@ -60,7 +59,6 @@ import org.slf4j.LoggerFactory;
 public final class TabletServer {
   private static final Logger LOG = LoggerFactory.getLogger(TabletServer.class);
   private static final Duration LOCK_AGAIN = Duration.ofMillis(100);
-  private static final Duration ASIDE_AGAIN = Duration.ofMillis(500);
   private static final Duration ROUND = Duration.ofMillis(200);
 
   /**
@@ -86,8 +84,7 @@ public final class TabletServer {
   private final LockService locks;
   private final LeaseKeeper leaseKeeper;
   private final Teardown teardown;
-  private final AtomicBoolean draining = new AtomicBoolean();
-  private final Aside aside = new Aside();
+  private final Draining draining;
   private final CompletableFuture<Void> stopped = new CompletableFuture<>();
 
   /**
@@ -197,6 +194,7 @@ public final class TabletServer {
 
     new Rehearsal(runtime, locks, access, loader).run();
     lock = takeUnfencedLock(fs, layout);
+    draining = new Draining(context, locks, lock, this::info, lifecycle, contact);
     leaseKeeper = LeaseKeeper.start(runtime, lease, lock, clock, life::abort);
     teardown.add(leaseKeeper::close);
     startWork("maintenance", () -> maintenance.run(ROUND));
@@ -392,35 +390,19 @@ public final class TabletServer {
     return page.page();
   }
 
-  /** Whether {@link #drain} is under way. */
+  /** Whether {@link #drainAndEnd} is under way. */
   boolean isEnding() {
-    return draining.get();
+    return draining.isForGood();
   }
 
   /**
    * Drains the server and ends it: unloads every tablet, whether or not others take them.
    *
-   * @throws SteleException RETRY_LATER if it is being drained already
+   * @throws SteleException RETRY_LATER if it is being drained and ended already
    * @throws IOException if it failed: the server continues, and may be assigned tablets again
    */
   public void drainAndEnd() throws IOException {
-    if (!draining.compareAndSet(false, true)) {
-      throw SteleException.retryLater("server " + id() + " is already being drained");
-    }
-    LOG.info("Draining {} tablets", context.tablets().count());
-    boolean empty = false;
-    try {
-      lifecycle.drain(true);
-      say(true);
-      lifecycle.unloadForGood();
-      empty = true;
-    } finally {
-      if (!empty) {
-        lifecycle.drain(false);
-        draining.set(false);
-        sayThatItStays();
-      }
-    }
+    draining.forGood();
     context.life().end("drained");
     try {
       leaseKeeper.close();
@@ -433,85 +415,21 @@ public final class TabletServer {
   }
 
   /**
-   * Gives every tablet away and takes none, until {@link #undrain} or the end of the server, and
-   * only while another server takes tablets. Its lock says so, so that every master knows. Returns
-   * when {@link #undrain} was called, or the server ends. Does nothing if another call of it is
-   * already running.
+   * From now on the server gives every tablet away and takes none, until {@link #undrain} or its
+   * end, and only while another server takes tablets. Does not wait.
    */
   void drain() {
-    if (!aside.want()) {
-      return;
-    }
-    try {
-      do {
-        giveAway();
-        if (draining.get() || isOver()) {
-          aside.end();
-          return;
-        }
-        lifecycle.drain(false);
-        sayThatItStays();
-      } while (!aside.mayEnd());
-    } catch (InterruptedException e) {
-      aside.end(); // The server ends.
-    }
+    draining.begin();
   }
 
-  /** Gives tablets away as long as that is wanted. */
-  private void giveAway() throws InterruptedException {
-    LOG.info("Giving {} tablets away until told otherwise", context.tablets().count());
-    lifecycle.drain(true);
-    boolean said = false;
-    while (aside.isWanted() && !draining.get() && !isOver()) {
-      try {
-        if (!said) {
-          say(true);
-          said = true;
-        }
-        // Again and again: some may just have been assigned.
-        if (context.tablets().count() > 0 && isThereWhoTakesTablets()) {
-          lifecycle.unloadAll();
-        }
-      } catch (IOException | RuntimeException e) {
-        LOG.warn("Not all tablets could be given away; will retry: {}", e.toString());
-      }
-      context.life().awaitEnd(ASIDE_AGAIN);
-    }
+  /** Takes tablets again after {@link #drain}, soon. Does not wait. */
+  public void undrain() {
+    draining.undo();
   }
 
-  /** Writes into the server's lock whether it gives its tablets away. */
-  private void say(boolean drains) throws IOException {
-    lock.update(info(drains).encode());
-    contact.drains(drains);
-  }
-
-  /** Whether its lock says that it gives its tablets away. */
+  /** Whether its lock says that it is drained. */
   public boolean isSaidToDrain() {
     return contact.isDraining();
-  }
-
-  private boolean isThereWhoTakesTablets() throws IOException {
-    return ServerInfo.all(locks).values().stream().anyMatch(other -> !other.draining());
-  }
-
-  /** Takes tablets again after {@link #drain}. */
-  public void undrain() {
-    aside.unwant();
-  }
-
-  private void sayThatItStays() {
-    if (isOver()) {
-      return;
-    }
-    try {
-      say(false);
-      LOG.warn("Server {} keeps the tablets that it has, and takes others", id());
-    } catch (IOException | RuntimeException e) {
-      LOG.error(
-          "Server {} keeps running, but its lock's data still says that it is being drained",
-          id(),
-          e);
-    }
   }
 
   /**

@@ -378,6 +378,29 @@ class BatchWriterTest {
   }
 
   @Test
+  void anUnknownOutcomeIsSaidToBeSoHoweverManyFailedBefore() throws IOException {
+    tablets.fault(entry -> Optional.of(SteleException.refused("no such thing")));
+    try (BatchWriter writer = writerOfNoTask()) {
+      List<CompletableFuture<Void>> refused = new ArrayList<>();
+      for (int i = 0; i < 1001; i++) {
+        refused.add(writer.add(mutation("bad" + i, "v")));
+      }
+      refused.forEach(one -> assertThat(one).failsWithin(Duration.ofSeconds(10)));
+      int before = tablets.batches().size();
+      tablets.afterBatch(
+          batch ->
+              batch == before
+                  ? Optional.of(SteleException.outcomeUnknown("lost", null))
+                  : Optional.empty());
+      writer.add(mutation("lost", "v"));
+      MutationsFailedException failure =
+          catchThrowableOfType(MutationsFailedException.class, writer::flush);
+      assertThat(failure.count()).isEqualTo(1002);
+      assertThat(failure.code()).isEqualTo(Code.OUTCOME_UNKNOWN);
+    }
+  }
+
+  @Test
   void aMutationThatIsWrongFromTheOutsetIsNotSent() throws IOException {
     try (BatchWriter writer = writer()) {
       assertThatThrownBy(() -> writer.add(Mutation.of("r").put("g", "", "v")))

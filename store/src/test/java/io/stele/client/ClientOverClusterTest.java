@@ -14,6 +14,7 @@ import io.stele.model.Durability;
 import io.stele.model.Filter;
 import io.stele.model.GcPolicy;
 import io.stele.model.Mutation;
+import io.stele.model.OperationId;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
@@ -30,6 +31,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -72,9 +74,17 @@ class ClientOverClusterTest {
       assertThat(row.family("v"))
           .extracting(cell -> cell.value().toUtf8())
           .containsExactly("3", "2");
-      assertThat(table.readRow(Bytes.of("a"), RowQuery.ALL.family("v").versions(1)))
+      assertThat(row.cells("v", ""))
+          .extracting(cell -> cell.value().toUtf8())
+          .containsExactly("3", "2");
+      assertThat(table.readRow("a", RowQuery.ALL.family("v").versions(1)))
           .hasValueSatisfying(one -> assertThat(one.cells()).hasSize(1));
+      assertThat(table.exists("a")).isTrue();
       assertThat(table.readRow("b")).isEmpty();
+      assertThat(table.exists("b")).isFalse();
+      Bytes firstRow = Bytes.of("a");
+      assertThat(table.readRows(List.of(Bytes.of("x"), firstRow), RowQuery.ALL.family("f")))
+          .isEqualTo(Map.of(firstRow, new Row(firstRow, row.family("f"))));
 
       List<Outcome> outcomes =
           table.mutateAll(
@@ -155,7 +165,7 @@ class ClientOverClusterTest {
       for (int round = 0; round < 10; round++) {
         Table table = stele.table("t");
         String family = "g" + round;
-        stele.admin().alterTable(table.schema().with(ColumnFamily.of(family)));
+        stele.admin().alterTable("t", schema -> schema.with(ColumnFamily.of(family)));
         List<Outcome> outcomes =
             table.mutateAll(
                 List.of(
@@ -334,7 +344,7 @@ class ClientOverClusterTest {
           .hasMessageContaining("has 70000 bytes: the limit is 65536");
       assertThat(table.readRow("r")).isEmpty();
 
-      stele.admin().alterTable(TableSchema.of("t", "f", "g"));
+      stele.admin().alterTable("t", schema -> schema.with(ColumnFamily.of("g")));
       assertThatThrownBy(
               () ->
                   stele.admin().alterTable(TableSchema.of("t", "f"), TableSchema.of("t", "f", "h")))
@@ -371,6 +381,10 @@ class ClientOverClusterTest {
       assertThatThrownBy(() -> admin.deleteRows("t", RowRange.of("b", "b")))
           .isInstanceOf(SteleException.class)
           .hasMessageContaining("no row in the range");
+      assertThatThrownBy(() -> admin.deleteRows("t", RowRange.prefix("")))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("truncate");
+      assertThat(keys(table)).containsExactly("z");
     }
   }
 
@@ -433,6 +447,27 @@ class ClientOverClusterTest {
       stele.admin().createTable(TableSchema.of("u", "f").withHsync(true));
       stele.table("u").mutate(mutation);
       assertThat(disk.unsyncedBytes(log)).isZero();
+    }
+  }
+
+  @Test
+  void aTaskThatAppendsMuchAndIsTriedAgainHasAppendedOnce() throws Exception {
+    Configuration conf = MiniStele.quick(new Configuration(false));
+    try (MiniStele cluster = MiniStele.start(conf, Site.inMemory(), 1, 1)) {
+      Stele stele = cluster.client();
+      stele.admin().createTable(TableSchema.of("t", "f"));
+      Table table = stele.table("t");
+      Bytes large = Bytes.of(new byte[50_000]);
+      table.mutate(Mutation.of("r").put("f", Bytes.EMPTY, large));
+      BatchWriter.Options task =
+          BatchWriter.Options.ofBufferBytes(1 << 20).withFirstOperation(new OperationId(7, 1, 1));
+      for (int attempt = 0; attempt < 2; attempt++) {
+        BatchWriter writer = table.batchWriter(task);
+        writer.add(ReadModifyWrite.append(Bytes.of("r"), "f", Bytes.EMPTY, large));
+        writer.flush(); // And dies.
+      }
+      assertThat(table.readRow("r").orElseThrow().value("f", "").orElseThrow().length())
+          .isEqualTo(100_000);
     }
   }
 

@@ -305,6 +305,9 @@ class CommitLogTest extends LogTestCase {
     assertThat(fence.fence(new Path("crash:/logs/other"), new Path("crash:/recovery/other")))
         .isEmpty();
     LogDirectory.create(fs, DIRECTORY);
+    assertThat(fence.fence(DIRECTORY, recovery)).contains(recovery);
+    assertThat(fs.exists(DIRECTORY)).isFalse();
+    fs.create(new Path(DIRECTORY, "user-1.log")).close();
     assertThatThrownBy(() -> fence.fence(DIRECTORY, recovery))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("created again");

@@ -219,6 +219,23 @@ class MasterLoopTest {
         });
   }
 
+  /** Else the table would have gaps once its node is there again. */
+  @Test
+  void orphanRecordsWithoutDataStayAsLongAsAnotherOfTheirTableHasSome() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          master.start(A);
+          TableId lost = new TableId("t77");
+          master.records.createTable(lost, List.of(Bytes.of("f"), Bytes.of("m")));
+          TabletRecord second = master.records.readAll(lost).get(1);
+          master.records.release(master.records.loaded(master.records.assign(second, B)), "fenced");
+          master.loop.lookAtAll();
+          master.stepUntilIdle();
+          assertThat(master.records.readAll(lost)).hasSize(3);
+        });
+  }
+
   @Test
   void aLostRequestForLoadingIsMadeAgain() throws Exception {
     master.run(

@@ -217,6 +217,30 @@ class MasterRequestsTest {
   }
 
   @Test
+  void aServerThatTheMasterHearsIsNotEvictedByOneThatCannotReachIt() throws Exception {
+    ServerExitedRequestProto unreachable =
+        ServerExitedRequestProto.newBuilder()
+            .setServerId(A.toString())
+            .setSeen(false)
+            .setUnlessHeard(true)
+            .build();
+    master.run(
+        () -> {
+          Task loop = running(true);
+          master.sleep(Duration.ofSeconds(10)); // It has reported.
+          assertThatThrownBy(() -> master.requests.serverExited(null, unreachable))
+              .isInstanceOfSatisfying(
+                  SteleException.class,
+                  e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));
+          assertThat(master.locks.read(LockPaths.server(A))).isPresent();
+          master.stopLoop(loop);
+          master.sleep(Duration.ofSeconds(20)); // Nobody has asked it.
+          master.requests.serverExited(null, unreachable);
+          assertThat(master.locks.read(LockPaths.server(A))).isEmpty();
+        });
+  }
+
+  @Test
   void theStatusCountsTablesTabletsAndServers() throws Exception {
     master.run(
         () -> {

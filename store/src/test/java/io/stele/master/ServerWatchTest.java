@@ -14,8 +14,10 @@ import io.stele.model.Bytes;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.sim.CrashableDisk;
+import io.stele.sim.FaultInjector;
 import io.stele.sim.MemoryLockService;
 import io.stele.sim.MemoryLockStore;
+import io.stele.sim.Operation;
 import io.stele.sim.SimulatedProcess;
 import io.stele.sim.Simulation;
 import io.stele.wire.Address;
@@ -39,7 +41,8 @@ class ServerWatchTest {
   private final SimulatedProcess process = simulation.process("master");
   private final MemoryLockStore store = new MemoryLockStore();
   private final MemoryLockService locks = store.connect(process.pool("callbacks", 1));
-  private final FileSystem fs = new CrashableDisk().mount();
+  private final CrashableDisk disk = new CrashableDisk();
+  private final FileSystem fs = disk.mount();
   private final Layout layout = new Layout(new Path("/stele"), "test");
   private final DeadLogs logs =
       new DeadLogs(
@@ -109,23 +112,35 @@ class ServerWatchTest {
         });
   }
 
+  private interface Before {
+    void call(String method, String path) throws IOException;
+  }
+
+  /** The lock service, of which {@code before} may fail each call. */
+  private LockService locks(Before before) {
+    return (LockService)
+        Proxy.newProxyInstance(
+            LockService.class.getClassLoader(),
+            new Class<?>[] {LockService.class},
+            (proxy, method, arguments) -> {
+              before.call(method.getName(), arguments == null ? "" : arguments[0].toString());
+              try {
+                return method.invoke(locks, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            });
+  }
+
   @Test
   void aSuspicionThatCannotBeNotedIsGivenUpAndLeavesTheServerItsLock() throws Exception {
     LockService refusing =
-        (LockService)
-            Proxy.newProxyInstance(
-                LockService.class.getClassLoader(),
-                new Class<?>[] {LockService.class},
-                (proxy, method, arguments) -> {
-                  if (method.getName().equals("create")) {
-                    throw SteleException.refused("not here");
-                  }
-                  try {
-                    return method.invoke(locks, arguments);
-                  } catch (InvocationTargetException e) {
-                    throw e.getCause();
-                  }
-                });
+        locks(
+            (method, path) -> {
+              if (method.equals("create")) {
+                throw SteleException.refused("not here");
+              }
+            });
     ServerWatch other = new ServerWatch(process, refusing, logs, LEASE, new Wake(process));
     simulation.run(
         () -> {
@@ -335,19 +350,53 @@ class ServerWatchTest {
         () -> {
           fs.mkdirs(layout.logs(SERVER));
           watch.refresh(true);
-          // A step of the fence fails, so that there is time between the log and the lock.
-          fs.mkdirs(layout.recovery(SERVER));
+          noLogCanBeTaken();
           sleep(FIRST_LOCK.plus(MOMENT));
           serverStarts();
           watch.refresh(true);
           assertThat(watch.live()).isEmpty();
-          fs.delete(layout.recovery(SERVER), true);
+          disk.heal();
           sleep(Duration.ofSeconds(3));
           assertThat(fs.exists(layout.logs(SERVER))).isFalse();
           assertThat(locks.read(LockPaths.server(SERVER))).isEmpty();
           assertThat(watch.fenced()).isEmpty();
           sleep(LEASE_AND_DRIFT);
           assertThat(watch.fenced()).containsExactly(SERVER);
+        });
+  }
+
+  /** So that there is time between the log and the lock. */
+  private void noLogCanBeTaken() {
+    disk.inject(
+        FaultInjector.always(Operation.RENAME, path -> true, new FaultInjector.Effect.Fail()));
+  }
+
+  @Test
+  void aLateLockOfWhichItIsUnknownWhetherItCouldBeTakenIsWaitedForToo() throws Exception {
+    boolean[] lost = new boolean[1];
+    LockService losing =
+        locks(
+            (method, path) -> {
+              if (method.equals("delete") && path.equals(LockPaths.server(SERVER)) && !lost[0]) {
+                lost[0] = locks.delete(path, locks.read(path).orElseThrow().version());
+                throw SteleException.outcomeUnknown("lost", null);
+              }
+            });
+    ServerWatch other = new ServerWatch(process, losing, logs, LEASE, new Wake(process));
+    simulation.run(
+        () -> {
+          fs.mkdirs(layout.logs(SERVER));
+          other.refresh(true);
+          noLogCanBeTaken();
+          sleep(FIRST_LOCK.plus(MOMENT));
+          serverStarts();
+          disk.heal();
+          sleep(Duration.ofSeconds(6));
+          assertThat(lost[0]).isTrue();
+          assertThat(locks.read(LockPaths.server(SERVER))).isEmpty();
+          assertThat(other.fenced()).isEmpty();
+          sleep(LEASE_AND_DRIFT);
+          assertThat(other.fenced()).containsExactly(SERVER);
         });
   }
 

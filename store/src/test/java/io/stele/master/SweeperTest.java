@@ -260,6 +260,22 @@ class SweeperTest {
         });
   }
 
+  @Test
+  void aDamagedRecordOfATableWhoseNodeIsLostDoesNotHoldUpOthers() throws Exception {
+    run(
+        () -> {
+          TabletRecord lost = master.records.readAll(master.table("lost")).get(0);
+          String kept = create(Layout.file(lost.id(), 1, 1));
+          master.loseNode(lost.id().table());
+          master.memory.damage(lost.row());
+          String orphan = file(0, 1);
+          later();
+          assertThat(sweeper.sweep()).isEqualTo(1);
+          assertThat(exists(orphan)).isFalse();
+          assertThat(exists(kept)).isTrue();
+        });
+  }
+
   /** Such as one into which only files of jobs were loaded. */
   @Test
   void logsAndFilesOfJobsStayForATableWhoseNodeIsLostAndThatHasNoDirectory() throws Exception {

@@ -124,6 +124,15 @@ class BootstrapTest {
   }
 
   @Test
+  void tablesWhoseRootRecordTheLockServiceHasLostAreNotTakenForAnEmptyCluster() throws IOException {
+    Layout layout = begin(locks);
+    fs.mkdirs(new Path(layout.tables(), "t1"));
+    locks.delete(LockPaths.ROOT, locks.read(LockPaths.ROOT).orElseThrow().version());
+    assertRefused(() -> begin(locks), "has lost the record of the root tablet");
+    assertThat(locks.read(LockPaths.ROOT)).isEmpty();
+  }
+
+  @Test
   void aRootDirectoryOfAnotherClusterIsRefused() throws IOException {
     begin(locks);
     fs.delete(ROOT, true);

@@ -279,6 +279,31 @@ class TabletAccessTest {
   }
 
   @Test
+  void afterALostAnswerAMistakeOfOursLeavesTheOutcomeUnknown() {
+    plane.afterwards =
+        request -> request.hasPing() ? Optional.of(StatusProto.INTERNAL) : Optional.empty();
+    boolean[] sent = new boolean[1];
+    RowRequest request =
+        new RowRequest(
+            TABLE,
+            Bytes.of("row"),
+            Purpose.of(Effect.CHANGE_WITH_ID, () -> "a ping"),
+            location -> {
+              if (sent[0]) {
+                throw new IllegalStateException("planted");
+              }
+              sent[0] = true;
+              return ping(Effect.CHANGE_WITH_ID).call().to(location);
+            });
+    assertThatThrownBy(
+            () -> await(client.send(request, Deadline.after(SystemRuntime.INSTANCE, LONG))))
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN))
+        .hasMessageContaining("planted");
+  }
+
+  @Test
   void aChangeWhoseAnswersAreLostIsAppliedOnceAndReportedAsApplied() throws IOException {
     int[] lost = new int[1];
     plane.afterwards =

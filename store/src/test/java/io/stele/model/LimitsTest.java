@@ -123,12 +123,10 @@ class LimitsTest {
 
   @Test
   void readsAndFiltersHaveSensibleNumbers() {
-    refused(
-        () -> RowQuery.ALL.versions(0),
-        "a read must ask for at least 1 version and 1 row, not 0 and " + Long.MAX_VALUE);
+    refused(() -> RowQuery.ALL.versions(0), "a read must ask for at least 1 version, not 0");
     refused(
         () -> new RowQuery(List.of(), List.of(), List.of(), 1, TimeRange.ALL, 0, Optional.empty()),
-        "a read must ask for at least 1 version and 1 row, not 1 and 0");
+        "a read must ask for at least 1 row, not 0");
     refused(() -> new Filter.RowSample(1.5), "a sample's probability must be 0 to 1, not 1.5");
     refused(
         () -> new Filter.RowSample(Double.NaN), "a sample's probability must be 0 to 1, not NaN");

@@ -55,7 +55,7 @@ class GarbageCollectionTest {
       Memtable file = new Memtable();
       Mutation put =
           Mutation.builder(ROW)
-              .add(new Edit.Put("f", Bytes.EMPTY, day * DAY, Bytes.of("day " + day)))
+              .with(new Edit.Put("f", Bytes.EMPTY, day * DAY, Bytes.of("day " + day)))
               .build();
       LoggedCells.encode(put, 1 + day, 0).addTo(file);
       files.add(0, file);
@@ -160,7 +160,7 @@ class GarbageCollectionTest {
     private void apply() throws IOException {
       Mutation.Builder edits = Mutation.builder(ROW);
       for (int i = random.nextInt(5) == 0 ? 1 + random.nextInt(3) : 0; i >= 0; i--) {
-        edits.add(edit());
+        edits.with(edit());
       }
       Mutation mutation = edits.build();
       sequence++;

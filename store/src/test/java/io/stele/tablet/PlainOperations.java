@@ -74,9 +74,7 @@ final class PlainOperations {
     cells.sort(PlainFilters.ORDER);
     cells.forEach(
         cell ->
-            mutation.add(
-                new Edit.Put(
-                    cell.family(), cell.qualifier(), cell.timestampMicros(), cell.value())));
+            mutation.put(cell.family(), cell.qualifier(), cell.timestampMicros(), cell.value()));
     return Optional.of(
         new Evaluated(
             mutation.build(),
@@ -87,7 +85,7 @@ final class PlainOperations {
   static Mutation resolve(Mutation mutation, long nowMicros) {
     Mutation.Builder resolved = Mutation.builder(mutation.row());
     for (Edit edit : mutation.edits()) {
-      resolved.add(
+      resolved.with(
           edit instanceof Edit.Put put && put.timestampMicros() == Edit.SERVER_TIMESTAMP
               ? new Edit.Put(put.family(), put.qualifier(), nowMicros, put.value())
               : edit);

@@ -202,7 +202,7 @@ final class RandomData {
     Mutation.Builder mutation = Mutation.builder(row);
     int edits = editsMin + (random.nextInt(4) == 0 ? random.nextInt(4) : 0);
     for (int i = 0; i < edits; i++) {
-      mutation.add(edit(now));
+      mutation.with(edit(now));
     }
     return mutation.build();
   }

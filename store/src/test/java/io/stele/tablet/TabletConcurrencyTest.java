@@ -10,7 +10,6 @@ import io.stele.model.Cell;
 import io.stele.model.Codec;
 import io.stele.model.ColumnFamily;
 import io.stele.model.Durability;
-import io.stele.model.Edit;
 import io.stele.model.LocalityGroup;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
@@ -183,7 +182,7 @@ class TabletConcurrencyTest {
       Bytes key = Bytes.of("row" + row);
       Mutation.Builder mutation = Mutation.builder(key);
       if (random.nextInt(20) == 0) {
-        mutation.add(new Edit.DeleteRow());
+        mutation.deleteRow();
       }
       Bytes value = Bytes.ofLong(++numbers[row]);
       for (String family : FAMILIES) {

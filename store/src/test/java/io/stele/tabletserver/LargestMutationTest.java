@@ -7,7 +7,6 @@ import io.stele.Seeds;
 import io.stele.config.Keys;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
-import io.stele.model.Edit;
 import io.stele.model.Limits;
 import io.stele.model.Mutation;
 import io.stele.model.OperationSize;
@@ -131,8 +130,8 @@ class LargestMutationTest {
     for (int i = 0; i < edits; i++) {
       Bytes qualifier = Bytes.of(i + "\0q".repeat(random.nextInt(100)));
       switch (random.nextInt(4)) {
-        case 0 -> mutation.add(new Edit.DeleteColumn("f", qualifier, TimeRange.ALL));
-        case 1 -> mutation.add(new Edit.DeleteFamily("f"));
+        case 0 -> mutation.deleteColumn("f", qualifier, TimeRange.ALL);
+        case 1 -> mutation.deleteFamily("f");
         case 2 -> mutation.put("f", qualifier, Bytes.wrap(new byte[random.nextInt(100_000)]));
         default -> mutation.put("f", qualifier, Bytes.EMPTY);
       }

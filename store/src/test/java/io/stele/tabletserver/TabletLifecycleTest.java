@@ -156,6 +156,40 @@ class TabletLifecycleTest {
   }
 
   @Test
+  void oneTabletThatCannotBeUnloadedDoesNotHoldUpOthers() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet stuck = server.takeNew(SCHEMA);
+      TestServer.put(stuck, "row", "value");
+      HostedTablet other = server.takeNew(TableSchema.of("other", "f"));
+      TestServer.put(other, "row", "value");
+      world.disk.inject(
+          FaultInjector.always(
+              Operation.CREATE,
+              path -> path.toString().contains("/" + stuck.id().table() + "/"),
+              new FaultInjector.Effect.Fail()));
+      assertThatThrownBy(() -> server.lifecycle.unloadAll())
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining(stuck.id().toString());
+      world.disk.heal();
+      assertThat(server.context.tablets().all()).containsExactly(stuck);
+    }
+  }
+
+  @Test
+  void aServerThatHasUnloadedForGoodLoadsNothingWhoeverDrainsItOrTakesThatBack() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      TabletRecord assigned =
+          server.records().assign(server.createTable(SCHEMA), server.context.id());
+      server.lifecycle.unloadForGood();
+      server.lifecycle.drain(true);
+      server.lifecycle.drain(false);
+      server.lifecycle.load(assigned.id(), assigned.row(), assigned.assignment().epoch());
+      server.work();
+      assertThat(server.context.tablets().count()).isZero();
+    }
+  }
+
+  @Test
   void whileDrainingNoUserTabletIsLoaded() throws Exception {
     try (TestServer server = new TestServer(world)) {
       TabletRecord assigned =

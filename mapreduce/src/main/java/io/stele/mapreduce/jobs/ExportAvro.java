@@ -83,7 +83,10 @@ public record ExportAvro(
   /** The columns of records, in the rows, the times and with the filter of the input. */
   private RowQuery narrowed(RowQuery records) {
     RowQuery query = input.query();
-    RowQuery narrow = records.withRanges(query.ranges()).times(query.times());
+    RowQuery narrow = records.times(query.times());
+    if (!query.ranges().isEmpty()) { // Else all rows.
+      narrow = narrow.withRanges(query.ranges());
+    }
     return query.filter().map(narrow::filter).orElse(narrow);
   }
 

@@ -93,7 +93,7 @@ public final class AtomicRows extends TableWorkload {
   private static Mutation write(Bytes row, Bytes value, RandomGenerator random) {
     Mutation.Builder write = Mutation.builder(row);
     if (random.nextInt(3) == 0) {
-      delete(row, random).edits().forEach(write::add);
+      delete(row, random).edits().forEach(write::with);
     }
     COLUMNS.forEach(column -> write.put(column.family(), column.qualifier(), value));
     return write.build();

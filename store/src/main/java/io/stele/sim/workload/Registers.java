@@ -1,5 +1,6 @@
 package io.stele.sim.workload;
 
+import io.stele.client.Admin;
 import io.stele.client.Stele;
 import io.stele.model.Bytes;
 import io.stele.model.Column;
@@ -104,7 +105,12 @@ public final class Registers extends TableWorkload {
     table.call(
         new Action.Clear(range),
         () -> {
-          context.client().admin().deleteRows(this.table, range);
+          Admin admin = context.client().admin();
+          if (range.equals(RowRange.ALL)) {
+            admin.truncateTable(this.table);
+          } else {
+            admin.deleteRows(this.table, range);
+          }
           return new Result.Done();
         });
   }

@@ -1,0 +1,206 @@
+package io.stele.tabletserver;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.stele.lock.Lock;
+import io.stele.lock.LockService;
+import io.stele.metadata.ServerInfo;
+import io.stele.model.SteleException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The draining of a server: it gives all its tablets away and takes none. That lasts until it is
+ * undone ({@link #begin}, {@link #undo}), or goes before the server's end ({@link #forGood}), which
+ * has precedence: as long as it is under way, nothing else changes what the server takes.
+ *
+ * <p>The server's lock says whether it is drained, so that every master knows. What the lock says
+ * and what {@link TabletLifecycle} does change together, under one guard that is held over I/O.
+ *
+ * <p>Safe for use by any number of threads; {@link #begin} and {@link #undo} do not wait.
+ */
+final class Draining {
+  private static final Logger LOG = LoggerFactory.getLogger(Draining.class);
+  private static final Duration AGAIN = Duration.ofMillis(500);
+
+  private final ServerContext context;
+  private final LockService locks;
+  private final Lock lock;
+  private final Function<Boolean, ServerInfo> info;
+  private final TabletLifecycle lifecycle;
+  private final MasterContact contact;
+
+  /** Held while what the server takes is changed, and said. Taken before the monitor of this. */
+  private final java.util.concurrent.locks.Lock changing;
+
+  /** Whether the lock says that the server is drained, or may say so. */
+  private volatile boolean maySayDrained;
+
+  @GuardedBy("this")
+  private boolean wanted;
+
+  @GuardedBy("this")
+  private boolean forGood;
+
+  /** Whether a thread sees to what is wanted. */
+  @GuardedBy("this")
+  private boolean attended;
+
+  /**
+   * The draining of a server that takes tablets.
+   *
+   * @param lock the server's
+   * @param info what the lock says of a server that is drained, or is not
+   */
+  Draining(
+      ServerContext context,
+      LockService locks,
+      Lock lock,
+      Function<Boolean, ServerInfo> info,
+      TabletLifecycle lifecycle,
+      MasterContact contact) {
+    this.context = context;
+    this.locks = locks;
+    this.lock = lock;
+    this.info = info;
+    this.lifecycle = lifecycle;
+    this.contact = contact;
+    this.changing = context.runtime().newLock();
+  }
+
+  /**
+   * From now on, and until {@link #undo}, tablets are given away while another server takes any.
+   */
+  void begin() {
+    synchronized (this) {
+      wanted = true;
+    }
+    attend();
+  }
+
+  /** Undoes {@link #begin}: soon the server takes tablets again. */
+  void undo() {
+    synchronized (this) {
+      wanted = false;
+    }
+    attend();
+  }
+
+  /** Whether {@link #forGood} is under way, or has ended well. */
+  synchronized boolean isForGood() {
+    return forGood;
+  }
+
+  /**
+   * Unloads every tablet, whether or not others take them; then no more are loaded.
+   *
+   * @throws SteleException RETRY_LATER if this is under way already
+   * @throws IOException if it failed: the server goes on as before
+   */
+  void forGood() throws IOException {
+    synchronized (this) {
+      if (forGood) {
+        throw SteleException.retryLater("server " + context.id() + " is already being drained");
+      }
+      forGood = true;
+    }
+    LOG.info("Draining {} tablets", context.tablets().count());
+    boolean empty = false;
+    try {
+      changing.lock();
+      try {
+        change(true);
+      } finally {
+        changing.unlock();
+      }
+      lifecycle.unloadForGood();
+      empty = true;
+    } finally {
+      if (!empty) {
+        synchronized (this) {
+          forGood = false;
+        }
+        LOG.warn("Server {} could not be drained; it goes on as before", context.id());
+        attend();
+      }
+    }
+  }
+
+  /** Has a thread see to what is wanted, unless one does already. */
+  private void attend() {
+    synchronized (this) {
+      if (attended) {
+        return;
+      }
+      attended = true;
+    }
+    context.runtime().start("drain", this::attendUntilDone);
+  }
+
+  private void attendUntilDone() {
+    try {
+      while (isLeft()) {
+        try {
+          takeTurn();
+        } catch (IOException | RuntimeException e) {
+          LOG.warn("Draining server {}, or taking it back, failed; will retry", context.id(), e);
+        }
+        context.life().awaitEnd(AGAIN);
+      }
+    } catch (InterruptedException e) {
+      LOG.debug("The server ends", e);
+    }
+  }
+
+  /** Whether anything is left to do for the thread that asks; otherwise it must end. */
+  private synchronized boolean isLeft() {
+    attended = !context.life().isOver() && !forGood && (wanted || !takesTablets());
+    return attended;
+  }
+
+  private boolean takesTablets() {
+    return !lifecycle.isDraining() && !maySayDrained;
+  }
+
+  /** Gives tablets away, again and again: some may just have been assigned; or takes them again. */
+  private void takeTurn() throws IOException {
+    boolean drain;
+    changing.lock();
+    try {
+      synchronized (this) {
+        if (forGood) {
+          return;
+        }
+        drain = wanted;
+      }
+      if (drain ? !contact.isDraining() : !takesTablets()) {
+        change(drain);
+      }
+    } finally {
+      changing.unlock();
+    }
+    if (drain && context.tablets().count() > 0 && isThereWhoTakesTablets()) {
+      lifecycle.unloadAll();
+    }
+  }
+
+  /** If this fails, the lock may have either data. */
+  private void change(boolean drain) throws IOException {
+    lifecycle.drain(drain);
+    maySayDrained = true;
+    lock.update(info.apply(drain).encode());
+    contact.drains(drain);
+    maySayDrained = drain;
+    LOG.info(
+        drain
+            ? "Server {} gives its tablets away and takes none"
+            : "Server {} keeps the tablets that it has, and takes others",
+        context.id());
+  }
+
+  private boolean isThereWhoTakesTablets() throws IOException {
+    return ServerInfo.all(locks).values().stream().anyMatch(other -> !other.draining());
+  }
+}

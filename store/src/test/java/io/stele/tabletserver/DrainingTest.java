@@ -1,0 +1,173 @@
+package io.stele.tabletserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.lock.Lock;
+import io.stele.lock.LockPaths;
+import io.stele.metadata.ServerInfo;
+import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
+import io.stele.runtime.SystemRuntime;
+import io.stele.sim.FaultInjector;
+import io.stele.sim.MemoryLockService;
+import io.stele.sim.MiniStele;
+import io.stele.sim.Operation;
+import io.stele.wire.Address;
+import io.stele.wire.ControlPlane;
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Draining a server whose lock cannot always be written, and which cannot always unload. */
+@Timeout(120)
+class DrainingTest {
+  private static final Address ADDRESS = new Address("host", 1);
+
+  private final TestServer.World world = new TestServer.World();
+  private TestServer server;
+  private final AtomicReference<Next> next = new AtomicReference<>(Next.GOOD);
+  private Draining draining;
+
+  @BeforeEach
+  void aServerWithATablet() throws Exception {
+    server = new TestServer(world);
+    MemoryLockService session = world.lockStore.connect();
+    Lock lock =
+        session.tryLock(LockPaths.server(server.context.id()), info(false).encode()).orElseThrow();
+    MasterContact contact =
+        new MasterContact(SystemRuntime.INSTANCE, session, NONE, server.context.id());
+    draining =
+        new Draining(
+            server.context,
+            session,
+            unreliable(lock),
+            DrainingTest::info,
+            server.lifecycle,
+            contact);
+    TestServer.put(server.takeNew(TableSchema.of("t", "f")), "row", "value");
+  }
+
+  /** The lock, of which the next update fails as {@link #next} says. */
+  private Lock unreliable(Lock lock) {
+    return (Lock)
+        Proxy.newProxyInstance(
+            Lock.class.getClassLoader(),
+            new Class<?>[] {Lock.class},
+            (proxy, method, arguments) -> {
+              boolean update = method.getName().equals("update");
+              Next now = update ? next.getAndSet(Next.GOOD) : Next.GOOD;
+              if (now != Next.NOT_APPLIED) {
+                method.invoke(lock, arguments);
+              }
+              if (now != Next.GOOD) {
+                throw new IOException("planted");
+              }
+              return null;
+            });
+  }
+
+  /** What happens to an update of the lock. */
+  private enum Next {
+    GOOD,
+    APPLIED_AND_LOST,
+    NOT_APPLIED
+  }
+
+  @AfterEach
+  void end() throws Exception {
+    server.context.life().end("the test is over");
+    server.close();
+  }
+
+  private static ServerInfo info(boolean drains) {
+    return new ServerInfo(ADDRESS, ADDRESS, Optional.empty(), Optional.empty(), drains);
+  }
+
+  private boolean saysDrained() throws IOException {
+    return ServerInfo.all(server.locks).get(server.context.id()).draining();
+  }
+
+  private void awaitDrained(boolean drained) throws Exception {
+    MiniStele.await(
+        "the server is drained, and says so: " + drained,
+        () -> saysDrained() == drained && server.lifecycle.isDraining() == drained);
+  }
+
+  @Test
+  void whatTheLockCouldNotBeToldIsToldLater() throws Exception {
+    next.set(Next.NOT_APPLIED);
+    draining.begin();
+    awaitDrained(true);
+    next.set(Next.NOT_APPLIED);
+    draining.undo();
+    awaitDrained(false);
+    next.set(Next.APPLIED_AND_LOST);
+    draining.begin();
+    awaitDrained(true);
+    assertThat(next).hasValue(Next.GOOD);
+  }
+
+  @Test
+  void anEndThatFailsLeavesTheServerAsItWas() throws Exception {
+    noFileCanBeWritten();
+    assertThatThrownBy(draining::forGood).isInstanceOf(IOException.class);
+    assertThat(draining.isForGood()).isFalse();
+    awaitDrained(false);
+
+    draining.begin();
+    awaitDrained(true);
+    assertThatThrownBy(draining::forGood).isInstanceOf(IOException.class);
+    assertThat(draining.isForGood()).isFalse();
+    assertThat(saysDrained()).isTrue();
+    assertThat(server.lifecycle.isDraining()).isTrue();
+    draining.undo();
+    awaitDrained(false);
+  }
+
+  @Test
+  void anEndOfWhichTheLockCouldNotBeToldIsTakenBack() throws Exception {
+    next.set(Next.APPLIED_AND_LOST);
+    assertThatThrownBy(draining::forGood).isInstanceOf(IOException.class);
+    awaitDrained(false);
+    assertThat(server.context.tablets().count()).isEqualTo(1);
+  }
+
+  @Test
+  void aServerIsDrainedForItsEndOnlyOnce() throws Exception {
+    draining.begin();
+    draining.forGood();
+    assertThat(server.context.tablets().count()).isZero();
+    assertThat(draining.isForGood()).isTrue();
+    assertThatThrownBy(draining::forGood).isInstanceOf(SteleException.class);
+    assertThat(draining.isForGood()).isTrue();
+  }
+
+  private void noFileCanBeWritten() {
+    world.disk.inject(
+        FaultInjector.always(
+            Operation.CREATE,
+            path -> path.getName().endsWith(".sst"),
+            new FaultInjector.Effect.Fail()));
+  }
+
+  /** There is no master to call. */
+  private static final ControlPlane NONE =
+      new ControlPlane() {
+        @Override
+        public <P, R> R call(Address to, Class<P> protocol, Duration timeout, Call<P, R> call)
+            throws IOException {
+          throw new IOException("no server");
+        }
+
+        @Override
+        public void retain(Set<Address> servers) {}
+      };
+}
