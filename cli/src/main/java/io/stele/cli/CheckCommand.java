@@ -54,9 +54,9 @@ final class CheckCommand implements Callable<Integer> {
         paramLabel = "TIME",
         converter = OptionValue.Seconds.class,
         description =
-            "Pause before the second check, such as 30s; a bare number is seconds (default: 15s). Must be longer than tablets"
-                + " are unserved when a server dies.")
-    private Duration time = Duration.ofSeconds(15);
+            "Pause before the second check, such as 30s; a bare number is seconds (default: 30s). Choose it longer than tablets"
+                + " stay unserved after a server's death.")
+    private Duration time = Duration.ofSeconds(30);
   }
 
   @Spec private CommandSpec spec;
