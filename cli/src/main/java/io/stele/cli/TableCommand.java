@@ -223,8 +223,8 @@ final class TableCommand {
       footer = {
         "",
         "Write families and groups as for `stele table create`. Of an existing one, only the settings given here change:",
-        "versions=all and age=any remove a limit. New SSTables follow a change of groups at once. Compactions rewrite the",
-        "old ones over time; `stele table compact` rewrites them now.",
+        "versions=all and age=any remove a limit, and memory=no undoes memory. New SSTables follow a change of groups at once.",
+        "Compactions rewrite the old ones over time; `stele table compact` rewrites them now.",
         "",
         "A family added under the name of a dropped family is empty. Such a change takes longer: all tablets first remove the",
         "remaining cells of the old family.",
