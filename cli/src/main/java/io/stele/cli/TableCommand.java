@@ -349,7 +349,16 @@ final class TableCommand {
   @Command(
       name = "describe",
       description = "Show a table's families, its tablets and the servers that have them.",
-      mixinStandardHelpOptions = true)
+      mixinStandardHelpOptions = true,
+      footer = {
+        "",
+        "A family is shown as `stele table create` takes it: versions=3,age=30d keeps what is within both limits. Only programs can",
+        "give a family two limits of which one is enough: (versions=3 or age=30d) keeps the 3 newest versions, and all that are not",
+        "older than 30 days.",
+        "",
+        "Example:",
+        "  stele table describe webtable"
+      })
   int describe(@Mixin ClusterOptions cluster, @Parameters(paramLabel = "TABLE") String name)
       throws Exception {
     try (Stele stele = Stele.connect(cluster.configuration())) {
