@@ -33,7 +33,7 @@ import picocli.CommandLine.Spec;
       "",
       "Checks METADATA for contradictions, and compares it with ZooKeeper, the files and what the tablet servers serve.",
       "Checks each problem a second time, because tablets move and are compacted in the meantime.",
-      "Exits with 1 if it finds a problem.",
+      "Exits with 9 if it finds a problem.",
       "",
       "Examples:",
       "  stele check             show the problems, and how to solve them",
@@ -54,9 +54,9 @@ final class CheckCommand implements Callable<Integer> {
         paramLabel = "TIME",
         converter = OptionValue.Seconds.class,
         description =
-            "Pause before the second check, such as 30s; a bare number is seconds (default: 15s). Must be longer than tablets"
-                + " are unserved when a server dies.")
-    private Duration time = Duration.ofSeconds(15);
+            "Pause before the second check, such as 30s; a bare number is seconds (default: 30s). Choose it longer than tablets"
+                + " stay unserved after a server's death.")
+    private Duration time = Duration.ofSeconds(30);
   }
 
   @Spec private CommandSpec spec;
@@ -65,7 +65,7 @@ final class CheckCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     CheckReport report = check(cluster.configuration(), wait, data);
     print(spec.commandLine().getOut(), report);
-    return (report.problems().isEmpty() ? ExitCode.DONE : ExitCode.FAILED).number();
+    return (report.problems().isEmpty() ? ExitCode.DONE : ExitCode.PROBLEMS).number();
   }
 
   static CheckReport check(Configuration conf, Wait wait, boolean data) throws IOException {

@@ -24,6 +24,8 @@ enum ExitCode {
   CORRUPTION(7),
   /** There is one of that name already; nothing was changed. */
   ALREADY_EXISTS(8),
+  /** Done, and what was looked at differs or has problems. */
+  PROBLEMS(9),
   /** Interrupted. */
   INTERRUPTED(130),
   /** Nobody reads the output any more: as shells report a program that SIGPIPE has ended. */

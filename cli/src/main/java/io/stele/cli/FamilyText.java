@@ -143,20 +143,27 @@ final class FamilyText {
         + (family.group().equals(LocalityGroup.DEFAULT_NAME) ? "" : ",group=" + family.group());
   }
 
+  /** What the policy keeps: a comma between limits means that a version must be within both. */
   private static String format(GcPolicy policy) {
+    return policy instanceof GcPolicy.Union union ? join(union.policies(), ",") : term(policy);
+  }
+
+  /**
+   * The same as a part of another, in brackets if it has parts. The words tell what is kept: what
+   * an intersection deletes is garbage to every part, so it keeps what any part keeps.
+   */
+  private static String term(GcPolicy policy) {
     return switch (policy.kind()) {
       case KEEP_ALL -> "versions=all";
       case MAX_VERSIONS -> "versions=" + ((GcPolicy.MaxVersions) policy).count();
       case MAX_AGE -> "age=" + format(((GcPolicy.MaxAge) policy).age());
-      case UNION ->
-          ((GcPolicy.Union) policy)
-              .policies().stream().map(FamilyText::format).collect(Collectors.joining(","));
-      case INTERSECTION ->
-          ((GcPolicy.Intersection) policy)
-              .policies().stream()
-                  .map(FamilyText::format)
-                  .collect(Collectors.joining(" and ", "(", ")"));
+      case UNION -> "(" + join(((GcPolicy.Union) policy).policies(), " and ") + ")";
+      case INTERSECTION -> "(" + join(((GcPolicy.Intersection) policy).policies(), " or ") + ")";
     };
+  }
+
+  private static String join(List<GcPolicy> policies, String between) {
+    return policies.stream().map(FamilyText::term).collect(Collectors.joining(between));
   }
 
   private static String format(Duration age) {

@@ -41,12 +41,12 @@ final class GroupText {
             case "block" -> changed.withBlockBytes(blockBytes(value));
             case "bloom" -> changed.withBloom(parse(Bloom.class, value));
             case "cache" -> changed.withCachePriority(parse(CachePriority.class, value));
-            case "memory" -> changed.withInMemory(!value.equals("no"));
+            case "memory" -> changed.withInMemory(inMemory(setting));
             default ->
                 throw SteleException.refused(
                     "locality group \""
                         + text
-                        + "\": after the ':' write codec=, block=, bloom=, cache= or memory,"
+                        + "\": after the ':' write codec=, block=, bloom=, cache=, memory or memory=no,"
                         + " separated by commas, not \""
                         + setting
                         + "\"");
@@ -69,6 +69,16 @@ final class GroupText {
         + ",cache="
         + lower(group.cachePriority())
         + (group.inMemory() ? ",memory" : "");
+  }
+
+  private static boolean inMemory(String setting) {
+    return switch (setting) {
+      case "memory", "memory=yes" -> true;
+      case "memory=no" -> false;
+      default ->
+          throw SteleException.refused(
+              "write memory, memory=yes or memory=no, not \"" + setting + "\"");
+    };
   }
 
   private static int blockBytes(String text) {

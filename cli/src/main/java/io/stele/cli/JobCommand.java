@@ -137,7 +137,7 @@ final class JobCommand {
 
   @Command(
       name = "compare",
-      description = "Compare two tables, cell by cell. Exits with 1 if they differ.",
+      description = "Compare two tables, cell by cell. Exits with 9 if they differ.",
       mixinStandardHelpOptions = true,
       footer = {
         "",

@@ -65,7 +65,7 @@ final class JobRun {
   private static ExitCode exit(TableJob.Verdict verdict) {
     return switch (verdict) {
       case GOOD -> ExitCode.DONE;
-      case DIFFERENT -> ExitCode.FAILED;
+      case DIFFERENT -> ExitCode.PROBLEMS;
       case DAMAGED -> ExitCode.CORRUPTION;
     };
   }

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -24,8 +25,8 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "A column is FAMILY:QUALIFIER; the qualifier may be empty. In rows, qualifiers and values, write \\xNN for a byte and",
-      "\\\\ for a backslash. The value - stands for the bytes of standard input; write \\x2d for the value '-' itself.",
+      "A column is FAMILY:QUALIFIER, or FAMILY: for the empty qualifier. In rows, qualifiers and values, write \\xNN for a byte",
+      "and \\\\ for a backslash. One value may be -, for the bytes of standard input; write \\x2d for the value '-' itself.",
       "",
       "Examples:",
       "  stele put webtable com.example/ contents: '<html>hello</html>' language: en",
@@ -71,9 +72,10 @@ final class PutCommand implements Callable<Integer> {
           spec.commandLine(),
           "column " + cells.get(cells.size() - 1) + " has no value: write one after it");
     }
+    requireOneStandardInput();
     Mutation mutation = Mutation.of(row);
     for (int i = 0; i < cells.size(); i += 2) {
-      Column column = OptionValue.of(cells.get(i), Column::parse, spec);
+      Column column = column(cells.get(i));
       Bytes value =
           cells.get(i + 1).equals(STANDARD_INPUT)
               ? standardInput()
@@ -87,6 +89,33 @@ final class PutCommand implements Callable<Integer> {
       stele.table(table).mutate(mutation);
     }
     return ExitCode.DONE.number();
+  }
+
+  /** The first value that is read from standard input leaves nothing for another. */
+  private void requireOneStandardInput() {
+    long values =
+        IntStream.range(0, cells.size())
+            .filter(i -> i % 2 == 1 && cells.get(i).equals(STANDARD_INPUT))
+            .count();
+    if (values > 1) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "only one value can be -, which stands for standard input; write \\x2d for the value '-' itself");
+    }
+  }
+
+  /** Without a colon, other commands take a name for a family: here it would be a column. */
+  private Column column(String text) {
+    if (text.indexOf(':') < 0) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "write a column as FAMILY:QUALIFIER, or \""
+              + text
+              + ":\" for the empty qualifier, not \""
+              + text
+              + "\"");
+    }
+    return OptionValue.of(text, Column::parse, spec);
   }
 
   /** All of it, unless it is more than a mutation may have. */

@@ -35,7 +35,7 @@ import picocli.CommandLine.Spec;
       "  treat a server as dead that hangs, or that does not serve its tablets",
       "  retry a tablet in quarantine",
       "The first two give up data that could perhaps still be restored from the trash or a snapshot. Files that belong to no",
-      "tablet need no repair: the master deletes them. Exits with 1 if a problem remains.",
+      "tablet need no repair: the master deletes them. Exits with 9 if a problem remains.",
       "",
       "Examples:",
       "  stele repair                         what is wrong, and what would be done",
@@ -86,7 +86,7 @@ final class RepairCommand implements Callable<Integer> {
       left += repairs.size();
       out.println("nothing was changed: to repair, add --yes");
     }
-    return (left == 0 ? ExitCode.DONE : ExitCode.FAILED).number();
+    return (left == 0 ? ExitCode.DONE : ExitCode.PROBLEMS).number();
   }
 
   /** Shows what is wrong, and under it what would be done about it. */

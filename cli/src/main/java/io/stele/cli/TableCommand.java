@@ -72,9 +72,9 @@ final class TableCommand {
         "  contents:group=pages      the newest version, kept in SSTables of the locality group pages",
         "",
         "A locality group is a name and how its SSTables are stored:",
-        "  pages:codec=zstd-high,block=256k,cache=low small, in large blocks, not kept in the block cache",
-        "  ranks:bloom=row-column,cache=high          spares the disk for columns that are not there",
-        "  flags:memory                               loaded when first read, and kept in memory",
+        "  pages:codec=zstd-high,block=256k,cache=low   small, in large blocks, not kept in the block cache",
+        "  ranks:bloom=row-column,cache=high            spares the disk for columns that are not there",
+        "  flags:memory                                 loaded when first read, and kept in memory",
         "",
         "A codec:",
         "  none        for what is compressed already, such as images",
@@ -223,8 +223,8 @@ final class TableCommand {
       footer = {
         "",
         "Write families and groups as for `stele table create`. Of an existing one, only the settings given here change:",
-        "versions=all and age=any remove a limit. New SSTables follow a change of groups at once. Compactions rewrite the",
-        "old ones over time; `stele table compact` rewrites them now.",
+        "versions=all and age=any remove a limit, and memory=no undoes memory. New SSTables follow a change of groups at once.",
+        "Compactions rewrite the old ones over time; `stele table compact` rewrites them now.",
         "",
         "A family added under the name of a dropped family is empty. Such a change takes longer: all tablets first remove the",
         "remaining cells of the old family.",
@@ -348,7 +348,16 @@ final class TableCommand {
   @Command(
       name = "describe",
       description = "Show a table's families, its tablets and the servers that have them.",
-      mixinStandardHelpOptions = true)
+      mixinStandardHelpOptions = true,
+      footer = {
+        "",
+        "A family is shown as `stele table create` takes it: versions=3,age=30d keeps what is within both limits. Only programs can",
+        "give a family two limits of which one is enough: (versions=3 or age=30d) keeps the 3 newest versions, and all that are not",
+        "older than 30 days.",
+        "",
+        "Example:",
+        "  stele table describe webtable"
+      })
   int describe(@Mixin ClusterOptions cluster, @Parameters(paramLabel = "TABLE") String name)
       throws Exception {
     try (Stele stele = Stele.connect(cluster.configuration())) {

@@ -45,7 +45,7 @@ import picocli.CommandLine.Spec;
       "It uses its own tables, torture-SEED-*, and drops them at the end.",
       "The seed decides what clients ask for, not when, so no two runs are the same.",
       "All calls are kept in memory, some 300 bytes each, and checked at the end: for hours give it more, as STELE_OPTS=-Xmx4g.",
-      "Exit code 1: an answer was wrong, a call took too long, or failed for no reason, or a tablet was not served 30 s after the last fault.",
+      "Exit code 9: an answer was wrong, a call took too long, or failed for no reason, or a tablet was not served 30 s after the last fault.",
       "",
       "Examples:",
       "  stele torture",
@@ -283,7 +283,7 @@ final class TortureCommand implements Callable<Integer> {
     } finally {
       atCtrlC.cancel();
     }
-    return (good ? ExitCode.DONE : ExitCode.FAILED).number();
+    return (good ? ExitCode.DONE : ExitCode.PROBLEMS).number();
   }
 
   private Optional<TortureFaults> faultsOf(

@@ -60,6 +60,24 @@ class FamilyTextTest {
   }
 
   @Test
+  void aPolicyIsShownByWhatItKeeps() {
+    GcPolicy three = GcPolicy.maxVersions(3);
+    GcPolicy month = GcPolicy.maxAge(Duration.ofDays(30));
+    GcPolicy year = GcPolicy.maxAge(Duration.ofDays(365));
+    GcPolicy either = GcPolicy.intersection(three, month);
+    assertThat(shown(GcPolicy.union(three, month))).isEqualTo("f:versions=3,age=30d,group=g");
+    assertThat(shown(either)).isEqualTo("f:(versions=3 or age=30d),group=g");
+    assertThat(shown(GcPolicy.union(year, either)))
+        .isEqualTo("f:age=365d,(versions=3 or age=30d),group=g");
+    assertThat(shown(GcPolicy.intersection(GcPolicy.union(three, year), month)))
+        .isEqualTo("f:((versions=3 and age=365d) or age=30d),group=g");
+  }
+
+  private static String shown(GcPolicy policy) {
+    return FamilyText.format(new ColumnFamily("f", policy, "g"));
+  }
+
+  @Test
   void whatMakesNoSenseIsRefused() {
     for (String wrong : List.of("f:", "f:versions", "f:versions=1,versions=all", "f:grop=g")) {
       assertThatThrownBy(() -> FamilyText.parse(wrong))

@@ -183,6 +183,33 @@ class JobCommandIT {
     refused(ExitCode.NOT_FOUND, "nosuch", "job", "verify", "nosuch");
   }
 
+  @Test
+  void tablesThatDifferHaveAnExitCodeOfTheirOwn() throws Exception {
+    create("one");
+    create("two");
+    String[] compare = {"job", "compare", "one", "two", "-c", "f:r"};
+    assertThat(succeeded(compare)).contains(" 0 rows are different");
+    client.table("two").mutate(Mutation.of("there").put("f", "r", "more"));
+    Ran ran = run(compare);
+    assertThat(ran.exit()).as(ran.err()).isEqualTo(ExitCode.PROBLEMS.number());
+  }
+
+  @Test
+  void problemsThatACheckFindsHaveAnExitCodeOfTheirOwn() throws Exception {
+    fill("lacking");
+    String[] check = {"check", "--wait", "1ms"};
+    hdfs.fs().delete(damageAFile("lacking"), false);
+    Ran found = run(check);
+    assertThat(found.exit())
+        .as("%s%s", found.out(), found.err())
+        .isEqualTo(ExitCode.PROBLEMS.number());
+    Ran left = run("repair", "--wait", "1ms");
+    assertThat(left.exit())
+        .as("%s%s", left.out(), left.err())
+        .isEqualTo(ExitCode.PROBLEMS.number());
+    client.admin().dropTable("lacking");
+  }
+
   /** The lines of a verification without what differs from one to the next. */
   private static List<String> shapes(List<String> lines) {
     return lines.stream()

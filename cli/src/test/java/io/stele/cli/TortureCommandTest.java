@@ -106,7 +106,7 @@ class TortureCommandTest {
   }
 
   @Test
-  void aWrongAnswerIsShownAndExitsWithOne() throws IOException {
+  void aWrongAnswerIsShownAndHasAnExitCodeOfItsOwn() throws IOException {
     List<String> before = tables();
     Ran ran =
         run(
@@ -117,7 +117,7 @@ class TortureCommandTest {
             "1",
             "--pause-max",
             "5");
-    assertThat(ran.exit()).isEqualTo(1);
+    assertThat(ran.exit()).isEqualTo(ExitCode.PROBLEMS.number());
     assertThat(ran.out()).contains("WRONG:\n  counters, counters: ").doesNotContain("Nothing");
     assertThat(ran.err()).isEmpty();
     assertThat(tables()).isEqualTo(before);

@@ -69,6 +69,13 @@ class WrongUsageTest {
   }
 
   @Test
+  void aPutNamesColumnsAndReadsStandardInputOnce() {
+    assertThat(refusal("put web row anchor x"))
+        .contains("FAMILY:QUALIFIER, or \"anchor:\" for the empty qualifier, not \"anchor\"");
+    assertThat(refusal("put web row f:a - f:b -")).contains("only one value can be -");
+  }
+
+  @Test
   void timesAndDurationsAreCheckedBeforeAClusterIsAsked() {
     assertThat(refusal("put web row f: a --timestamp -5")).contains("not -5");
     assertThat(refusal("put web row f: a --timestamp 1700000000000"))

@@ -32,7 +32,7 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
  * Rows of tables as the input of a job: the key is the row key, the value the row.
  *
  * <pre>{@code
- * Job job = Job.getInstance(conf, "count anchors");
+ * Job job = SteleJob.create(conf, "count anchors", AnchorCount.class); // ships Stele's jars
  * TableInputFormat.addTable(job, "webtable", RowQuery.ALL.family("anchor"));
  * job.setMapperClass(AnchorMapper.class); // extends Mapper<Bytes, Row, Text, LongWritable>
  * }</pre>

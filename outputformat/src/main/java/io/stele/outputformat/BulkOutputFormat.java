@@ -31,6 +31,7 @@ import org.apache.hadoop.mapreduce.TaskID;
  * the tablet servers, and they become visible all at once when the job succeeds.
  *
  * <pre>{@code
+ * Job job = SteleJob.create(conf, "collect anchors", Anchors.class); // ships Stele's jars
  * BulkOutputFormat.addTable(job, "webtable", "anchor");
  * BulkOutputFormat.reduceByTablet(job, "webtable", 50);
  * job.setMapperClass(AnchorMapper.class); // writes (Bytes row, Mutation)

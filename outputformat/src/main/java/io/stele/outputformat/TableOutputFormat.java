@@ -22,6 +22,7 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
  * and appends, conditional mutations.
  *
  * <pre>{@code
+ * Job job = SteleJob.create(conf, "collect anchors", Anchors.class); // ships Stele's jars
  * TableOutputFormat.addTable(job, "webtable", "anchor");
  * job.setReducerClass(AnchorReducer.class); // writes (anything, RowOperation)
  * }</pre>

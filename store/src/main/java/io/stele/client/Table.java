@@ -78,8 +78,8 @@ public final class Table {
    * }</pre>
    *
    * @param least the durability of a write when it is acknowledged; never less than the table's
-   *     schema asks for. For a retry of an operation that was applied before, the durability asked
-   *     for then applies
+   *     schema asks for. If an operation is sent again that was applied already, the durability
+   *     that its first request asked for applies
    */
   public Table withDurability(Durability least) {
     return new Table(connection, ref, check, least, rowBytesMax);

@@ -115,7 +115,7 @@ final class ZooKeeperConnection implements AutoCloseable {
               + " ("
               + patience.toSeconds()
               + " s): start a cluster with `stele yarn start` or `stele demo --keep`, or correct"
-              + " stele.zookeeper.quorum");
+              + " stele.zookeeper.quorum; a program needs stele-site.xml on its class path");
     }
   }
 

@@ -9,8 +9,9 @@ import java.util.Locale;
  *
  * <pre>
  * filter   := name [ "(" [ argument { "," argument } ] ")" ]
- * argument := filter | string | number
+ * argument := filter | string | number | time
  * string   := "'" without ' "'" | '"' without " '"'
+ * time     := an instant of ISO 8601 | microseconds since 1970
  * </pre>
  *
  * The name is that of the {@link Filter.Kind}, in lower case, and the arguments are those of the
@@ -19,11 +20,13 @@ import java.util.Locale;
  * <pre>
  * chain(column_is('anchor:com.example'), cells_per_column_limit(1))
  * condition(value_regex('.*\.gif'), block_all, row_sample(0.1))
+ * timestamp_range(2026-01-31T12:00:00Z, 2026-02-01T00:00:00Z)
  * </pre>
  *
  * A regular expression is taken literally from between the quotes; in other strings {@code \xNN} is
  * a byte and {@code \\} a backslash. A column is {@code family:qualifier}; an empty end of a range
- * means no end. For one thread.
+ * means no end. A time is read as {@link Timestamps#parse} reads it, which refuses what is likely
+ * to be milliseconds; a range of times may also begin at 0. For one thread.
  */
 public final class FilterText {
   private final String text;
@@ -165,10 +168,22 @@ public final class FilterText {
 
   private TimeRange times() {
     int start = at;
-    long from = whole();
-    long to = next().whole();
+    long from = time();
+    long to = next().time();
     try {
       return new TimeRange(from, to);
+    } catch (SteleException e) {
+      at = start;
+      throw refused(e.getMessage());
+    }
+  }
+
+  private long time() {
+    peek();
+    int start = at;
+    String time = word();
+    try {
+      return time.equals("0") ? TimeRange.ALL.fromMicros() : Timestamps.parse(time);
     } catch (SteleException e) {
       at = start;
       throw refused(e.getMessage());
@@ -184,7 +199,7 @@ public final class FilterText {
   }
 
   private long whole() {
-    String digits = digits();
+    String digits = word();
     try {
       return Long.parseLong(digits);
     } catch (NumberFormatException e) {
@@ -193,7 +208,7 @@ public final class FilterText {
   }
 
   private double number() {
-    String digits = digits();
+    String digits = word();
     try {
       return Double.parseDouble(digits);
     } catch (NumberFormatException e) {
@@ -201,7 +216,7 @@ public final class FilterText {
     }
   }
 
-  private String digits() {
+  private String word() {
     peek();
     int start = at;
     while (at < text.length() && ",) ".indexOf(text.charAt(at)) < 0) {

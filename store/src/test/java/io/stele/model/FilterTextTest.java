@@ -3,6 +3,7 @@ package io.stele.model;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -24,7 +25,6 @@ class FilterTextTest {
     means("value_regex('')", new Filter.ValueRegex(""));
     means("value_range('', '\\xff')", new Filter.ValueRange(Bytes.EMPTY, Bytes.parse("\\xff")));
     means("value_is('en')", new Filter.ValueIs(Bytes.of("en")));
-    means("timestamp_range(5, 7)", new Filter.TimestampRange(new TimeRange(5, 7)));
     means("cells_per_row_limit(3)", new Filter.CellsPerRowLimit(3));
     means("cells_per_row_offset(3)", new Filter.CellsPerRowOffset(3));
     means("cells_per_column_limit(1)", new Filter.CellsPerColumnLimit(1));
@@ -40,6 +40,27 @@ class FilterTextTest {
         "condition(value_is('a'), pass_all(), block_all)",
         new Filter.Condition(
             new Filter.ValueIs(Bytes.of("a")), new Filter.PassAll(), new Filter.BlockAll()));
+  }
+
+  @Test
+  void timesAreWrittenAsOnTheCommandLine() {
+    Filter january =
+        new Filter.TimestampRange(
+            TimeRange.of(
+                Instant.parse("2026-01-01T00:00:00Z"), Instant.parse("2026-02-01T00:00:00Z")));
+    means("timestamp_range(2026-01-01T00:00:00Z, 2026-02-01T00:00:00Z)", january);
+    means("timestamp_range(1767225600000000,1769904000000000)", january);
+    means(
+        "chain(timestamp_range(0, 1970-01-01T00:00:00.000007Z))",
+        new Filter.Chain(List.of(new Filter.TimestampRange(new TimeRange(0, 7)))));
+    refused(
+        "timestamp_range(1767225600000, 1769904000000)", "at character 17: 1767225600000 micro");
+    refused("timestamp_range(1767225600000, 1769904000000)", "not in milliseconds");
+    refused("timestamp_range(0, 1769904000000)", "at character 20: ");
+    refused("timestamp_range(today, 0)", "at character 17: write a time such as 2026-01-31T12");
+    refused(
+        "timestamp_range(2026-02-01T00:00:00Z, 2026-01-01T00:00:00Z)",
+        "at character 17: a time range needs 0 <= from <= to");
   }
 
   private static void refused(String text, String why) {
@@ -62,7 +83,6 @@ class FilterTextTest {
     refused("cells_per_row_limit(3000000000)", "a count of cells is needed");
     refused("cells_per_row_limit(-1)", "0 or more, not -1");
     refused("row_sample(2)", "0 to 1, not 2.0");
-    refused("timestamp_range(7, 5)", "0 <= from <= to");
     refused("value_range('a')", "\",\" is needed");
     refused("value_regex('(')", "(");
     refused("value_regex('caf\u00e9')", "are not ASCII");

@@ -1,0 +1,57 @@
+package io.stele.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.examples.NumbersInputFormat;
+import io.stele.mapreduce.jobs.TableJob;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.lib.output.NullOutputFormat;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class JobRunTest {
+  @TempDir private Path scratch;
+
+  /** A job of the local runner that succeeds, and comes to {@code verdict}. */
+  private record Judged(Verdict verdict) implements TableJob {
+    @Override
+    public Job prepare(Configuration conf) throws IOException {
+      Job job = Job.getInstance(conf, "succeeds");
+      NumbersInputFormat.set(job, 1, 1);
+      job.setNumReduceTasks(0);
+      job.setOutputFormatClass(NullOutputFormat.class);
+      return job;
+    }
+
+    @Override
+    public Report report(Job finished) {
+      return new Report(verdict, List.of("it is " + verdict));
+    }
+  }
+
+  @Test
+  void scriptsCanTellADifferenceFromDamageAndFromAFailure() throws IOException {
+    assertThat(exit(TableJob.Verdict.GOOD)).isZero();
+    assertThat(exit(TableJob.Verdict.DIFFERENT)).isEqualTo(ExitCode.PROBLEMS.number());
+    assertThat(exit(TableJob.Verdict.DAMAGED)).isEqualTo(ExitCode.CORRUPTION.number());
+    assertThat(ExitCode.PROBLEMS.number()).isNotEqualTo(ExitCode.FAILED.number());
+  }
+
+  private int exit(TableJob.Verdict verdict) throws IOException {
+    Configuration conf = new Configuration();
+    conf.set("hadoop.tmp.dir", scratch.toString());
+    StringWriter out = new StringWriter();
+    JobRun run = new JobRun(new PrintWriter(out), new PrintWriter(new StringWriter()));
+    int exit = run.run(new Judged(verdict), conf);
+    assertThat(out.toString()).isEqualTo("it is " + verdict + System.lineSeparator());
+    return exit;
+  }
+}
