@@ -34,7 +34,7 @@ class ReshapingTest {
     for (String row : List.of("d", "g", "t")) {
       split(Bytes.of(row));
     }
-    master.loop.lookAtAll();
+    master.wake.lookAtAll();
     master.stepUntilIdle();
     reshape(Duration.ofHours(1));
   }
@@ -103,7 +103,7 @@ class ReshapingTest {
           stepFor(Duration.ofMinutes(50));
           split(Bytes.of("p"));
           split(Bytes.of("x"));
-          master.loop.lookAtAll();
+          master.wake.lookAtAll();
           stepFor(Duration.ofMinutes(20));
           assertThat(tablets())
               .extracting(TabletRecord::extent)
@@ -156,7 +156,7 @@ class ReshapingTest {
           table = master.table("u");
           master.stepUntilIdle();
           split(Bytes.of("k"));
-          master.loop.lookAtAll();
+          master.wake.lookAtAll();
           reshape(
               id -> {
                 if (id.equals(damaged)) {
