@@ -20,6 +20,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * The operations of its clients that a tablet remembers, so that a retry is applied only once. This
@@ -546,12 +547,8 @@ final class OperationWindow {
     memory.add(-client.bytes(), -client.jobBytes());
   }
 
-  private interface Change {
-    void make(ClientOperations client);
-  }
-
   @GuardedBy("this")
-  private void change(Operation operation, Change change) {
+  private void change(Operation operation, Consumer<ClientOperations> change) {
     if (!operation.client().isForgotten()) {
       count(operation.client(), change);
     }
@@ -559,10 +556,10 @@ final class OperationWindow {
 
   /** Changes a client, and updates the memory count. */
   @GuardedBy("this")
-  private void count(ClientOperations client, Change change) {
+  private void count(ClientOperations client, Consumer<ClientOperations> change) {
     long before = client.bytes();
     long jobBefore = client.jobBytes();
-    change.make(client);
+    change.accept(client);
     memory.add(client.bytes() - before, client.jobBytes() - jobBefore);
   }
 

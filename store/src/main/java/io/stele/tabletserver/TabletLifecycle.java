@@ -15,6 +15,7 @@ import io.stele.model.TabletId;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.FanOut;
 import io.stele.runtime.Futures;
+import io.stele.runtime.IoConsumer;
 import io.stele.runtime.IoRunnable;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
@@ -431,12 +432,9 @@ class TabletLifecycle {
     }
   }
 
-  private interface TabletWork {
-    void on(HostedTablet hosted) throws IOException;
-  }
-
   /** Does the same for {@code some} tablets of one kind; stops at the first failure. */
-  private void each(List<HostedTablet> some, int atOnce, TabletWork work) throws IOException {
+  private void each(List<HostedTablet> some, int atOnce, IoConsumer<HostedTablet> work)
+      throws IOException {
     WorkerPool loaders = resources.loaders(some.get(0).id());
     try {
       FanOut.each(
@@ -446,7 +444,7 @@ class TabletLifecycle {
           some,
           hosted -> {
             try {
-              work.on(hosted);
+              work.accept(hosted);
             } catch (IOException e) {
               throw new UncheckedIOException(e);
             }

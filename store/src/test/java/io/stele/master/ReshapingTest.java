@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.metadata.Child;
 import io.stele.metadata.SplitRecords;
+import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
@@ -11,9 +12,11 @@ import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.runtime.IoFunction;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Splits of hot tablets and merges of small ones, by a master's loop. */
@@ -43,7 +46,7 @@ class ReshapingTest {
     reshape(master.schemas::table, mergeAfter);
   }
 
-  private void reshape(SmallTablets.Tables found, Duration mergeAfter) {
+  private void reshape(IoFunction<TableId, Optional<StoredTable>> found, Duration mergeAfter) {
     master
         .loop
         .rebalancing()

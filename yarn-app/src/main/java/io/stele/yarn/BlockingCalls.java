@@ -1,5 +1,7 @@
 package io.stele.yarn;
 
+import io.stele.runtime.IoCallable;
+import io.stele.runtime.IoRunnable;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 import java.io.IOException;
@@ -12,16 +14,6 @@ import java.util.function.Consumer;
  */
 final class BlockingCalls implements AutoCloseable {
   private static final int CALLS_MAX = 16;
-
-  /** A call that blocks and returns something. */
-  interface Call<T> {
-    T call() throws IOException;
-  }
-
-  /** A call that blocks. */
-  interface Run {
-    void run() throws IOException;
-  }
 
   private final ProcessRuntime runtime;
   private final EventQueue events;
@@ -39,7 +31,7 @@ final class BlockingCalls implements AutoCloseable {
    * @param done takes the result
    * @param failed takes what the call threw, be it an {@link Error}
    */
-  <T> void call(Call<T> call, Consumer<T> done, Consumer<Throwable> failed) {
+  <T> void call(IoCallable<T> call, Consumer<T> done, Consumer<Throwable> failed) {
     threads.execute(
         () -> {
           try {
@@ -52,7 +44,7 @@ final class BlockingCalls implements AutoCloseable {
   }
 
   /** The same for a call without a result. */
-  void run(Run run, Runnable done, Consumer<Throwable> failed) {
+  void run(IoRunnable run, Runnable done, Consumer<Throwable> failed) {
     call(
         () -> {
           run.run();
