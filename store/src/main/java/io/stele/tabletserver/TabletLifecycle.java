@@ -21,7 +21,6 @@ import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 import io.stele.tablet.Tablet;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -436,23 +435,6 @@ class TabletLifecycle {
   private void each(List<HostedTablet> some, int atOnce, IoConsumer<HostedTablet> work)
       throws IOException {
     WorkerPool loaders = resources.loaders(some.get(0).id());
-    try {
-      FanOut.each(
-          runtime,
-          loaders,
-          atOnce,
-          some,
-          hosted -> {
-            try {
-              work.accept(hosted);
-            } catch (IOException e) {
-              throw new UncheckedIOException(e);
-            }
-          });
-    } catch (UncheckedIOException e) {
-      throw e.getCause();
-    } catch (InterruptedException e) {
-      throw Futures.interrupted(e, "unloading tablets");
-    }
+    FanOut.eachIo(runtime, loaders, atOnce, some, work, "unloading tablets");
   }
 }
