@@ -35,6 +35,9 @@ import org.slf4j.LoggerFactory;
  * only, so that a later session of the same process can neither renew it nor be taken for it.
  *
  * <p>Watches use persistent ones, which need ZooKeeper 3.6 or newer at the servers.
+ *
+ * <p>Safe for use by any number of threads; calls wait as {@link LockService} says. Callbacks of
+ * watches run on one thread, those of lost locks on another.
  */
 public final class CuratorLockService implements LockService {
   private static final Logger LOG = LoggerFactory.getLogger(CuratorLockService.class);

@@ -15,6 +15,9 @@ import java.util.function.Consumer;
 /**
  * Does the same for each of many items, several at a time: the caller and some threads of a pool
  * take one after another. If the pool is busy or closed, the caller does all the work alone.
+ *
+ * <p>Safe for use by any number of threads. The caller blocks until the work is done, which must be
+ * safe for use by several threads at a time.
  */
 public final class FanOut<T> {
   private final Queue<T> rest;

@@ -56,11 +56,11 @@ import java.util.function.Consumer;
  * was found to be live after this window was opened, and nothing of the job was forgotten since:
  * {@link #admit} records that.
  *
- * <p>Safe for use by any number of threads.
- *
  * <p>A merged tablet knows the operations of both its predecessors. A client may be known from one
  * of them and forgotten by the other. So even a known client must have begun a new operation after
  * the merged horizon.
+ *
+ * <p>Safe for use by any number of threads.
  */
 final class OperationWindow {
   private static final int WINDOWS_KEPT = 16;

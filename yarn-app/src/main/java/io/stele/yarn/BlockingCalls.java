@@ -11,6 +11,9 @@ import java.util.function.Consumer;
 /**
  * Makes the ApplicationMaster's blocking calls on other threads. How a call ended comes back as an
  * event, whatever it ended with: a call whose end was never heard of would seem to go on for ever.
+ *
+ * <p>Safe for use by any number of threads; never waits. What takes results and failures runs on
+ * the thread that takes the events.
  */
 final class BlockingCalls implements AutoCloseable {
   private static final int CALLS_MAX = 16;
