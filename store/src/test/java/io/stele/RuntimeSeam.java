@@ -111,7 +111,7 @@ public final class RuntimeSeam {
   private static boolean isBanned(Dependency dependency) {
     JavaClass target = dependency.getTargetClass();
     if (target.getPackageName().startsWith("io.netty.")) {
-      return false; // The network's own threads; RoomsTest says who may touch Netty.
+      return false; // The network's own threads; PackagesTest says who may touch Netty.
     }
     return TYPES.contains(target.getName())
         || target.isAssignableTo("java.util.concurrent.ExecutorService")

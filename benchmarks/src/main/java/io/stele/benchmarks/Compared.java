@@ -1,5 +1,6 @@
 package io.stele.benchmarks;
 
+import java.util.concurrent.Callable;
 import org.apache.hadoop.mapreduce.Job;
 
 /**
@@ -15,14 +16,9 @@ record Compared(Step before, Step run, Step after) {
     void take() throws Exception;
   }
 
-  /** What a job is made by. */
-  interface NewJob {
-    Job make() throws Exception;
-  }
-
   /** A job that writes nothing, and reads so many bytes. */
-  static Compared reading(NewJob job, long bytes) {
-    return new Compared(() -> {}, () -> count(job.make(), bytes), () -> {});
+  static Compared reading(Callable<Job> job, long bytes) {
+    return new Compared(() -> {}, () -> count(job.call(), bytes), () -> {});
   }
 
   private static void count(Job job, long bytes) throws Exception {
@@ -34,8 +30,8 @@ record Compared(Step before, Step run, Step after) {
   }
 
   /** A job that writes what {@code before} makes and {@code after} removes. */
-  static Compared writing(Step before, NewJob job, Step after) {
-    return new Compared(before, () -> run(job.make()), after);
+  static Compared writing(Step before, Callable<Job> job, Step after) {
+    return new Compared(before, () -> run(job.call()), after);
   }
 
   /** {@link #reading}, with something to remove afterwards. */

@@ -2,6 +2,7 @@ package io.stele.benchmarks;
 
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.concurrent.Callable;
 
 /**
  * Measures the calling thread's CPU time, which other processes disturb little. The least of many
@@ -16,29 +17,22 @@ final class CpuTime {
 
   private CpuTime() {}
 
-  /** Something to measure. */
-  @FunctionalInterface
-  interface Work {
-    /** Does it once. */
-    long run() throws Exception;
-  }
-
   /** Runs work until it is compiled. */
-  static void warmUp(Work work) throws Exception {
+  static void warmUp(Callable<Long> work) throws Exception {
     long end = THREADS.getCurrentThreadCpuTime() + WARM_UP_NANOS;
     while (THREADS.getCurrentThreadCpuTime() < end) {
-      sink += work.run();
+      sink += work.call();
     }
   }
 
   /** The least time of one call in {@code runs} runs of so many calls, in nanoseconds. */
-  static double of(int runs, int calls, Work work) throws Exception {
+  static double of(int runs, int calls, Callable<Long> work) throws Exception {
     long least = Long.MAX_VALUE;
     for (int run = 0; run < runs; run++) {
       long start = THREADS.getCurrentThreadCpuTime();
       long sum = 0;
       for (int call = 0; call < calls; call++) {
-        sum += work.run();
+        sum += work.call();
       }
       least = Math.min(least, THREADS.getCurrentThreadCpuTime() - start);
       sink += sum;

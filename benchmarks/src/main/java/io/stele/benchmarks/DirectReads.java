@@ -15,6 +15,7 @@ import io.stele.model.RowRange;
 import io.stele.model.TableSchema;
 import io.stele.record.FileRef;
 import io.stele.record.PinnedTablet;
+import io.stele.runtime.IoCallable;
 import io.stele.sim.MiniStele;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -44,10 +45,6 @@ public final class DirectReads {
       (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
   private DirectReads() {}
-
-  private interface Reading {
-    long bytes() throws IOException;
-  }
 
   /** Runs it. */
   public static void main(String[] args) throws Exception {
@@ -94,10 +91,10 @@ public final class DirectReads {
     }
   }
 
-  private static void measure(String what, Reading reading) throws IOException {
+  private static void measure(String what, IoCallable<Long> reading) throws IOException {
     long cpu = SYSTEM.getProcessCpuTime();
     long start = System.nanoTime();
-    long bytes = reading.bytes();
+    long bytes = reading.call();
     double seconds = (System.nanoTime() - start) / 1e9;
     double cpuMillis = (SYSTEM.getProcessCpuTime() - cpu) / 1e6;
     System.out.printf(

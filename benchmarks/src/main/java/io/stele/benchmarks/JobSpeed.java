@@ -16,12 +16,14 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.ContentSummary;
 import org.apache.hadoop.fs.FileUtil;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.SequenceFile;
+import org.apache.hadoop.mapreduce.Job;
 
 /**
  * MapReduce jobs of the local runner, two maps and two reduces at a time, that read and write cells
@@ -118,7 +120,7 @@ public final class JobSpeed {
     return jobs;
   }
 
-  private Compared intoTable(Compared.NewJob job) {
+  private Compared intoTable(Callable<Job> job) {
     return Compared.writing(
         () -> stele.admin().createTable(schema(WRITTEN)),
         job,

@@ -4,6 +4,7 @@ import io.stele.model.Bloom;
 import io.stele.model.Codec;
 import io.stele.sstable.SSTableOptions;
 import java.util.Locale;
+import java.util.concurrent.Callable;
 
 /**
  * Prints what SSTables cost in CPU time of one thread, beside the least that they can cost and the
@@ -58,8 +59,8 @@ public final class SSTableSpeed {
     time("any row, from the block cache", reads::row, "target: at most 3000 ns");
     time("few rows, from the block cache", reads::hotRowOfBlock, "");
     time("few rows, from the scan cache", reads::hotRow, "");
-    time("absent row", () -> reads.absentRow() ? 1 : 0, "target: at most 1000 ns");
-    time("absent column", () -> reads.absentColumn() ? 1 : 0, "");
+    time("absent row", () -> reads.absentRow() ? 1L : 0L, "target: at most 1000 ns");
+    time("absent column", () -> reads.absentColumn() ? 1L : 0L, "");
   }
 
   /** A row that is looked for in the scan cache, and found in the block cache. */
@@ -84,8 +85,8 @@ public final class SSTableSpeed {
       long wrongRows = 0;
       long wrongColumns = 0;
       for (int i = 0; i < 1 << 19; i++) {
-        wrongRows += reads.absentRow() ? 1 : 0;
-        wrongColumns += reads.absentColumn() ? 1 : 0;
+        wrongRows += reads.absentRow() ? 1L : 0L;
+        wrongColumns += reads.absentColumn() ? 1L : 0L;
       }
       long probes = Math.round(bits * Math.log(2));
       print(
@@ -97,7 +98,7 @@ public final class SSTableSpeed {
     }
   }
 
-  private static void time(String what, CpuTime.Work work, String target) throws Exception {
+  private static void time(String what, Callable<Long> work, String target) throws Exception {
     CpuTime.warmUp(work);
     print("  %-38s %7.0f ns   %s", what, CpuTime.of(RUNS, QUERIES, work), target);
   }

@@ -15,6 +15,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 
@@ -36,10 +37,6 @@ public final class ServersDuringReads {
 
   /** What one server has spent since it started. */
   private record Spent(Duration cpu, long rows) {}
-
-  private interface Phase {
-    long bytes() throws Exception;
-  }
 
   private ServersDuringReads(ProcessCluster cluster) {
     this.cluster = cluster;
@@ -75,15 +72,15 @@ public final class ServersDuringReads {
           "nobody reads",
           () -> {
             TimeUnit.NANOSECONDS.sleep(nanos);
-            return 0;
+            return 0L;
           });
     }
   }
 
-  private long measure(String what, Phase phase) throws Exception {
+  private long measure(String what, Callable<Long> phase) throws Exception {
     Map<String, Spent> before = spent();
     long start = System.nanoTime();
-    long bytes = phase.bytes();
+    long bytes = phase.call();
     long nanos = System.nanoTime() - start;
     StringBuilder servers = new StringBuilder();
     for (Map.Entry<String, Spent> one : spent().entrySet()) {

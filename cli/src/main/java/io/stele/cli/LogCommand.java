@@ -4,7 +4,6 @@ import io.stele.config.Keys;
 import io.stele.log.LogRepair;
 import io.stele.metadata.Layout;
 import io.stele.model.SteleException;
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -99,23 +98,12 @@ final class LogCommand {
             .orElseThrow(
                 () -> SteleException.notFound("there is no log " + log + " of a dead server"));
     if (!yes) {
-      show(directory, damaged(fs, directory, segment));
+      show(directory, LogRepair.damaged(fs, directory, segment));
       throw SteleException.refused("nothing was changed: to give up what is lost, add --yes");
     }
     show(directory, LogRepair.accept(fs, directory, segment));
     out().println("Accepted: tablets go on without it when they are next loaded, within minutes.");
     return ExitCode.DONE.number();
-  }
-
-  private static LogRepair.Damaged damaged(FileSystem fs, Path directory, String segment)
-      throws IOException {
-    return LogRepair.check(fs, directory).stream()
-        .filter(one -> one.segment().path().getName().equals(segment))
-        .findFirst()
-        .orElseThrow(
-            () ->
-                SteleException.refused(
-                    "segment " + segment + " of " + directory + " is not damaged"));
   }
 
   private void show(Path log, LogRepair.Damaged damaged) {

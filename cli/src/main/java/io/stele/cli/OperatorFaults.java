@@ -13,6 +13,7 @@ import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.runtime.AtExit;
 import io.stele.runtime.Deadline;
+import io.stele.runtime.IoRunnable;
 import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
 import java.time.Duration;
@@ -55,26 +56,20 @@ final class OperatorFaults {
     return Optional.of(server.toString());
   }
 
-  /** Changes the cluster back. */
-  @FunctionalInterface
-  private interface Undo {
-    void undo() throws IOException;
-  }
-
   /** Undoes a change after a while, or when the process is asked to end. */
-  private void undoLater(Undo change) throws IOException, InterruptedException {
-    AtExit atCtrlC = SystemRuntime.atExit("undo", () -> undoAtExit(change));
+  private void undoLater(IoRunnable undo) throws IOException, InterruptedException {
+    AtExit atCtrlC = SystemRuntime.atExit("undo", () -> undoAtExit(undo));
     try {
       scene.pause(scene.upTo(CHANGED_MAX));
     } finally {
-      change.undo();
+      undo.run();
       atCtrlC.cancel();
     }
   }
 
-  private static void undoAtExit(Undo change) {
+  private static void undoAtExit(IoRunnable undo) {
     try {
-      change.undo();
+      undo.run();
     } catch (IOException | RuntimeException e) {
       System.err.println("stele: what was changed is not changed back: " + e.getMessage());
     }

@@ -2,6 +2,7 @@ package io.stele.cli;
 
 import io.stele.cli.embedded.TaggedProcess;
 import io.stele.client.Stele;
+import io.stele.runtime.IoFunction;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -43,24 +44,24 @@ final class PartitionFaults {
         fromNameNode("cut-master-namenode", this::activeMaster));
   }
 
-  /** Which processes are cut off. */
-  @FunctionalInterface
-  private interface Choice {
-    List<TaggedProcess> of(Stele stele) throws IOException;
-  }
-
-  private TortureFault fromZooKeeper(String name, Choice who, Supplier<Duration> time) {
+  /**
+   * Cuts processes off from ZooKeeper.
+   *
+   * @param who which processes
+   */
+  private TortureFault fromZooKeeper(
+      String name, IoFunction<Stele, List<TaggedProcess>> who, Supplier<Duration> time) {
     return TortureFault.of(
         name,
         "cut off from ZooKeeper",
-        stele -> cut(who.of(stele), time.get(), scene.ownRelays().zookeeper()));
+        stele -> cut(who.apply(stele), time.get(), scene.ownRelays().zookeeper()));
   }
 
-  private TortureFault fromNameNode(String name, Choice who) {
+  private TortureFault fromNameNode(String name, IoFunction<Stele, List<TaggedProcess>> who) {
     return TortureFault.of(
         name,
         "cut off from the NameNode",
-        stele -> cut(who.of(stele), scene.upTo(SOME_MAX), scene.ownRelays().nameNode()));
+        stele -> cut(who.apply(stele), scene.upTo(SOME_MAX), scene.ownRelays().nameNode()));
   }
 
   private Optional<String> cut(List<TaggedProcess> processes, Duration time, TortureRelay relay)

@@ -8,6 +8,7 @@ import io.stele.client.Stele;
 import io.stele.config.Keys;
 import io.stele.metadata.Layout;
 import io.stele.model.SteleException;
+import io.stele.runtime.IoConsumer;
 import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -56,12 +57,6 @@ final class RepairCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  /** Carries out one repair. */
-  interface Work {
-    /** Does it. */
-    void carryOut(Repair repair) throws IOException;
-  }
-
   @Override
   public Integer call() throws Exception {
     Configuration conf = cluster.configuration();
@@ -107,8 +102,13 @@ final class RepairCommand implements Callable<Integer> {
     }
   }
 
-  /** Does what may be done; returns how many repairs were not done. */
-  static int carryOut(List<Repair> repairs, boolean acceptLoss, Work work, PrintWriter out)
+  /**
+   * Does what may be done; returns how many repairs were not done.
+   *
+   * @param work carries out one repair
+   */
+  static int carryOut(
+      List<Repair> repairs, boolean acceptLoss, IoConsumer<Repair> work, PrintWriter out)
       throws IOException {
     int left = 0;
     for (Repair repair : repairs) {
@@ -118,7 +118,7 @@ final class RepairCommand implements Callable<Integer> {
         continue;
       }
       try {
-        work.carryOut(repair);
+        work.accept(repair);
         out.println("done: " + repair.text());
       } catch (SteleException e) { // The others do not depend on it.
         out.println("failed: " + repair.text() + ": " + e.getMessage());

@@ -6,6 +6,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.Futures;
+import io.stele.runtime.IoFunction;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.check.Call;
@@ -41,18 +42,12 @@ final class Torture {
   private static final Duration AFTERMATH = Duration.ofSeconds(15);
 
   private final Configuration conf;
-  private final Connector connector;
+  private final IoFunction<Configuration, Stele> connector;
   private final Plan plan;
   private final List<Workload> workloads;
   private final PrintWriter out;
   private final Optional<TortureFaults> faults;
   private final ProcessRuntime runtime = SystemRuntime.INSTANCE;
-
-  /** How to connect. */
-  @FunctionalInterface
-  interface Connector {
-    Stele connect(Configuration conf) throws IOException;
-  }
 
   /**
    * What to do.
@@ -72,12 +67,13 @@ final class Torture {
   /**
    * Workloads on the cluster of {@code conf}.
    *
+   * @param connector connects a client
    * @param workloads with tables whose names begin with {@link Plan#prefix}
    * @param faults what fails meanwhile; empty: nothing that this causes
    */
   Torture(
       Configuration conf,
-      Connector connector,
+      IoFunction<Configuration, Stele> connector,
       Plan plan,
       List<Workload> workloads,
       Optional<TortureFaults> faults,
@@ -108,7 +104,7 @@ final class Torture {
    * @throws SteleException REFUSED if there are some
    */
   void refuseWhatIsThere() throws IOException {
-    try (Stele stele = connector.connect(conf)) {
+    try (Stele stele = connector.apply(conf)) {
       List<String> there =
           stele.admin().listTables().stream()
               .map(TableSchema::name)
@@ -135,7 +131,7 @@ final class Torture {
     try {
       // The last one sets up and reads back: each client has a connection of its own.
       for (int i = 0; i <= plan.clients(); i++) {
-        clients.add(connector.connect(conf));
+        clients.add(connector.apply(conf));
       }
       return work(clients.subList(0, plan.clients()), clients.get(plan.clients()));
     } finally {
@@ -308,7 +304,7 @@ final class Torture {
    */
   void dropTables() throws IOException, InterruptedException {
     Deadline deadline = Deadline.after(runtime, DROP_MAX);
-    try (Stele stele = connector.connect(conf)) {
+    try (Stele stele = connector.apply(conf)) {
       for (Workload workload : workloads) {
         drop(stele, workload.table(), deadline);
         if (workload.name().equals(TortureLists.WORKLOAD)) {

@@ -6,6 +6,7 @@ import io.stele.client.Stele;
 import io.stele.config.Keys;
 import io.stele.model.SteleException;
 import io.stele.runtime.AtExit;
+import io.stele.runtime.IoFunction;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.workload.Pace;
 import io.stele.sim.workload.Workload;
@@ -61,7 +62,7 @@ final class TortureCommand implements Callable<Integer> {
   private static final Map<String, String> OWN_SETTINGS =
       Map.of(Keys.YARN_MASTER_COUNT.name(), "2", Keys.YARN_TABLETSERVER_COUNT.name(), "3");
 
-  private final Torture.Connector connector;
+  private final IoFunction<Configuration, Stele> connector;
   private final BiFunction<Pace, String, List<Workload>> known;
 
   @Mixin private ClusterOptions cluster;
@@ -153,7 +154,8 @@ final class TortureCommand implements Callable<Integer> {
    *
    * @param known the workloads, given their pace and what the names of their tables begin with
    */
-  TortureCommand(Torture.Connector connector, BiFunction<Pace, String, List<Workload>> known) {
+  TortureCommand(
+      IoFunction<Configuration, Stele> connector, BiFunction<Pace, String, List<Workload>> known) {
     this.connector = connector;
     this.known = known;
   }

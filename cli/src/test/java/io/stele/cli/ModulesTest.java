@@ -7,6 +7,7 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import io.stele.RuntimeSeam;
+import io.stele.StorePackages;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -16,28 +17,7 @@ import org.junit.jupiter.api.TestInstance;
 /** The modules and the only arrows between them. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ModulesTest {
-  private static final List<String> STORE =
-      List.of(
-          "model",
-          "config",
-          "runtime",
-          "files",
-          "format",
-          "sstable",
-          "log",
-          "memtable",
-          "tablet",
-          "lock",
-          "wire",
-          "record",
-          "metadata",
-          "client",
-          "direct",
-          "bulk",
-          "web",
-          "tabletserver",
-          "master",
-          "sim");
+  private static final List<String> STORE = StorePackages.NAMES;
 
   /** What programs use of the store: its public API, and configuration keys. */
   private static final List<String> API = List.of("model", "client", "config");
@@ -116,7 +96,7 @@ class ModulesTest {
     return List.copyOf(both);
   }
 
-  private static String in(String room) {
-    return "io.stele." + room + "..";
+  private static String in(String name) {
+    return "io.stele." + name + "..";
   }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.check.Repair;
 import io.stele.model.SteleException;
+import io.stele.runtime.IoConsumer;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -19,7 +20,7 @@ class RepairCommandTest {
   private final List<Repair> done = new ArrayList<>();
   private final StringWriter out = new StringWriter();
 
-  private int carryOut(boolean acceptLoss, RepairCommand.Work work) throws IOException {
+  private int carryOut(boolean acceptLoss, IoConsumer<Repair> work) throws IOException {
     return RepairCommand.carryOut(
         List.of(GIVE_UP, EVICT, RELEASE), acceptLoss, work, new PrintWriter(out, true));
   }

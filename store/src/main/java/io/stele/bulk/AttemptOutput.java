@@ -6,6 +6,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.record.FileRef;
+import io.stele.runtime.IoRunnable;
 import io.stele.tablet.JobFileWriter;
 import io.stele.tablet.SortBuffer;
 import java.io.Closeable;
@@ -168,11 +169,7 @@ public final class AttemptOutput implements Closeable {
     target.lastRow = mutation.row();
   }
 
-  private interface Write {
-    void run() throws IOException;
-  }
-
-  private void write(Write write) throws IOException {
+  private void write(IoRunnable write) throws IOException {
     try {
       write.run();
     } catch (IOException e) {

@@ -15,6 +15,7 @@ import io.stele.record.FileRef;
 import io.stele.record.JobChange;
 import io.stele.record.PendingFile;
 import io.stele.runtime.Futures;
+import io.stele.runtime.IoCallable;
 import io.stele.tablet.FileDivision;
 import io.stele.tablet.JobFileWriter;
 import java.io.FileNotFoundException;
@@ -209,11 +210,8 @@ public final class JobOutput {
     commit(() -> cuts(division), replaced);
   }
 
-  private interface Cuts {
-    List<Cut> find() throws IOException;
-  }
-
-  private void commit(Cuts cuts, Map<TableId, List<RowRange>> replaced) throws IOException {
+  private void commit(IoCallable<List<Cut>> cuts, Map<TableId, List<RowRange>> replaced)
+      throws IOException {
     JobNodes.State state = jobs.state(job);
     if (state == JobNodes.State.GONE) {
       throw isOver();
@@ -294,10 +292,10 @@ public final class JobOutput {
    * but how the work of servers is divided.
    */
   @SuppressWarnings("try") // Renewed while the block runs.
-  private void cut(Cuts cuts) throws IOException {
+  private void cut(IoCallable<List<Cut>> cuts) throws IOException {
     try (JobRenewal renewal = jobs.keep(job)) {
       Set<TableId> tables = new TreeSet<>();
-      for (Cut cut : cuts.find()) {
+      for (Cut cut : cuts.call()) {
         jobs.split(cut.table(), cut.id(), cut.row());
         tables.add(cut.id());
       }

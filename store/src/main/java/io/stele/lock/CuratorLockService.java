@@ -1,5 +1,6 @@
 package io.stele.lock;
 
+import io.stele.config.ClusterConfig;
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import io.stele.runtime.ProcessRuntime;
@@ -34,6 +35,9 @@ import org.slf4j.LoggerFactory;
  * only, so that a later session of the same process can neither renew it nor be taken for it.
  *
  * <p>Watches use persistent ones, which need ZooKeeper 3.6 or newer at the servers.
+ *
+ * <p>Safe for use by any number of threads; calls wait as {@link LockService} says. Callbacks of
+ * watches run on one thread, those of lost locks on another.
  */
 public final class CuratorLockService implements LockService {
   private static final Logger LOG = LoggerFactory.getLogger(CuratorLockService.class);
@@ -78,10 +82,14 @@ public final class CuratorLockService implements LockService {
    *
    * @throws IOException if no server answers within minutes
    */
-  public static CuratorLockService connectServer(
-      ProcessRuntime runtime, String quorum, String cluster, Duration sessionTimeout)
+  public static CuratorLockService connectServer(ProcessRuntime runtime, ClusterConfig cluster)
       throws IOException {
-    return connect(runtime, quorum, cluster, sessionTimeout, SERVER_PATIENCE);
+    return connect(
+        runtime,
+        cluster.zookeeperQuorum(),
+        cluster.name(),
+        cluster.sessionTimeout(),
+        SERVER_PATIENCE);
   }
 
   private static CuratorLockService connect(
@@ -119,19 +127,15 @@ public final class CuratorLockService implements LockService {
   @Override
   public List<String> children(String path) throws IOException {
     LockPaths.check(path);
-    return connection.retrying(
-        path,
-        zk ->
-            connection
-                .synced(
-                    zk,
-                    () -> zk.getChildren(connection.full(path), false).stream().sorted().toList())
-                .orElse(List.of()));
+    return connection
+        .readSynced(
+            path, zk -> zk.getChildren(connection.full(path), false).stream().sorted().toList())
+        .orElse(List.of());
   }
 
   @Override
   public void create(String path, Bytes data) throws IOException {
-    check(path, data);
+    LockPaths.check(path, data, connection.full(path));
     connection.change(
         path,
         zk -> {
@@ -155,7 +159,7 @@ public final class CuratorLockService implements LockService {
 
   @Override
   public OptionalInt write(String path, Bytes data, int expectedVersion) throws IOException {
-    check(path, data);
+    LockPaths.check(path, data, connection.full(path));
     OptionalInt written = OptionalInt.of(expectedVersion + 1);
     return connection.change(
         path,
@@ -219,7 +223,7 @@ public final class CuratorLockService implements LockService {
 
   @Override
   public Optional<Lock> tryLock(String path, Bytes data) throws IOException {
-    check(path, data);
+    LockPaths.check(path, data, connection.full(path));
     locking.lock(); // So that a node of ours without a lock is a leftover.
     try {
       return connection.retrying(
@@ -305,19 +309,6 @@ public final class CuratorLockService implements LockService {
   private SteleException exists(String path) {
     return SteleException.refused(
         "the node " + connection.full(path) + " of ZooKeeper already exists");
-  }
-
-  private void check(String path, Bytes data) {
-    LockPaths.check(path);
-    if (data.length() > DATA_BYTES_MAX) {
-      throw SteleException.refused(
-          "the node "
-              + connection.full(path)
-              + " would have "
-              + data.length()
-              + " bytes: the limit is "
-              + DATA_BYTES_MAX);
-    }
   }
 
   // Watches.

@@ -1,5 +1,6 @@
 package io.stele.lock;
 
+import io.stele.model.Bytes;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
@@ -89,6 +90,27 @@ public final class LockPaths {
                 + path
                 + "\" is not a lock path: it must be elements joined by '/', none of them empty");
       }
+    }
+  }
+
+  /**
+   * Refuses what no node can have.
+   *
+   * @param path of the node, relative
+   * @param shownPath the path as people know it, for the message
+   * @throws IllegalArgumentException if it is not a relative path of non-empty elements
+   * @throws SteleException REFUSED if the data is larger than {@link LockService#DATA_BYTES_MAX}
+   */
+  public static void check(String path, Bytes data, String shownPath) {
+    check(path);
+    if (data.length() > LockService.DATA_BYTES_MAX) {
+      throw SteleException.refused(
+          "the node "
+              + shownPath
+              + " would have "
+              + data.length()
+              + " bytes: the limit is "
+              + LockService.DATA_BYTES_MAX);
     }
   }
 }

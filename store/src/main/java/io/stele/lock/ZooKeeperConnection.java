@@ -196,53 +196,49 @@ final class ZooKeeperConnection implements AutoCloseable {
   }
 
   private Optional<VersionedData> read(String path, Deadline deadline) throws IOException {
-    return retrying(
+    return readSynced(
         path,
         deadline,
-        zk ->
-            synced(
-                zk,
-                () -> {
-                  Stat stat = new Stat();
-                  byte[] data = zk.getData(full(path), false, stat);
-                  return new VersionedData(Bytes.wrap(data), stat.getVersion());
-                }));
+        zk -> {
+          Stat stat = new Stat();
+          byte[] data = zk.getData(full(path), false, stat);
+          return new VersionedData(Bytes.wrap(data), stat.getVersion());
+        });
   }
 
   /** The transaction that created the node, or wrote its data last. */
   OptionalLong lastChange(String path) throws IOException {
     Optional<Long> transaction =
-        retrying(
+        readSynced(
             path,
-            deadline(),
-            zk ->
-                synced(
-                    zk,
-                    () -> {
-                      Stat stat = zk.exists(full(path), false);
-                      if (stat == null) {
-                        throw new KeeperException.NoNodeException(path);
-                      }
-                      return stat.getMzxid();
-                    }));
+            zk -> {
+              Stat stat = zk.exists(full(path), false);
+              if (stat == null) {
+                throw new KeeperException.NoNodeException(path);
+              }
+              return stat.getMzxid();
+            });
     return transaction.map(OptionalLong::of).orElse(OptionalLong.empty());
   }
 
-  /** Something read. */
-  interface Read<T> {
-    T run() throws KeeperException, InterruptedException;
+  /** Reads after the server has caught up with the quorum; empty if there is no such node. */
+  <T> Optional<T> readSynced(String path, Call<T> read) throws IOException {
+    return readSynced(path, deadline(), read);
   }
 
-  /**
-   * Reads after the server has caught up with the quorum; empty if there is no such node. Both
-   * requests are sent at once, and answered in order.
-   */
-  <T> Optional<T> synced(ZooKeeper zk, Read<T> read) throws KeeperException, InterruptedException {
+  private <T> Optional<T> readSynced(String path, Deadline deadline, Call<T> read)
+      throws IOException {
+    return retrying(path, deadline, zk -> synced(zk, read));
+  }
+
+  /** Sends a {@code sync} and the read at once: they are answered in order. */
+  private <T> Optional<T> synced(ZooKeeper zk, Call<T> read)
+      throws KeeperException, InterruptedException {
     CompletableFuture<Integer> synced = new CompletableFuture<>();
     zk.sync("/", (code, path, context) -> synced.complete(code), null);
     Optional<T> found;
     try {
-      found = Optional.of(read.run());
+      found = Optional.of(read.run(zk));
     } catch (KeeperException.NoNodeException e) {
       found = Optional.empty();
     }

@@ -113,14 +113,12 @@ public final class CommitLog implements AutoCloseable {
             writers.stream().<Runnable>map(writer -> writer::run).toList());
   }
 
-  /** Appends a record with the log's own durability: see {@link #append(LogRecord, Durability)}. */
+  /**
+   * Appends a record that none follows, with the log's own durability: see {@link
+   * #append(LogRecord, Durability, boolean)}.
+   */
   public CompletableFuture<Void> append(LogRecord record) {
-    return append(record, options.durability());
-  }
-
-  /** Appends a record that none follows: see {@link #append(LogRecord, Durability, boolean)}. */
-  public CompletableFuture<Void> append(LogRecord record, Durability durability) {
-    return append(record, durability, false);
+    return append(record, options.durability(), false);
   }
 
   /**

@@ -8,7 +8,6 @@ import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -213,15 +212,18 @@ public final class LogFence {
       return;
     }
     try (WorkerPool copiers = runtime.pool("segment-copier", COPIERS)) {
-      FanOut.each(runtime, copiers, COPIERS + 1, untried, one -> copy(leases, one, instead));
-    } catch (UncheckedIOException e) {
-      throw e.getCause();
-    } catch (InterruptedException e) {
-      throw Futures.interrupted(e, "copying open segments");
+      FanOut.eachIo(
+          runtime,
+          copiers,
+          COPIERS + 1,
+          untried,
+          one -> copy(leases, one, instead),
+          "copying open segments");
     }
   }
 
-  private void copy(WriteLeases leases, Open open, Map<String, Segment> instead) {
+  private void copy(WriteLeases leases, Open open, Map<String, Segment> instead)
+      throws IOException {
     try {
       if (leases.isClosed(open.name)) {
         return;
@@ -234,8 +236,6 @@ public final class LogFence {
       }
     } catch (FileNotFoundException e) {
       LOG.debug("{} was deleted meanwhile: nothing needed it", open.name, e);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
     }
   }
 

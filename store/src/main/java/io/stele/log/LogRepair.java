@@ -169,23 +169,32 @@ public final class LogRepair {
   }
 
   /**
+   * What {@link #check} finds about one damaged segment.
+   *
+   * @param segment the name of its file
+   * @throws SteleException REFUSED if it is not damaged
+   */
+  public static Damaged damaged(FileSystem fs, Path directory, String segment) throws IOException {
+    return check(fs, directory).stream()
+        .filter(one -> one.segment.path().getName().equals(segment))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                SteleException.refused(
+                    "segment " + segment + " of " + directory + " is not damaged"));
+  }
+
+  /**
    * Permanently lets tablets continue without the lost records of a segment: replays pass over its
    * present damage, and over nothing else. A segment that is missing or completely unreadable is no
    * longer read, even if it reappears.
    *
    * @param segment the name of its file
    * @return the lost records
-   * @throws SteleException REFUSED if it is not damaged, NOT_FOUND if the log has none of that name
+   * @throws SteleException REFUSED if it is not damaged
    */
   public static Damaged accept(FileSystem fs, Path directory, String segment) throws IOException {
-    Damaged damaged =
-        check(fs, directory).stream()
-            .filter(one -> one.segment.path().getName().equals(segment))
-            .findFirst()
-            .orElseThrow(
-                () ->
-                    SteleException.refused(
-                        "segment " + segment + " of " + directory + " is not damaged"));
+    Damaged damaged = damaged(fs, directory, segment);
     if (damaged.accepted) {
       return damaged;
     }

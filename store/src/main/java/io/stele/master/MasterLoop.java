@@ -135,11 +135,6 @@ final class MasterLoop implements Runnable {
     wake.look();
   }
 
-  /** Any record may have changed: the loop soon reads all of them. */
-  void lookAtAll() {
-    wake.lookAtAll();
-  }
-
   /** The records of a table may have changed: the loop soon reads them. */
   void lookAt(TableId table) {
     wake.lookAt(MetadataKeys.table(table));

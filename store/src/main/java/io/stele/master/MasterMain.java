@@ -57,11 +57,7 @@ public final class MasterMain {
     String host = nodeHost == null ? InetAddress.getLocalHost().getCanonicalHostName() : nodeHost;
     FileSystem fs = cluster.root().getFileSystem(conf);
     try (CuratorLockService locks =
-            CuratorLockService.connectServer(
-                SystemRuntime.INSTANCE,
-                cluster.zookeeperQuorum(),
-                cluster.name(),
-                cluster.sessionTimeout());
+            CuratorLockService.connectServer(SystemRuntime.INSTANCE, cluster);
         Transport transport = new NetworkTransport(conf, SystemRuntime.INSTANCE, host);
         Applications applications = Applications.find(conf, SystemRuntime.INSTANCE);
         Master master =

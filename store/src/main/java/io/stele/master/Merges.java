@@ -9,6 +9,7 @@ import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.runtime.IoCallable;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
@@ -239,15 +240,14 @@ final class Merges {
         .toList();
   }
 
-  private interface Work {
-    /** Returns whether nothing of the work is left for the next step. */
-    boolean run() throws IOException;
-  }
-
-  /** Returns whether nothing must be retried. */
-  private static boolean tried(Work work) {
+  /**
+   * Returns whether nothing must be retried.
+   *
+   * @param work returns whether nothing of it is left for the next step
+   */
+  private static boolean tried(IoCallable<Boolean> work) {
     try {
-      return work.run();
+      return work.call();
     } catch (RecordChangedException e) {
       LOG.debug("A record was changed by somebody else", e);
     } catch (IOException | SteleException e) {

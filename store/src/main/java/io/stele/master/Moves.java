@@ -67,11 +67,6 @@ final class Moves {
     wishes.put(tablet.id(), new Wish(epoch, from, to, runtime.nanoTime() + WISH_MAX.toNanos()));
   }
 
-  /** Whether the tablet will move to another server. */
-  synchronized boolean has(TabletId tablet) {
-    return wishes.containsKey(tablet);
-  }
-
   /** The tablets that will move to other servers. */
   synchronized Set<TabletId> tablets() {
     return Set.copyOf(wishes.keySet());

@@ -10,6 +10,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TabletId;
 import io.stele.runtime.FanOut;
 import io.stele.runtime.Futures;
+import io.stele.runtime.IoConsumer;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 import java.io.IOException;
@@ -194,12 +195,7 @@ final class PlanExecutor implements AutoCloseable {
   /** The records in a range of rows. */
   record RangeRead(RowRange rows, List<TabletRecord> now) {}
 
-  /** A read that may fail. */
-  private interface Read<T> {
-    void of(T item) throws IOException;
-  }
-
-  private <T> void atOnce(Collection<T> items, Read<T> one) throws IOException {
+  private <T> void atOnce(Collection<T> items, IoConsumer<T> one) throws IOException {
     Collection<IOException> failed = new ConcurrentLinkedQueue<>();
     try {
       FanOut.each(
@@ -209,7 +205,7 @@ final class PlanExecutor implements AutoCloseable {
           items,
           item -> {
             try {
-              one.of(item);
+              one.accept(item);
             } catch (IOException e) {
               failed.add(e);
             }

@@ -1,7 +1,10 @@
 package io.stele.master;
 
+import io.stele.metadata.StoredTable;
+import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.runtime.Durations;
+import io.stele.runtime.IoFunction;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
@@ -22,7 +25,7 @@ final class Reshaping {
 
   private final ProcessRuntime runtime;
   private final Balance balance;
-  private final SmallTablets.Tables tables;
+  private final IoFunction<TableId, Optional<StoredTable>> tables;
   private final HotTablets hot;
   private final Optional<SmallTablets> small;
   private final Duration lookAtSmall;
@@ -43,7 +46,10 @@ final class Reshaping {
   }
 
   Reshaping(
-      ProcessRuntime runtime, Balance balance, SmallTablets.Tables tables, Settings settings) {
+      ProcessRuntime runtime,
+      Balance balance,
+      IoFunction<TableId, Optional<StoredTable>> tables,
+      Settings settings) {
     this.runtime = runtime;
     this.balance = balance;
     this.tables = tables;

@@ -6,6 +6,7 @@ import io.stele.metadata.TabletRecord;
 import io.stele.model.CorruptionException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.runtime.IoFunction;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Collection;
@@ -44,12 +45,6 @@ final class SmallTablets {
   /** Two neighbours that can be merged. */
   record Pair(TabletRecord lower, TabletRecord upper, long sinceNanos) {}
 
-  /** What is known of a table. */
-  @FunctionalInterface
-  interface Tables {
-    Optional<StoredTable> table(TableId id) throws IOException;
-  }
-
   /**
    * The state before anything is known.
    *
@@ -63,12 +58,13 @@ final class SmallTablets {
    * The pair that has been small for longest, if it is due.
    *
    * @param records all tables' records, by row
+   * @param tables what is known of a table
    */
   Optional<Pair> toMerge(
       Collection<TabletRecord> records,
       Loads loads,
       Balancer.Cluster cluster,
-      Tables tables,
+      IoFunction<TableId, Optional<StoredTable>> tables,
       long nowNanos)
       throws IOException {
     Map<TabletId, Pair> now = new TreeMap<>();
@@ -117,10 +113,11 @@ final class SmallTablets {
         .isPresent();
   }
 
-  private static boolean suits(Pair pair, Tables tables) throws IOException {
+  private static boolean suits(Pair pair, IoFunction<TableId, Optional<StoredTable>> tables)
+      throws IOException {
     Optional<StoredTable> table;
     try {
-      table = tables.table(pair.upper().id().table());
+      table = tables.apply(pair.upper().id().table());
     } catch (CorruptionException e) { // A check of the cluster says so. Other tables' pairs go on.
       LOG.debug("{} is left as it is: its table's node is damaged", pair.upper(), e);
       return false;

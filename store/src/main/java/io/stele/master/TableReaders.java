@@ -9,6 +9,7 @@ import io.stele.metadata.StoredTable;
 import io.stele.model.Principal;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
+import io.stele.runtime.IoFunction;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.List;
@@ -84,16 +85,17 @@ final class TableReaders {
     }
   }
 
-  /** Gives a directory readers, and lists the files in it that must get them too. */
-  private interface DirectoryChange {
-    List<FileStatus> make(List<Principal> readers) throws IOException;
-  }
-
-  private void applyTo(TableId table, DirectoryChange change) throws IOException {
+  /**
+   * Gives a directory readers, and the files in it.
+   *
+   * @param change gives the directory these readers; returns the files that must get them too
+   */
+  private void applyTo(TableId table, IoFunction<List<Principal>, List<FileStatus>> change)
+      throws IOException {
     Optional<List<Principal>> readers = readers(table);
     while (readers.isPresent()) {
       try {
-        for (FileStatus file : change.make(readers.get())) {
+        for (FileStatus file : change.apply(readers.get())) {
           applyTo(file.getPath(), readers.get());
         }
       } catch (FileNotFoundException e) {

@@ -7,6 +7,7 @@ import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
+import io.stele.runtime.IoConsumer;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 import io.stele.wire.Address;
@@ -69,7 +70,7 @@ final class TabletServers implements AutoCloseable {
     final Map<TabletId, TabletRefProto> loads = new LinkedHashMap<>();
     final Map<TabletId, TabletRefProto> unloads = new LinkedHashMap<>();
     final Map<TabletId, TabletRefProto> discards = new LinkedHashMap<>();
-    final Map<String, Request> others = new LinkedHashMap<>();
+    final Map<String, IoConsumer<Address>> others = new LinkedHashMap<>();
     Set<TabletId> underWay = Set.of();
     Optional<String> otherUnderWay = Optional.empty();
 
@@ -83,12 +84,6 @@ final class TabletServers implements AutoCloseable {
       discards.clear();
       others.clear();
     }
-  }
-
-  /** A call, and the action to take after its answer. */
-  @FunctionalInterface
-  private interface Request {
-    void make(Address server) throws IOException;
   }
 
   TabletServers(ProcessRuntime runtime, ControlPlane plane) {
@@ -226,7 +221,7 @@ final class TabletServers implements AutoCloseable {
     return TabletRefs.of(record.id(), record.row(), record.assignment().epoch());
   }
 
-  private void other(ServerInfo info, String name, Request request) {
+  private void other(ServerInfo info, String name, IoConsumer<Address> request) {
     later(
         info,
         queue -> {
@@ -257,13 +252,13 @@ final class TabletServers implements AutoCloseable {
   }
 
   private void callNext(Address server) {
-    Optional<Request> next = next(server);
+    Optional<IoConsumer<Address>> next = next(server);
     if (next.isEmpty()) {
       return;
     }
     Duration rest = Duration.ZERO;
     try {
-      next.get().make(server);
+      next.get().accept(server);
     } catch (SteleException e) {
       LOG.info("Tablet server {} refused a request: {}", server, e.toString());
     } catch (IOException | RuntimeException e) {
@@ -285,7 +280,7 @@ final class TabletServers implements AutoCloseable {
   }
 
   /** The next call to {@code server}; if there is none, its queue is removed. */
-  private synchronized Optional<Request> next(Address server) {
+  private synchronized Optional<IoConsumer<Address>> next(Address server) {
     Queue queue = queue(server);
     if (queue.isEmpty()) {
       queues.remove(server);
@@ -305,7 +300,7 @@ final class TabletServers implements AutoCloseable {
               .build();
       return Optional.of(address -> call(address, p -> p.unloadTablets(null, request)));
     }
-    Map.Entry<String, Request> other = queue.others.entrySet().iterator().next();
+    Map.Entry<String, IoConsumer<Address>> other = queue.others.entrySet().iterator().next();
     queue.others.remove(other.getKey());
     queue.otherUnderWay = Optional.of(other.getKey());
     return Optional.of(other.getValue());

@@ -15,29 +15,22 @@ import java.util.concurrent.locks.Lock;
  */
 public final class FreshRead<V> {
   private final ProcessRuntime runtime;
-  private final Read<V> read;
+  private final IoCallable<V> read;
   private final Lock lock;
 
   @GuardedBy("lock")
   private Optional<Dated<V>> last = Optional.empty();
 
-  /**
-   * Reads it.
-   *
-   * @param <V> what is read
-   */
-  public interface Read<V> {
-    /**
-     * Its value, as it is now or will be before this returns; nothing older, such as a replica's.
-     */
-    V read() throws IOException;
-  }
-
   /** What was read, and the moment before. */
   private record Dated<V>(long begunNanos, V value) {}
 
-  /** Something that {@code read} reads; it was not read yet. */
-  public FreshRead(ProcessRuntime runtime, Read<V> read) {
+  /**
+   * Something that was not read yet.
+   *
+   * @param read returns its value, as it is now or will be before this returns; nothing older, such
+   *     as a replica's
+   */
+  public FreshRead(ProcessRuntime runtime, IoCallable<V> read) {
     this.runtime = runtime;
     this.read = read;
     this.lock = runtime.newLock();
@@ -53,7 +46,7 @@ public final class FreshRead<V> {
     try {
       if (last.isEmpty() || last.get().begunNanos - sinceNanos < 0) {
         long begun = runtime.nanoTime();
-        last = Optional.of(new Dated<>(begun, read.read()));
+        last = Optional.of(new Dated<>(begun, read.call()));
       }
       return last.get().value;
     } finally {

@@ -93,18 +93,6 @@ public final class Permits {
     }
   }
 
-  /** Takes all permits that are free, waiting for none. */
-  public int drain() {
-    lock.lock();
-    try {
-      int taken = free;
-      free = 0;
-      return taken;
-    } finally {
-      lock.unlock();
-    }
-  }
-
   /** Gives {@code count} permits back. */
   public void release(int count) {
     lock.lock();

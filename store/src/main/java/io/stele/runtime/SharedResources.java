@@ -27,13 +27,6 @@ public final class SharedResources<K, R extends AutoCloseable> {
   @GuardedBy("this")
   private final Map<K, Shared<R>> open = new HashMap<>();
 
-  /** Opens a resource. */
-  @FunctionalInterface
-  public interface Opener<R> {
-    /** Opens it, and waits until it is open. */
-    R open() throws IOException;
-  }
-
   private static final class Shared<R> {
     final CompletableFuture<R> resource = new CompletableFuture<>();
     int holders;
@@ -89,10 +82,10 @@ public final class SharedResources<K, R extends AutoCloseable> {
   /**
    * Shares the resource of {@code key} with those who have it, or opens it.
    *
-   * @param opener used if nobody has it
+   * @param opener opens the resource, and waits until it is open; called if nobody has it
    * @throws IOException if it cannot be opened
    */
-  public Share<R> share(K key, Opener<? extends R> opener) throws IOException {
+  public Share<R> share(K key, IoCallable<? extends R> opener) throws IOException {
     while (true) {
       Shared<R> shared;
       boolean first;
@@ -116,9 +109,9 @@ public final class SharedResources<K, R extends AutoCloseable> {
     }
   }
 
-  private R open(K key, Shared<R> shared, Opener<? extends R> opener) throws IOException {
+  private R open(K key, Shared<R> shared, IoCallable<? extends R> opener) throws IOException {
     try {
-      R resource = opener.open();
+      R resource = opener.call();
       shared.resource.complete(resource);
       return resource;
     } catch (IOException | RuntimeException | Error e) {

@@ -4,6 +4,6 @@
  *
  * <p>All other packages get these from a {@link io.stele.runtime.ProcessRuntime}, so that a
  * simulation can decide which task runs when. This is the only package that uses {@code Thread},
- * executors, {@code System.nanoTime} and the like; {@code RoomsTest} checks it.
+ * executors, {@code System.nanoTime} and the like; {@code PackagesTest} checks it.
  */
 package io.stele.runtime;

@@ -3,6 +3,7 @@ package io.stele.sim;
 import io.stele.client.Stele;
 import io.stele.config.Keys;
 import io.stele.model.SteleException;
+import io.stele.runtime.InterruptibleRunnable;
 import io.stele.runtime.Task;
 import io.stele.sim.check.Call;
 import io.stele.sim.check.CallOutcome;
@@ -148,7 +149,7 @@ public final class HistoryRun {
     work.stop();
     faults.heal();
 
-    join(process.start("reads back", () -> quietly(() -> work.readBack(process, client))), process);
+    join(process.start("reads back", () -> work.readBack(process, client)), process);
     RestCheck rest = new RestCheck(cluster, root);
     join(
         rest.process()
@@ -196,11 +197,7 @@ public final class HistoryRun {
     }
   }
 
-  private interface InterruptibleWork {
-    void run() throws InterruptedException;
-  }
-
-  private static void quietly(InterruptibleWork work) {
+  private static void quietly(InterruptibleRunnable work) {
     try {
       work.run();
     } catch (InterruptedException e) {

@@ -140,7 +140,7 @@ public final class MemoryLockService implements LockService {
 
   @Override
   public void create(String path, Bytes data) throws IOException {
-    check(path, data);
+    LockPaths.check(path, data, path);
     if (!change(path, () -> store.create(path, data, MemoryLockStore.PERSISTENT))) {
       throw SteleException.refused("the node " + path + " of the lock service exists already");
     }
@@ -148,7 +148,7 @@ public final class MemoryLockService implements LockService {
 
   @Override
   public OptionalInt write(String path, Bytes data, int expectedVersion) throws IOException {
-    check(path, data);
+    LockPaths.check(path, data, path);
     boolean written =
         change(
             path,
@@ -189,7 +189,7 @@ public final class MemoryLockService implements LockService {
 
   @Override
   public Optional<Lock> tryLock(String path, Bytes data) throws IOException {
-    check(path, data);
+    LockPaths.check(path, data, path);
     long owner = connectedSession(path);
     if (!change(path, () -> store.create(path, data, owner))) {
       return Optional.empty();
@@ -219,19 +219,6 @@ public final class MemoryLockService implements LockService {
     watching.forEach(store::remove);
     store.endSession(ended);
     atClose.run();
-  }
-
-  private void check(String path, Bytes data) {
-    LockPaths.check(path);
-    if (data.length() > DATA_BYTES_MAX) {
-      throw SteleException.refused(
-          "the node "
-              + path
-              + " would hold "
-              + data.length()
-              + " bytes: the limit is "
-              + DATA_BYTES_MAX);
-    }
   }
 
   private synchronized long connectedSession(String path) throws IOException {
@@ -306,7 +293,7 @@ public final class MemoryLockService implements LockService {
 
     @Override
     public void update(Bytes newData) throws IOException {
-      check(path, newData);
+      LockPaths.check(path, newData, path);
       if (!isHeld()) {
         throw new LockLostException(path, "it was lost or released before");
       }

@@ -19,6 +19,7 @@ import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.Futures;
+import io.stele.runtime.IoCallable;
 import io.stele.runtime.SystemRuntime;
 import io.stele.tabletserver.TabletServer;
 import io.stele.wire.NetworkTransport;
@@ -335,20 +336,17 @@ public final class MiniStele implements AutoCloseable {
         });
   }
 
-  /** Something that is waited for. */
-  @FunctionalInterface
-  public interface Condition {
-    /** Whether it has come; an exception of RETRY_LATER counts as not yet. */
-    boolean holds() throws IOException;
-  }
-
-  /** Waits until {@code condition} holds, a minute at most. */
-  public static void await(String what, Condition condition) throws IOException {
+  /**
+   * Waits until {@code condition} holds, a minute at most.
+   *
+   * @param condition whether it holds; an exception of RETRY_LATER counts as not yet
+   */
+  public static void await(String what, IoCallable<Boolean> condition) throws IOException {
     Deadline deadline = Deadline.after(SystemRuntime.INSTANCE, PATIENCE);
     Exception last = null;
     while (true) {
       try {
-        if (condition.holds()) {
+        if (condition.call()) {
           return;
         }
       } catch (SteleException e) {

@@ -20,6 +20,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * The operations of its clients that a tablet remembers, so that a retry is applied only once. This
@@ -55,11 +56,11 @@ import java.util.concurrent.TimeUnit;
  * was found to be live after this window was opened, and nothing of the job was forgotten since:
  * {@link #admit} records that.
  *
- * <p>Safe for use by any number of threads.
- *
  * <p>A merged tablet knows the operations of both its predecessors. A client may be known from one
  * of them and forgotten by the other. So even a known client must have begun a new operation after
  * the merged horizon.
+ *
+ * <p>Safe for use by any number of threads.
  */
 final class OperationWindow {
   private static final int WINDOWS_KEPT = 16;
@@ -546,12 +547,8 @@ final class OperationWindow {
     memory.add(-client.bytes(), -client.jobBytes());
   }
 
-  private interface Change {
-    void make(ClientOperations client);
-  }
-
   @GuardedBy("this")
-  private void change(Operation operation, Change change) {
+  private void change(Operation operation, Consumer<ClientOperations> change) {
     if (!operation.client().isForgotten()) {
       count(operation.client(), change);
     }
@@ -559,10 +556,10 @@ final class OperationWindow {
 
   /** Changes a client, and updates the memory count. */
   @GuardedBy("this")
-  private void count(ClientOperations client, Change change) {
+  private void count(ClientOperations client, Consumer<ClientOperations> change) {
     long before = client.bytes();
     long jobBefore = client.jobBytes();
-    change.make(client);
+    change.accept(client);
     memory.add(client.bytes() - before, client.jobBytes() - jobBefore);
   }
 

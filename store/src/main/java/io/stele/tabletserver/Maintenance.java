@@ -33,12 +33,15 @@ import org.slf4j.LoggerFactory;
  * <p>A tablet makes a minor compaction when its memtable is large (and it does not have too many
  * SSTables), when its memtable is the largest while memory is tight, when it keeps too many log
  * segments, or old ones, from being deleted, or when it has records in a segment that could not be
- * written or closed. Rounds are run by one thread; the work by the executors of each kind, so that
- * METADATA never waits for user data.
+ * written or closed. The work is done by the executors of each kind, so that METADATA never waits
+ * for user data.
  *
  * <p>Work that fails because of its tablet ({@link Blame#TABLET}) is retried after ever longer
  * pauses. The tablet is still served, but if minor compactions fail, it accepts writes only up to a
  * limit.
+ *
+ * <p>{@link #run} and {@link #round} are for one thread. The other methods are safe for use by any
+ * number of threads; they never wait, as they only start work.
  */
 final class Maintenance implements JobOutcomes {
   private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);

@@ -54,14 +54,9 @@ final class MemtableBudget implements MemoryAccount {
   }
 
   /**
-   * Whether memtables should be compacted although none is large by itself: together they use much
-   * memory, or they left no room for a large write.
+   * How many bytes of memtables should be compacted although none is large by itself: together they
+   * use much memory, or they left no room for a large write. At most 0: none.
    */
-  boolean isTight() {
-    return excess() > 0;
-  }
-
-  /** How many bytes must be written out to end that. */
   long excess() {
     long now = bytes();
     return Math.max(now - (long) (bytesMax * COMPACT_ABOVE), now + refused.get() - bytesMax);

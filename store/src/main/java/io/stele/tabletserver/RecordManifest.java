@@ -4,6 +4,7 @@ import io.stele.metadata.RecordChangedException;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.record.ManifestEdit;
+import io.stele.runtime.IoFunction;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.Manifest;
 import java.io.IOException;
@@ -52,20 +53,15 @@ final class RecordManifest implements Manifest {
     change(before -> records.edit(before, edit));
   }
 
-  /** One conditional write of the record. */
-  interface Change {
-    /** Makes the change; returns the changed record. */
-    TabletRecord of(TabletRecord before) throws IOException;
-  }
-
   /**
    * Makes the change that assigns the serving of the tablet to this server. Nobody acts on it yet,
    * so if the record now names another server, this server continues without the tablet.
    *
+   * @param change one conditional write of the record; returns the changed record
    * @throws RecordChangedException if it does: nothing was changed
    * @throws IOException if the server ends before the change is made; nothing was changed
    */
-  void take(Change change) throws IOException {
+  void take(IoFunction<TabletRecord, TabletRecord> change) throws IOException {
     changing.lock();
     try {
       RecordChangedException[] lost = new RecordChangedException[1];
@@ -74,7 +70,7 @@ final class RecordManifest implements Manifest {
               "take over tablet " + record.id(),
               () -> {
                 try {
-                  return change.of(record);
+                  return change.apply(record);
                 } catch (RecordChangedException e) {
                   lost[0] = e;
                   return record;
@@ -91,13 +87,14 @@ final class RecordManifest implements Manifest {
   /**
    * Makes {@code change}, however long METADATA is unavailable.
    *
+   * @param change one conditional write of the record; returns the changed record
    * @throws IOException if the server ends before it is made; nothing was changed
    */
-  void change(Change change) throws IOException {
+  void change(IoFunction<TabletRecord, TabletRecord> change) throws IOException {
     changing.lock();
     try {
       record =
-          life.untilKnown("change the record of tablet " + record.id(), () -> change.of(record));
+          life.untilKnown("change the record of tablet " + record.id(), () -> change.apply(record));
     } finally {
       changing.unlock();
     }

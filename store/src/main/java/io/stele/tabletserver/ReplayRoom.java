@@ -3,6 +3,7 @@ package io.stele.tabletserver;
 import io.stele.memtable.MemoryAccount;
 import io.stele.model.SteleException;
 import io.stele.runtime.Futures;
+import io.stele.runtime.IoFunction;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
@@ -43,17 +44,14 @@ final class ReplayRoom {
     }
   }
 
-  /** Opens a tablet, which asks for room record by record. */
-  interface Opening<T> {
-    T open(Share room) throws IOException;
-  }
-
   /**
    * Opens a tablet without waiting: the root tablet, because METADATA's memtables are written out
    * by writes to it.
+   *
+   * @param opening asks for room record by record
    */
-  <T> T openAtOnce(Opening<T> opening) throws IOException {
-    return opening.open(new Share(Waiting.NEVER));
+  <T> T openAtOnce(IoFunction<Share, T> opening) throws IOException {
+    return opening.apply(new Share(Waiting.NEVER));
   }
 
   /** What to do if there is no room. */
@@ -66,14 +64,18 @@ final class ReplayRoom {
     NEVER
   }
 
-  /** Opens a tablet, and a second time if necessary. */
-  <T> T open(Opening<T> opening) throws IOException {
+  /**
+   * Opens a tablet, and a second time if necessary.
+   *
+   * @param opening asks for room record by record
+   */
+  <T> T open(IoFunction<Share, T> opening) throws IOException {
     try {
-      return opening.open(new Share(Waiting.LATER));
+      return opening.apply(new Share(Waiting.LATER));
     } catch (NoRoomException e) {
       turn.lock();
       try {
-        return opening.open(new Share(Waiting.NOW));
+        return opening.apply(new Share(Waiting.NOW));
       } finally {
         turn.unlock();
       }

@@ -5,6 +5,7 @@ import io.stele.model.SteleException;
 import io.stele.record.Pending;
 import io.stele.record.PendingFile;
 import io.stele.runtime.Futures;
+import io.stele.runtime.IoConsumer;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.Tablet;
 import java.io.IOException;
@@ -77,18 +78,14 @@ final class RowClearing {
     }
   }
 
-  /** What is done to a tablet whose writes are paused. */
-  private interface Work {
-    void run(Tablet tablet) throws IOException;
-  }
-
-  private static void whilePaused(ProcessRuntime runtime, HostedTablet hosted, Work work)
-      throws IOException {
+  /** Does {@code work} on the tablet while its writes are paused. */
+  private static void whilePaused(
+      ProcessRuntime runtime, HostedTablet hosted, IoConsumer<Tablet> work) throws IOException {
     Tablet tablet = hosted.tablet();
     tablet.minorCompact(); // Most of the memtable, while writes go on.
     try {
       Futures.await(runtime, tablet.pauseWrites(), "pausing the writes of tablet " + tablet.id());
-      work.run(tablet);
+      work.accept(tablet);
     } finally {
       tablet.resumeWrites();
     }

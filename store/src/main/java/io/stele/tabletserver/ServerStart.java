@@ -12,6 +12,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The start of a tablet server that waits for what it needs: a root directory, the lock service and
  * HDFS. A process that ended instead would be started again until its ApplicationMaster gives up.
+ *
+ * <p>Safe for use by any number of threads; it keeps no state. {@link #start} blocks its caller.
  */
 public final class ServerStart {
   private static final Logger LOG = LoggerFactory.getLogger(ServerStart.class);

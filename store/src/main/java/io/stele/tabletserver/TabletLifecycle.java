@@ -15,6 +15,7 @@ import io.stele.model.TabletId;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.FanOut;
 import io.stele.runtime.Futures;
+import io.stele.runtime.IoConsumer;
 import io.stele.runtime.IoRunnable;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
@@ -28,7 +29,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -462,13 +462,10 @@ class TabletLifecycle {
     }
   }
 
-  /** Does the same for {@code some} tablets of one kind; stops at the first failure. */
-  private void each(List<HostedTablet> some, int atOnce, Consumer<HostedTablet> work)
+  /** Does the same for {@code some} tablets of one kind. */
+  private void each(List<HostedTablet> some, int atOnce, IoConsumer<HostedTablet> work)
       throws IOException {
-    try {
-      FanOut.each(runtime, resources.loaders(some.get(0).id()), atOnce, some, work);
-    } catch (InterruptedException e) {
-      throw Futures.interrupted(e, "unloading tablets");
-    }
+    WorkerPool loaders = resources.loaders(some.get(0).id());
+    FanOut.eachIo(runtime, loaders, atOnce, some, work, "unloading tablets");
   }
 }

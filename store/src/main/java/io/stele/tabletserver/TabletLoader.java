@@ -18,6 +18,7 @@ import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
 import io.stele.record.ManifestEdit;
 import io.stele.runtime.FreshRead;
+import io.stele.runtime.IoFunction;
 import io.stele.tablet.CompactionPace;
 import io.stele.tablet.ReadRequest;
 import io.stele.tablet.Tablet;
@@ -254,7 +255,7 @@ final class TabletLoader {
   private HostedTablet openReplaying(
       TabletRecord record, TableSchema schema, RecordManifest manifest, long sinceNanos)
       throws IOException {
-    ReplayRoom.Opening<HostedTablet> opening =
+    IoFunction<ReplayRoom.Share, HostedTablet> opening =
         room -> {
           try (LogReplay replay =
               new LogReplay(fenced, storage.layout(), record, server.id(), room, sinceNanos)) {

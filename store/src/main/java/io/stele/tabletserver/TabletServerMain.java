@@ -95,12 +95,7 @@ public final class TabletServerMain {
     FileSystem fs = cluster.root().getFileSystem(conf);
     String host =
         nodeHost.isPresent() ? nodeHost.get() : InetAddress.getLocalHost().getCanonicalHostName();
-    LockService locks =
-        CuratorLockService.connectServer(
-            SystemRuntime.INSTANCE,
-            cluster.zookeeperQuorum(),
-            cluster.name(),
-            cluster.sessionTimeout());
+    LockService locks = CuratorLockService.connectServer(SystemRuntime.INSTANCE, cluster);
     TabletServer.Environment environment =
         new TabletServer.Environment(
             conf,

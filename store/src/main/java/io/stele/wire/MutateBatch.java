@@ -97,11 +97,6 @@ public final class MutateBatch {
     return this;
   }
 
-  /** Mutations added. */
-  public int count() {
-    return header.getMutationsCount();
-  }
-
   /** Length of the body so far, in bytes. */
   public int bodyBytes() {
     return blocks.size();

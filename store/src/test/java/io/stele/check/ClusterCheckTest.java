@@ -134,12 +134,7 @@ class ClusterCheckTest {
       fill(cluster);
       cluster.client().admin().createTable(TableSchema.of("more", "f"), rows(20));
       cluster.killMaster(); // So that nobody assigns them elsewhere.
-      Set<ServerId> system = new TreeSet<>();
-      cluster.records().readRoot().orElseThrow().assignment().server().ifPresent(system::add);
-      cluster
-          .records()
-          .readAll(TableId.METADATA)
-          .forEach(record -> record.assignment().server().ifPresent(system::add));
+      Set<ServerId> system = withSystemTablets(cluster);
       ServerId dead =
           cluster.servers().stream().filter(one -> !system.contains(one)).findAny().orElseThrow();
       List<TabletRecord> lost =
@@ -309,14 +304,20 @@ class ClusterCheckTest {
         .carryOut(repair);
   }
 
-  /** A server that has a tablet of {@code table}, and none of METADATA. */
-  private static ServerId withoutSystemTablets(MiniStele cluster, String table) throws IOException {
+  /** The servers that have the root tablet or a tablet of METADATA. */
+  private static Set<ServerId> withSystemTablets(MiniStele cluster) throws IOException {
     Set<ServerId> system = new TreeSet<>();
     cluster.records().readRoot().orElseThrow().assignment().server().ifPresent(system::add);
     cluster
         .records()
         .readAll(TableId.METADATA)
         .forEach(record -> record.assignment().server().ifPresent(system::add));
+    return system;
+  }
+
+  /** A server that has a tablet of {@code table}, and none of METADATA. */
+  private static ServerId withoutSystemTablets(MiniStele cluster, String table) throws IOException {
+    Set<ServerId> system = withSystemTablets(cluster);
     return records(cluster, table).stream()
         .flatMap(record -> record.assignment().server().stream())
         .filter(server -> !system.contains(server))

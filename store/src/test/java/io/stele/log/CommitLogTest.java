@@ -371,7 +371,7 @@ class CommitLogTest extends LogTestCase {
   @Test
   void aRecordMaySurviveALossOfPowerWhenItAsksForIt() throws Exception {
     CommitLog log = open(OPTIONS);
-    log.append(record(TABLET, 1, 10), Durability.HSYNC).get();
+    log.append(record(TABLET, 1, 10), Durability.HSYNC, false).get();
     log.append(record(TABLET, 2, 10)).get();
     fs.disk().powerLoss(new java.util.Random(7));
     CrashableFileSystem after = fs.disk().mount();
@@ -393,7 +393,7 @@ class CommitLogTest extends LogTestCase {
       first.thenRun(() -> assertUnsynced(file, true));
       List<CompletableFuture<Void>> shared = new ArrayList<>();
       shared.add(log.append(record(TABLET, 2, 10)));
-      shared.add(log.append(record(TABLET, 3, 10), Durability.HSYNC));
+      shared.add(log.append(record(TABLET, 3, 10), Durability.HSYNC, false));
       shared.add(log.append(record(TABLET, 4, 10)));
       goOn.countDown();
       CompletableFuture.allOf(shared.toArray(CompletableFuture[]::new)).get();

@@ -201,8 +201,8 @@ class LogOnHadoopIT {
       MiniDFSCluster.DataNodeProperties stopped = cluster.stopDataNode(0);
       try {
         for (int i = 2; i <= 50; i++) {
-          log.append(record(TABLET, i, 1000), i % 10 == 0 ? Durability.HSYNC : Durability.HFLUSH)
-              .get();
+          Durability durability = i % 10 == 0 ? Durability.HSYNC : Durability.HFLUSH;
+          log.append(record(TABLET, i, 1000), durability, false).get();
         }
       } finally {
         cluster.restartDataNode(stopped, true);
@@ -258,7 +258,7 @@ class LogOnHadoopIT {
         DataNodeFaultInjector.set(usual);
       }
       log.awaitStandby(); // The slow one was ended, and another made.
-      log.append(record(TABLET, 21, 1000), Durability.HSYNC).get();
+      log.append(record(TABLET, 21, 1000), Durability.HSYNC, false).get();
       log.close();
       assertThat(replayed(fs, logs)).hasSize(21).last().isEqualTo(record(TABLET, 21, 1000));
       for (Task task : log.tasks()) {
@@ -312,7 +312,7 @@ class LogOnHadoopIT {
     // Visible to other processes before the file is closed, through either face.
     assertThat(all(LogDirectory.read(local, logs, TabletKind.USER))).hasSize(1);
     assertThat(all(LogDirectory.read(local.getRawFileSystem(), logs, TabletKind.USER))).hasSize(1);
-    log.append(record(TABLET, 2, 1000), Durability.HSYNC).get();
+    log.append(record(TABLET, 2, 1000), Durability.HSYNC, false).get();
     Path recovery = new Path(directory.toURI().toString(), "recovery/" + SERVER);
     assertThat(new LogFence(SystemRuntime.INSTANCE, local).fence(logs, recovery))
         .contains(recovery);

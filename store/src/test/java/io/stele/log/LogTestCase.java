@@ -44,7 +44,7 @@ abstract class LogTestCase {
   static void await(BooleanSupplier condition) {
     while (!condition.getAsBoolean()) {
       assertThat(Thread.interrupted()).as("waited in vain").isFalse(); // By JUnit's time limit.
-      Thread.onSpinWait();
+      Thread.yield();
     }
   }
 }

@@ -4,6 +4,7 @@ import static io.stele.log.LogRecords.SERVER;
 import static io.stele.log.LogRecords.TABLET;
 import static io.stele.log.LogRecords.record;
 import static io.stele.log.LogRecords.replayed;
+import static io.stele.log.LogTestCase.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.model.TabletKind;
@@ -15,7 +16,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BooleanSupplier;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -67,13 +67,6 @@ class ReplicasOnHdfsIT {
     void awaitMore(int records) {
       long before = acknowledged();
       await(() -> acknowledged() >= before + records);
-    }
-  }
-
-  private static void await(BooleanSupplier condition) {
-    while (!condition.getAsBoolean()) {
-      assertThat(Thread.interrupted()).as("waited in vain").isFalse(); // By JUnit's time limit.
-      Thread.yield();
     }
   }
 

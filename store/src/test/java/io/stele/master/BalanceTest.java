@@ -34,7 +34,7 @@ class BalanceTest {
             Bytes.of("h"));
     master.stepUntilIdle();
     master.start(B);
-    master.loop.lookAtAll();
+    master.wake.lookAtAll();
     master.stepUntilIdle();
     return table;
   }
@@ -125,7 +125,7 @@ class BalanceTest {
           }
           String node = LockPaths.table(lost);
           master.locks.delete(node, master.locks.read(node).orElseThrow().version());
-          master.loop.lookAtAll();
+          master.wake.lookAtAll();
           master.loop.rebalancing().balanceBy(master.balance);
           request(BalanceRequestProto.newBuilder().setNow(true));
           stepFor(Duration.ofSeconds(30));

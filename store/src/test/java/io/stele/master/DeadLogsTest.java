@@ -138,7 +138,7 @@ class DeadLogsTest {
           TableId table = deadServerWith(5);
           TableId other = master.table("other");
           master.plane.sorts = false;
-          master.loop.lookAtAll();
+          master.wake.lookAtAll();
           steps(10);
           assertThat(master.isServed(other)).isTrue();
           assertThat(master.isServed(table)).isFalse();
@@ -212,7 +212,7 @@ class DeadLogsTest {
     for (int i = 1; i <= records; i++) {
       master.simulation.outside().await(log.append(record(tablet, i)));
     }
-    master.loop.lookAtAll();
+    master.wake.lookAtAll();
     return table;
   }
 

@@ -31,7 +31,7 @@ class MasterLoopTest {
           master.stepUntilIdle();
           assertThat(master.plane.requests).containsExactly("load root", "load meta");
           TableId table = master.table("users", Bytes.of("m"));
-          master.loop.lookAtAll();
+          master.wake.lookAtAll();
           master.stepUntilIdle();
           assertThat(master.isServed(table)).isTrue();
         });
@@ -82,7 +82,7 @@ class MasterLoopTest {
           TableId lower = master.table("lower");
           TableId higher = master.table("upper");
           assertThat(lower).isEqualTo(new TableId("t1"));
-          master.loop.lookAtAll();
+          master.wake.lookAtAll();
           for (int i = 0; i < 5; i++) {
             master.loop.step();
             master.sleep(Duration.ofMillis(50));
@@ -109,7 +109,7 @@ class MasterLoopTest {
           TableId upper = master.table("upper");
           master.loop.step();
           master.memory.setAway(Optional.of(new RowRange(middle, Bytes.EMPTY)));
-          master.loop.lookAtAll();
+          master.wake.lookAtAll();
           for (int i = 0; i < 5; i++) {
             master.loop.step();
             master.sleep(Duration.ofMillis(50));
@@ -141,7 +141,7 @@ class MasterLoopTest {
                   master.watch.locksChanged();
                 }
               });
-          master.loop.lookAtAll();
+          master.wake.lookAtAll();
           assertThat(master.loop.step()).as("looks again soon").isTrue();
           assertThat(tries[0]).isEqualTo(1);
         });
@@ -171,12 +171,12 @@ class MasterLoopTest {
           TableId table = master.table("users");
           master.stepUntilIdle();
           master.drop("users");
-          master.loop.lookAtAll();
+          master.wake.lookAtAll();
           master.stepUntilIdle();
           assertThat(master.schemas.list().tables()).isEmpty();
           master.plane.requests.clear();
           master.records.createTable(table, List.of(Bytes.of("m"))); // Late.
-          master.loop.lookAtAll();
+          master.wake.lookAtAll();
           master.stepUntilIdle();
           assertThat(master.records.readAll(table)).isEmpty();
           assertThat(master.plane.requests).isEmpty();
@@ -212,7 +212,7 @@ class MasterLoopTest {
           master.records.createTable(lost, List.of());
           TabletRecord record = master.only(lost);
           master.records.release(master.records.loaded(master.records.assign(record, B)), "fenced");
-          master.loop.lookAtAll();
+          master.wake.lookAtAll();
           master.stepUntilIdle();
           assertThat(master.records.readAll(lost)).hasSize(1);
           assertThat(master.plane.requests).doesNotContain("load t77");
@@ -246,7 +246,7 @@ class MasterLoopTest {
           TableId table = master.table("users");
           TabletRecord tablet = master.only(table);
           master.records.assign(tablet, A); // By a master that ended before it could ask.
-          master.loop.lookAtAll();
+          master.wake.lookAtAll();
           master.stepUntilIdle();
           assertThat(master.isServed(table)).isTrue();
         });

@@ -39,7 +39,7 @@ class MovesTest {
     master.stepUntilIdle();
     master.start(B);
     master.start(C);
-    master.loop.lookAtAll();
+    master.wake.lookAtAll();
     master.stepUntilIdle();
     return master.only(table);
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.metadata.Child;
 import io.stele.metadata.SplitRecords;
+import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
@@ -11,9 +12,11 @@ import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.runtime.IoFunction;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Splits of hot tablets and merges of small ones, by a master's loop. */
@@ -34,7 +37,7 @@ class ReshapingTest {
     for (String row : List.of("d", "g", "t")) {
       split(Bytes.of(row));
     }
-    master.loop.lookAtAll();
+    master.wake.lookAtAll();
     master.stepUntilIdle();
     reshape(Duration.ofHours(1));
   }
@@ -43,7 +46,7 @@ class ReshapingTest {
     reshape(master.schemas::table, mergeAfter);
   }
 
-  private void reshape(SmallTablets.Tables found, Duration mergeAfter) {
+  private void reshape(IoFunction<TableId, Optional<StoredTable>> found, Duration mergeAfter) {
     master
         .loop
         .rebalancing()
@@ -103,7 +106,7 @@ class ReshapingTest {
           stepFor(Duration.ofMinutes(50));
           split(Bytes.of("p"));
           split(Bytes.of("x"));
-          master.loop.lookAtAll();
+          master.wake.lookAtAll();
           stepFor(Duration.ofMinutes(20));
           assertThat(tablets())
               .extracting(TabletRecord::extent)
@@ -156,7 +159,7 @@ class ReshapingTest {
           table = master.table("u");
           master.stepUntilIdle();
           split(Bytes.of("k"));
-          master.loop.lookAtAll();
+          master.wake.lookAtAll();
           reshape(
               id -> {
                 if (id.equals(damaged)) {

@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.sim.SimulatedProcess;
 import io.stele.sim.Simulation;
+import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -55,6 +58,60 @@ class FanOutTest {
                             })))
         .hasMessage("bug");
     assertThat(done).doesNotContain(3).hasSizeLessThan(ITEMS.size());
+  }
+
+  @Test
+  void anIoExceptionIsThrownAsItIsAndLeavesTheRest() {
+    IOException failure = new IOException("disk");
+    assertThatThrownBy(
+            () ->
+                simulation.run(
+                    () ->
+                        FanOut.eachIo(
+                            simulation.outside(),
+                            simulation.outside().pool("own", 1),
+                            2,
+                            ITEMS,
+                            item -> {
+                              if (item == 3) {
+                                throw failure;
+                              }
+                              done.add(item);
+                            },
+                            "working")))
+        .isSameAs(failure);
+    assertThat(done).doesNotContain(3).hasSizeLessThan(ITEMS.size());
+  }
+
+  @Test
+  void anInterruptedCallerIsStillInterruptedAndLearnsDuringWhat() throws Exception {
+    CompletableFuture<Void> begun = new CompletableFuture<>();
+    CompletableFuture<Void> goOn = new CompletableFuture<>();
+    try (WorkerPool own = SystemRuntime.INSTANCE.pool("own", 1)) {
+      Thread caller = Thread.currentThread();
+      assertThatThrownBy(
+              () ->
+                  FanOut.eachIo(
+                      SystemRuntime.INSTANCE,
+                      own,
+                      2,
+                      List.of(1, 2),
+                      item -> {
+                        if (Thread.currentThread() == caller) {
+                          begun.join(); // The other thread has the other item.
+                          caller.interrupt();
+                        } else {
+                          begun.complete(null);
+                          goOn.join();
+                        }
+                      },
+                      "working"))
+          .isInstanceOf(InterruptedIOException.class)
+          .hasMessage("interrupted: working");
+      assertThat(Thread.interrupted()).isTrue();
+    } finally {
+      goOn.complete(null);
+    }
   }
 
   private Duration tookToDoAll(int width) throws Exception {

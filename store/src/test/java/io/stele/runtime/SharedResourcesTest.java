@@ -138,21 +138,21 @@ class SharedResourcesTest {
 
   /** Returns when a thread is opening the resource; that goes on when {@link #goOn} is 0. */
   private CompletableFuture<SharedResources.Share<Resource>> beginInAnotherThread(
-      SharedResources.Opener<Resource> opener) {
+      IoCallable<Resource> opener) {
     CountDownLatch opening = new CountDownLatch(1);
     CompletableFuture<SharedResources.Share<Resource>> share =
         inAnotherThread(
             () -> {
               opening.countDown();
               await(goOn);
-              return opener.open();
+              return opener.call();
             });
     await(opening);
     return share;
   }
 
   private CompletableFuture<SharedResources.Share<Resource>> inAnotherThread(
-      SharedResources.Opener<Resource> opener) {
+      IoCallable<Resource> opener) {
     CompletableFuture<SharedResources.Share<Resource>> result = new CompletableFuture<>();
     SystemRuntime.INSTANCE.start(
         "other",

@@ -101,7 +101,7 @@ class TabletLoaderTest {
                   throw new UncheckedIOException(e);
                 }
               });
-      while (!memtables.isTight()) { // As it is once the replay has met no room.
+      while (memtables.excess() <= 0) { // As it is once the replay has met no room.
         Thread.onSpinWait();
       }
       while (memtables.bytes() < 800 << 10) { // It has begun anew, and waits.

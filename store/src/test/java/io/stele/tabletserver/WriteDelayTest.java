@@ -131,9 +131,9 @@ class WriteDelayTest {
   @Test
   void theBudgetRefusesAboveItsBoundAndIsTightLongBefore() {
     budget.take(600);
-    assertThat(budget.isTight()).isFalse();
+    assertThat(budget.excess()).isNotPositive();
     budget.take(1);
-    assertThat(budget.isTight()).isTrue();
+    assertThat(budget.excess()).isPositive();
     assertThat(budget.delay()).isZero();
     budget.take(398);
     assertThatCode(() -> budget.reserve(TabletKind.USER, 1).close()).doesNotThrowAnyException();
@@ -158,12 +158,12 @@ class WriteDelayTest {
   @Test
   void aLargeWriteThatWasRefusedHasMemtablesCompactedThatAreInItsWay() {
     budget.take(500);
-    assertThat(budget.isTight()).isFalse();
+    assertThat(budget.excess()).isNotPositive();
     assertThatThrownBy(() -> budget.reserve(TabletKind.USER, 700).close())
         .isInstanceOf(SteleException.class);
-    assertThat(budget.isTight()).isTrue();
+    assertThat(budget.excess()).isPositive();
     budget.letGo(200);
-    assertThat(budget.isTight()).isFalse();
+    assertThat(budget.excess()).isNotPositive();
     assertThatCode(() -> budget.reserve(TabletKind.USER, 700).close()).doesNotThrowAnyException();
   }
 

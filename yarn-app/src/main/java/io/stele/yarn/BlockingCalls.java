@@ -1,5 +1,7 @@
 package io.stele.yarn;
 
+import io.stele.runtime.IoCallable;
+import io.stele.runtime.IoRunnable;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 import java.io.IOException;
@@ -9,19 +11,12 @@ import java.util.function.Consumer;
 /**
  * Makes the ApplicationMaster's blocking calls on other threads. How a call ended comes back as an
  * event, whatever it ended with: a call whose end was never heard of would seem to go on for ever.
+ *
+ * <p>Safe for use by any number of threads; never waits. What takes results and failures runs on
+ * the thread that takes the events.
  */
 final class BlockingCalls implements AutoCloseable {
   private static final int CALLS_MAX = 16;
-
-  /** A call that blocks and returns something. */
-  interface Call<T> {
-    T call() throws IOException;
-  }
-
-  /** A call that blocks. */
-  interface Run {
-    void run() throws IOException;
-  }
 
   private final ProcessRuntime runtime;
   private final EventQueue events;
@@ -39,7 +34,7 @@ final class BlockingCalls implements AutoCloseable {
    * @param done takes the result
    * @param failed takes what the call threw, be it an {@link Error}
    */
-  <T> void call(Call<T> call, Consumer<T> done, Consumer<Throwable> failed) {
+  <T> void call(IoCallable<T> call, Consumer<T> done, Consumer<Throwable> failed) {
     threads.execute(
         () -> {
           try {
@@ -52,7 +47,7 @@ final class BlockingCalls implements AutoCloseable {
   }
 
   /** The same for a call without a result. */
-  void run(Run run, Runnable done, Consumer<Throwable> failed) {
+  void run(IoRunnable run, Runnable done, Consumer<Throwable> failed) {
     call(
         () -> {
           run.run();

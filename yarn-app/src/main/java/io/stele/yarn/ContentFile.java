@@ -1,5 +1,6 @@
 package io.stele.yarn;
 
+import io.stele.runtime.IoConsumer;
 import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -12,15 +13,15 @@ import org.apache.hadoop.fs.permission.FsPermission;
  * YARN refuses to bring a file to a node that has changed since the container was described.
  */
 final class ContentFile {
-  /** Writes the content. */
-  interface Content {
-    void writeTo(OutputStream out) throws IOException;
-  }
-
   private ContentFile() {}
 
-  /** Puts the file there unless it is there; returns whether it had to be written. */
-  static boolean put(FileSystem fs, Path target, FsPermission permission, Content content)
+  /**
+   * Puts the file there unless it is there; returns whether it had to be written.
+   *
+   * @param content writes the content
+   */
+  static boolean put(
+      FileSystem fs, Path target, FsPermission permission, IoConsumer<OutputStream> content)
       throws IOException {
     if (fs.exists(target)) {
       return false;
@@ -30,7 +31,7 @@ final class ContentFile {
     fs.mkdirs(target.getParent());
     try {
       try (OutputStream out = FileSystem.create(fs, temporary, permission)) {
-        content.writeTo(out);
+        content.accept(out);
       }
       boolean first = fs.rename(temporary, target);
       if (!first && !fs.exists(target)) { // Else another has put the same, which is as good.

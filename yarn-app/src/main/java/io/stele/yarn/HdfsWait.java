@@ -2,6 +2,7 @@ package io.stele.yarn;
 
 import io.stele.files.HdfsOutage;
 import io.stele.runtime.Deadline;
+import io.stele.runtime.IoCallable;
 import io.stele.runtime.ProcessRuntime;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -20,11 +21,6 @@ final class HdfsWait {
   private static final Duration RETRY = Duration.ofMillis(500);
   private static final Duration LATER_RETRY = Duration.ofSeconds(5);
 
-  /** Reads something of HDFS. */
-  interface Reading<T> {
-    T read() throws IOException;
-  }
-
   private final ProcessRuntime runtime;
   private final boolean first;
 
@@ -42,11 +38,11 @@ final class HdfsWait {
    * @param what it reads, for people
    * @throws IOException if waiting would not help, or has not for long
    */
-  <T> T forReading(String what, Reading<T> reading) throws IOException, InterruptedException {
+  <T> T forReading(String what, IoCallable<T> reading) throws IOException, InterruptedException {
     Deadline patience = Deadline.after(runtime, HdfsOutage.PATIENCE);
     while (true) {
       try {
-        return reading.read();
+        return reading.call();
       } catch (IOException e) {
         // While HDFS is away no file is said to be missing.
         boolean limited = first || e instanceof FileNotFoundException;

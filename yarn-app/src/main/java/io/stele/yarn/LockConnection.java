@@ -1,6 +1,7 @@
 package io.stele.yarn;
 
 import io.stele.lock.LockService;
+import io.stele.runtime.IoCallable;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.util.Optional;
@@ -11,16 +12,16 @@ import java.util.concurrent.locks.Lock;
  * it as far as it can. Safe for use by several threads.
  */
 final class LockConnection implements AutoCloseable {
-  /** Connects to the lock service. */
-  interface Connector {
-    LockService connect() throws IOException;
-  }
-
-  private final Connector connector;
+  private final IoCallable<LockService> connector;
   private final Lock connecting;
   private volatile Optional<LockService> locks = Optional.empty(); // Changed under connecting.
 
-  LockConnection(ProcessRuntime runtime, Connector connector) {
+  /**
+   * Not connected yet.
+   *
+   * @param connector connects to the lock service
+   */
+  LockConnection(ProcessRuntime runtime, IoCallable<LockService> connector) {
     this.connector = connector;
     this.connecting = runtime.newLock();
   }
@@ -38,7 +39,7 @@ final class LockConnection implements AutoCloseable {
     connecting.lock();
     try {
       if (locks.isEmpty()) {
-        locks = Optional.of(connector.connect());
+        locks = Optional.of(connector.call());
       }
       return locks.get();
     } finally {

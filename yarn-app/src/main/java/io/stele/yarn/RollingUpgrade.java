@@ -5,6 +5,8 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.Futures;
+import io.stele.runtime.IoCallable;
+import io.stele.runtime.IoFunction;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.ControlClient;
 import io.stele.wire.application.ApplicationProtos.DeployRequestProto;
@@ -31,26 +33,23 @@ final class RollingUpgrade {
       ". 'stele yarn status' shows more; run the upgrade again to go on, or with the earlier version"
           + " and settings to go back";
 
-  /** Reads the application's status. */
-  interface StatusSource {
-    ApplicationStatus read() throws IOException;
-  }
-
-  /** Finds the tablet server in a container, once it has registered itself. */
-  interface ServerSource {
-    Optional<ServerId> serverIn(String container) throws IOException;
-  }
-
   private final ProcessRuntime runtime;
-  private final StatusSource statuses;
-  private final ServerSource servers;
+  private final IoCallable<ApplicationStatus> statuses;
+  private final IoFunction<String, Optional<ServerId>> servers;
   private final Consumer<String> progress;
   private final StatusLines lines;
 
+  /**
+   * An upgrade that has yet to begin.
+   *
+   * @param statuses reads the application's status
+   * @param servers finds the tablet server in a container, once it has registered itself
+   * @param progress takes lines for people
+   */
   RollingUpgrade(
       ProcessRuntime runtime,
-      StatusSource statuses,
-      ServerSource servers,
+      IoCallable<ApplicationStatus> statuses,
+      IoFunction<String, Optional<ServerId>> servers,
       Consumer<String> progress) {
     this.runtime = runtime;
     this.statuses = statuses;
@@ -100,7 +99,7 @@ final class RollingUpgrade {
       Deadline deadline = Deadline.after(runtime, patience);
       List<String> before = List.of();
       while (true) {
-        ApplicationStatus status = statuses.read();
+        ApplicationStatus status = statuses.call();
         lines.show(status);
         requireLatest(deployment, status);
         List<ComponentStatus> outdated =
@@ -128,9 +127,7 @@ final class RollingUpgrade {
   private Optional<ServerId> nextTabletServer(List<ComponentStatus> outdated) throws IOException {
     for (ComponentStatus one : outdated) {
       Optional<ServerId> server =
-          one.isOf(ComponentKind.TABLET_SERVER)
-              ? servers.serverIn(one.container())
-              : Optional.empty();
+          one.isOf(ComponentKind.TABLET_SERVER) ? servers.apply(one.container()) : Optional.empty();
       if (server.isPresent()) {
         return server;
       }

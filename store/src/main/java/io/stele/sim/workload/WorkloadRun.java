@@ -3,6 +3,7 @@ package io.stele.sim.workload;
 import io.stele.client.Stele;
 import io.stele.model.SteleException;
 import io.stele.runtime.Deadline;
+import io.stele.runtime.InterruptibleRunnable;
 import io.stele.runtime.ProcessEnded;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Task;
@@ -233,11 +234,7 @@ public final class WorkloadRun {
     return Objects.requireNonNull(failures.get(workload)); // The constructor made one for each.
   }
 
-  private interface Work {
-    void run() throws InterruptedException;
-  }
-
-  private void quietly(Workload workload, Work work) {
+  private void quietly(Workload workload, InterruptibleRunnable work) {
     try {
       work.run();
     } catch (InterruptedException e) {

@@ -12,36 +12,11 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
-/**
- * The house of the store as rules: its packages are rooms one above the other, and a lower one
- * never imports a higher one.
- */
+/** The packages of the store are layers: a lower one never imports a higher one. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class RoomsTest {
-  /** From the ground up. */
-  private static final List<String> ROOMS =
-      List.of(
-          "model",
-          "config",
-          "runtime",
-          "web",
-          "files",
-          "format",
-          "record",
-          "sstable",
-          "log",
-          "memtable",
-          "tablet",
-          "lock",
-          "wire",
-          "metadata",
-          "client",
-          "direct",
-          "bulk",
-          "tabletserver",
-          "master",
-          "check",
-          "sim");
+class PackagesTest {
+  /** From the bottom up. */
+  private static final List<String> PACKAGES = StorePackages.NAMES;
 
   /** What may take time, chance, threads and waiting from elsewhere. */
   private static final List<String> BESIDE_THE_RUNTIME =
@@ -60,14 +35,13 @@ class RoomsTest {
           .importPackages("io.stele");
 
   @Test
-  void aRoomNeverImportsAHigherOne() {
-    for (int room = 0; room < ROOMS.size(); room++) {
-      String[] higher =
-          ROOMS.subList(room + 1, ROOMS.size()).stream().map(RoomsTest::in).toArray(String[]::new);
+  void aPackageNeverImportsAHigherOne() {
+    for (int i = 0; i < PACKAGES.size(); i++) {
+      String[] higher = in(PACKAGES.subList(i + 1, PACKAGES.size()));
       if (higher.length > 0) {
         noClasses()
             .that()
-            .resideInAPackage(in(ROOMS.get(room)))
+            .resideInAPackage(in(PACKAGES.get(i)))
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage(higher)
@@ -89,15 +63,12 @@ class RoomsTest {
   }
 
   @Test
-  void everyClassIsInARoom() {
-    classes()
-        .should()
-        .resideInAnyPackage(ROOMS.stream().map(RoomsTest::in).toArray(String[]::new))
-        .check(store);
+  void everyClassIsInAListedPackage() {
+    classes().should().resideInAnyPackage(in(PACKAGES)).check(store);
   }
 
   @Test
-  void noRoomsImportEachOther() {
+  void noPackagesImportEachOther() {
     slices().matching("io.stele.(*)..").should().beFreeOfCycles().check(store);
   }
 
@@ -147,7 +118,7 @@ class RoomsTest {
   }
 
   @Test
-  void oneRoomEachTouchesCuratorNettyAndCaffeine() {
+  void onePlaceEachTouchesCuratorNettyAndCaffeine() {
     noClasses()
         .that()
         .resideOutsideOfPackages(in("lock"), in("sim"))
@@ -210,7 +181,11 @@ class RoomsTest {
         .check(store);
   }
 
-  private static String in(String room) {
-    return "io.stele." + room + "..";
+  private static String[] in(List<String> packages) {
+    return packages.stream().map(PackagesTest::in).toArray(String[]::new);
+  }
+
+  private static String in(String name) {
+    return "io.stele." + name + "..";
   }
 }

@@ -1,0 +1,8 @@
+package io.stele.runtime;
+
+/** A {@link Runnable} whose waits may be interrupted. */
+@FunctionalInterface
+public interface InterruptibleRunnable {
+  /** Does its work. */
+  void run() throws InterruptedException;
+}
