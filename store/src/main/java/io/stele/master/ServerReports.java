@@ -216,9 +216,7 @@ final class ServerReports {
 
   private static void add(
       Map<String, NavigableMap<Bytes, RowRange>> tablets, HostedTabletProto tablet) {
-    RowRange rows =
-        new RowRange(
-            ByteStrings.bytes(tablet.getStartRow()), ByteStrings.bytes(tablet.getEndRow()));
+    RowRange rows = ByteStrings.range(tablet.getStartRow(), tablet.getEndRow());
     tablets
         .computeIfAbsent(tablet.getTablet().getTableId(), table -> new TreeMap<>())
         .put(rows.start(), rows);

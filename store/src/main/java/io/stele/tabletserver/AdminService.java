@@ -141,9 +141,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
   public JobFilesResponseProto registerFiles(
       RpcController controller, RegisterFilesRequestProto request) {
     HostedTablet hosted = users(request.getTablet());
-    RowRange asked =
-        new RowRange(
-            ByteStrings.bytes(request.getStartRow()), ByteStrings.bytes(request.getEndRow()));
+    RowRange asked = ByteStrings.range(request.getStartRow(), request.getEndRow());
     RowRange rows = hosted.record().extent();
     if (!asked.covers(rows)) {
       return answer(hosted, false); // It has rows of which the files are not known here.
@@ -155,9 +153,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
       changes.add(pending);
     }
     for (RowRangeProto replaced : request.getReplacedList()) {
-      RowRange range =
-          new RowRange(
-              ByteStrings.bytes(replaced.getStartRow()), ByteStrings.bytes(replaced.getEndRow()));
+      RowRange range = ByteStrings.range(replaced.getStartRow(), replaced.getEndRow());
       changes.add(new PendingReplacement(request.getJob(), range));
     }
     List<Pending> here =
@@ -192,9 +188,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
 
   @Override
   public EmptyProto clearTablet(RpcController controller, ClearTabletRequestProto request) {
-    RowRange rows =
-        new RowRange(
-            ByteStrings.bytes(request.getStartRow()), ByteStrings.bytes(request.getEndRow()));
+    RowRange rows = ByteStrings.range(request.getStartRow(), request.getEndRow());
     maintenance.clear(users(request.getTablet()), request.getChange(), rows);
     return DONE;
   }
