@@ -58,6 +58,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The control plane of a tablet server: requests from the master, the ApplicationMaster and
  * operators.
+ *
+ * <p>Safe for use by any number of threads.
  */
 final class AdminService implements TabletServerService.BlockingInterface {
   private static final Logger LOG = LoggerFactory.getLogger(AdminService.class);
@@ -119,11 +121,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
 
   @Override
   public PinTabletResponseProto pinTablet(RpcController controller, PinTabletRequestProto request) {
-    TabletId tablet = id(request.getTablet());
-    if (tablet.table().isSystem()) {
-      throw SteleException.refused("tablet " + tablet + " is not a user's: it cannot be pinned");
-    }
-    HostedTablet hosted = server.tablets().require(tablet, request.getTablet().getEpoch());
+    HostedTablet hosted = users(request.getTablet());
     if (!maintenance.pin(hosted, request.getJob())) {
       PinTabletResponseProto.Builder answer = PinTabletResponseProto.newBuilder().setDone(false);
       Maintenance.whyNotPinned(hosted).ifPresent(answer::setTrouble);
@@ -224,7 +222,9 @@ final class AdminService implements TabletServerService.BlockingInterface {
     TabletId id = id(tablet);
     if (id.table().isSystem()) {
       throw SteleException.refused(
-          "tablet " + id + " is not a user's: jobs do not write it, and it is not cleared");
+          "tablet "
+              + id
+              + " is not a user's: jobs neither pin nor write it, and it is not cleared");
     }
     return server.tablets().require(id, tablet.getEpoch());
   }
