@@ -179,8 +179,8 @@ final class MasterLoop implements Runnable {
     wake.look();
   }
 
-  /** {@link #moves} has new work. */
-  void look() {
+  /** Something has new work for the loop. */
+  void wakeUp() {
     wake.look();
   }
 
