@@ -10,8 +10,8 @@ import java.util.List;
  * registered later are of jobs that commit after the request began, so it may be answered without
  * them. Safe for use by any number of threads.
  */
-final class Passage {
-  private volatile List<HostedTablet> passed = List.of();
+final class RequestPermissions {
+  private volatile List<HostedTablet> permitted = List.of();
 
   /** A request cannot be answered before a job's outcome is known. */
   static final class FilesWaitException extends SteleException {
@@ -60,7 +60,7 @@ final class Passage {
    * @throws FilesWaitException if it must be looked up first
    */
   void check(HostedTablet hosted) {
-    if (!hosted.tablet().pending().isEmpty() && !passed.contains(hosted)) {
+    if (!hosted.tablet().pending().isEmpty() && !permitted.contains(hosted)) {
       throw new FilesWaitException(hosted);
     }
   }
@@ -77,9 +77,9 @@ final class Passage {
   }
 
   /** Records that the outcomes of the jobs whose files wait in a tablet were looked up. */
-  void pass(HostedTablet hosted) {
-    List<HostedTablet> more = new ArrayList<>(passed);
+  void permit(HostedTablet hosted) {
+    List<HostedTablet> more = new ArrayList<>(permitted);
     more.add(hosted);
-    passed = more;
+    permitted = more;
   }
 }
