@@ -369,7 +369,8 @@ final class MasterLoop implements Runnable {
               heard.draining().ifPresent(draining -> servers.heard(server, draining));
             });
     for (Map<TabletId, ServerReports.Measured> some : reports.takeMeasured()) {
-      some.forEach((tablet, now) -> known.loads().reported(tablet, now.perSecond(), now.homes()));
+      some.forEach(
+          (tablet, now) -> known.loads().reported(tablet, now.perSecond(), now.localHosts()));
     }
   }
 
@@ -532,7 +533,7 @@ final class MasterLoop implements Runnable {
         look.fenced(),
         open.values().stream()
             .filter(record -> isToBeServed(record, held))
-            .map(record -> ClusterSnapshot.Tablet.of(record, known.loads().homes(record.id())))
+            .map(record -> ClusterSnapshot.Tablet.of(record, known.loads().localHosts(record.id())))
             .toList(),
         dropping,
         moves.current(known.byId(), look.live()));
