@@ -111,7 +111,7 @@ final class FileChanges {
 
   /**
    * Writes the changes that wait for the end of a job, in rows of this tablet, into the manifest.
-   * {@link #take} or {@link #strike} follows.
+   * {@link #take} or {@link #discard} follows.
    *
    * @throws io.stele.model.CorruptionException if a file is damaged
    */
@@ -148,7 +148,7 @@ final class FileChanges {
   }
 
   /** Discards the changes that wait for a job, which did not commit. False if there are none. */
-  boolean strike(String job) throws IOException {
+  boolean discard(String job) throws IOException {
     return edits.alone(
         () -> {
           if (waitingFor(job).isEmpty()) {
