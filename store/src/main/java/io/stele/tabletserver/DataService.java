@@ -98,10 +98,10 @@ final class DataService implements RequestHandler {
      * Answers.
      *
      * @throws UnsettledException if nothing was done; run this again when the tablet is settled
-     * @throws RequestPermissions.FilesWaitException if nothing was done; run this again when the job's outcome
-     *     is known
-     * @throws RequestPermissions.JobUnknownException if nothing was done; run this again when the tablet has
-     *     admitted the job
+     * @throws RequestPermissions.FilesPendingException if nothing was done; run this again when the
+     *     job's outcome is known
+     * @throws RequestPermissions.JobUnknownException if nothing was done; run this again when the
+     *     tablet has admitted the job
      */
     void run(RequestPermissions permissions) throws IOException;
   }
@@ -143,13 +143,15 @@ final class DataService implements RequestHandler {
               header.getCheckAndMutate().getTablet(),
               request,
               responder,
-              permissions -> writes.checkAndMutate(header.getCheckAndMutate(), responder, permissions));
+              permissions ->
+                  writes.checkAndMutate(header.getCheckAndMutate(), responder, permissions));
       case READ_MODIFY_WRITE ->
           afterDelay(
               header.getReadModifyWrite().getTablet(),
               request,
               responder,
-              permissions -> writes.readModifyWrite(header.getReadModifyWrite(), responder, permissions));
+              permissions ->
+                  writes.readModifyWrite(header.getReadModifyWrite(), responder, permissions));
       case SAMPLE_ROW_KEYS ->
           onHandler(
               handlers(header.getSampleRowKeys().getTablet()).scans(),
@@ -217,7 +219,11 @@ final class DataService implements RequestHandler {
   }
 
   private void onHandler(
-      WorkerPool pool, Request request, Responder responder, Work work, RequestPermissions permissions) {
+      WorkerPool pool,
+      Request request,
+      Responder responder,
+      Work work,
+      RequestPermissions permissions) {
     try {
       pool.execute(
           () -> {
@@ -240,11 +246,17 @@ final class DataService implements RequestHandler {
 
   /** Answers, or does so later if the tablet cannot answer yet. */
   private void runOrWait(
-      WorkerPool pool, Request request, Responder responder, Work work, RequestPermissions permissions)
+      WorkerPool pool,
+      Request request,
+      Responder responder,
+      Work work,
+      RequestPermissions permissions)
       throws IOException {
     try {
       work.run(permissions);
-    } catch (UnsettledException | RequestPermissions.FilesWaitException | RequestPermissions.JobUnknownException e) {
+    } catch (UnsettledException
+        | RequestPermissions.FilesPendingException
+        | RequestPermissions.JobUnknownException e) {
       RequestWait.begin(
           runtime,
           request.remaining(),
@@ -256,7 +268,7 @@ final class DataService implements RequestHandler {
 
   /** Nothing of the request was done: what must be over before it can be tried again. */
   private CompletableFuture<Void> awaited(SteleException why, RequestPermissions permissions) {
-    if (why instanceof RequestPermissions.FilesWaitException files) {
+    if (why instanceof RequestPermissions.FilesPendingException files) {
       return outcomes.mayAnswer(files.hosted()).thenRun(() -> permissions.permit(files.hosted()));
     } else if (why instanceof RequestPermissions.JobUnknownException unknown) {
       return outcomes.admit(unknown.hosted(), unknown.job());
@@ -323,7 +335,9 @@ final class DataService implements RequestHandler {
     try {
       read(read, wanted, responder, new RequestPermissions());
       return true;
-    } catch (NotInMemoryException | RequestPermissions.FilesWaitException | UnsettledException e) {
+    } catch (NotInMemoryException
+        | RequestPermissions.FilesPendingException
+        | UnsettledException e) {
       return false;
     } catch (IOException | RuntimeException | Error e) {
       answers.fail(responder, e);
@@ -331,7 +345,8 @@ final class DataService implements RequestHandler {
     }
   }
 
-  private void read(ReadProto read, ReadRequest wanted, Responder responder, RequestPermissions permissions)
+  private void read(
+      ReadProto read, ReadRequest wanted, Responder responder, RequestPermissions permissions)
       throws IOException {
     HostedTablet hosted = tablets.require(read.getTablet());
     permissions.check(hosted);

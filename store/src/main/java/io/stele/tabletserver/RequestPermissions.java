@@ -14,12 +14,12 @@ final class RequestPermissions {
   private volatile List<HostedTablet> permitted = List.of();
 
   /** A request cannot be answered before a job's outcome is known. */
-  static final class FilesWaitException extends SteleException {
+  static final class FilesPendingException extends SteleException {
     private static final long serialVersionUID = 1L;
 
     private final transient HostedTablet hosted;
 
-    private FilesWaitException(HostedTablet hosted) {
+    private FilesPendingException(HostedTablet hosted) {
       super(
           Code.RETRY_LATER,
           "tablet " + hosted.id() + " cannot answer before it knows what became of a job");
@@ -57,11 +57,11 @@ final class RequestPermissions {
    * Returns normally if no file waits in the tablet, or if the outcomes of the jobs whose files
    * waited there were looked up once since the request arrived.
    *
-   * @throws FilesWaitException if it must be looked up first
+   * @throws FilesPendingException if it must be looked up first
    */
   void check(HostedTablet hosted) {
     if (!hosted.tablet().pending().isEmpty() && !permitted.contains(hosted)) {
-      throw new FilesWaitException(hosted);
+      throw new FilesPendingException(hosted);
     }
   }
 

@@ -41,9 +41,9 @@ import java.util.function.Function;
  * The requests of the data plane that write. A write is answered from the commit log's completion;
  * no thread waits for it.
  *
- * <p>Each method throws {@link RequestPermissions.FilesWaitException} or {@link RequestPermissions.JobUnknownException}
- * before it has done anything; call it again when more is known about the job. Safe for use by any
- * number of threads.
+ * <p>Each method throws {@link RequestPermissions.FilesPendingException} or {@link
+ * RequestPermissions.JobUnknownException} before it has done anything; call it again when more is
+ * known about the job. Safe for use by any number of threads.
  */
 final class WriteRequests {
   /** A decoded message takes memory beside its frame, and so do the objects made from it. */
@@ -72,7 +72,8 @@ final class WriteRequests {
   }
 
   /** Applies a batch, each mutation separately. */
-  void mutate(MutateProto batch, ByteBuffer body, Responder responder, RequestPermissions permissions) {
+  void mutate(
+      MutateProto batch, ByteBuffer body, Responder responder, RequestPermissions permissions) {
     batch.getTabletsList().forEach(named -> check(named, batch.getOperations(), permissions));
     List<CompletableFuture<Optional<Throwable>>> failures =
         new ArrayList<>(batch.getMutationsCount());
@@ -127,7 +128,10 @@ final class WriteRequests {
   }
 
   private CompletableFuture<OperationResult> apply(
-      MutateBatch.Entry entry, Outstanding outstanding, RowOrder order, RequestPermissions permissions) {
+      MutateBatch.Entry entry,
+      Outstanding outstanding,
+      RowOrder order,
+      RequestPermissions permissions) {
     Bytes row = entry.mutation().row();
     Optional<SteleException> held = order.check(row);
     if (held.isPresent()) {
@@ -145,7 +149,8 @@ final class WriteRequests {
     return outcome;
   }
 
-  void checkAndMutate(CheckAndMutateProto request, Responder responder, RequestPermissions permissions) {
+  void checkAndMutate(
+      CheckAndMutateProto request, Responder responder, RequestPermissions permissions) {
     check(request.getTablet(), request.getOperations(), permissions);
     responder.take(MESSAGE_COPIES * request.getSerializedSize());
     OperationRequest operation =
@@ -163,7 +168,8 @@ final class WriteRequests {
         result -> new Answer(ResponseProto.newBuilder().setMatched(result.matched()).build()));
   }
 
-  void readModifyWrite(ReadModifyWriteProto request, Responder responder, RequestPermissions permissions) {
+  void readModifyWrite(
+      ReadModifyWriteProto request, Responder responder, RequestPermissions permissions) {
     check(request.getTablet(), request.getOperations(), permissions);
     responder.take(MESSAGE_COPIES * request.getSerializedSize());
     OperationRequest operation =
@@ -240,7 +246,8 @@ final class WriteRequests {
    * Checked before anything of a write is done: the write may have to start again from the
    * beginning.
    */
-  private void check(TabletProto named, OperationsProto operations, RequestPermissions permissions) {
+  private void check(
+      TabletProto named, OperationsProto operations, RequestPermissions permissions) {
     Optional<HostedTablet> found = tablets.find(QueryCodec.decode(named));
     if (found.isPresent()) {
       permissions.check(found.get());
