@@ -112,7 +112,7 @@ public final class BalanceScale {
     }
     List<ClusterSnapshot.Tablet> tablets =
         open.values().stream()
-            .map(record -> ClusterSnapshot.Tablet.of(record, known.loads().homes(record.id())))
+            .map(record -> ClusterSnapshot.Tablet.of(record, known.loads().localHosts(record.id())))
             .toList();
     int actions =
         AssignmentPlanner.plan(new ClusterSnapshot(all, Set.of(), tablets, Set.of())).size();
@@ -174,7 +174,7 @@ public final class BalanceScale {
     System.out.printf("a tablet's requests measured: %.2f us%n", micros(start) / all);
     start = System.nanoTime();
     for (int i = 0; i < all; i++) {
-      loads.located(tablets.get(i), homes(i % (count - empty), random.nextInt(count), count));
+      loads.located(tablets.get(i), localHosts(i % (count - empty), random.nextInt(count), count));
     }
     System.out.printf("a tablet located: %.2f us%n", micros(start) / all);
     System.out.printf("memory: %.0f bytes a tablet%n", (usedBytes() - before) / (double) all);
@@ -182,7 +182,7 @@ public final class BalanceScale {
   }
 
   /** All bytes on the server's host, and copies on another and its neighbour. */
-  private static List<HostShare> homes(int server, int other, int servers) {
+  private static List<HostShare> localHosts(int server, int other, int servers) {
     return List.of(
         new HostShare("server-" + server, 100),
         new HostShare("server-" + other, 70),
@@ -275,8 +275,8 @@ public final class BalanceScale {
   }
 
   private boolean isLocal(Balancer.Move move) {
-    return loads.homes(move.tablet()).stream()
-        .anyMatch(home -> home.host().equals(move.to().host()));
+    return loads.localHosts(move.tablet()).stream()
+        .anyMatch(share -> share.host().equals(move.to().host()));
   }
 
   private void put(TabletId tablet, ServerId server) {

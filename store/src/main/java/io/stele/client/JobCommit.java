@@ -230,9 +230,7 @@ final class JobCommit {
       TabletLocation at = connection.locate(table, row, what);
       try {
         JobFilesResponseProto answer = asking.question().ask(at, known.orElse(at.extent()));
-        RowRange rows =
-            new RowRange(
-                ByteStrings.bytes(answer.getStartRow()), ByteStrings.bytes(answer.getEndRow()));
+        RowRange rows = ByteStrings.range(answer.getStartRow(), answer.getEndRow());
         trouble = Optional.of(answer.getTrouble()).filter(why -> !why.isEmpty());
         if (answer.getDone() && rows.contains(row)) {
           return Optional.of(rows.end().isEmpty() ? Optional.empty() : Optional.of(rows.end()));

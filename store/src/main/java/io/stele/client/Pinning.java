@@ -120,9 +120,7 @@ final class Pinning {
         trouble = Optional.of(answer.getTrouble()).filter(why -> !why.isEmpty());
         if (answer.getDone()) {
           // The tablet's rows as its server has them: it may have been split since it was located.
-          RowRange pinned =
-              new RowRange(
-                  ByteStrings.bytes(answer.getStartRow()), ByteStrings.bytes(answer.getEndRow()));
+          RowRange pinned = ByteStrings.range(answer.getStartRow(), answer.getEndRow());
           if (pinned.contains(row)) {
             return pinned.end();
           }

@@ -120,9 +120,10 @@ final class ActiveMaster implements AutoCloseable {
                 MasterProtocol.class,
                 MasterService.newReflectiveBlockingService(service)));
     address = new Address(transport.host(), control.port());
-    service.servesAt(address);
-    Transport.Listener page = opened(transport.servePage(0, () -> MasterPage.of(service)));
-    service.showsPageAt(new Address(transport.host(), page.port()));
+    ClusterStatusAnswer status = service.status();
+    status.servesAt(address);
+    Transport.Listener page = opened(transport.servePage(0, () -> MasterPage.of(status)));
+    status.showsPageAt(new Address(transport.host(), page.port()));
 
     run("master-loop", loop);
     open.push(loop::stop);

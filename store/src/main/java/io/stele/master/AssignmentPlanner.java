@@ -201,7 +201,7 @@ public final class AssignmentPlanner {
     List<ServerId> takers = live.keySet().stream().filter(this::takes).toList();
     evenness = new Evenness(takers.stream().map(this::has).toList(), free);
     live.keySet().forEach(id -> (takes(id) ? lightest : leaving).add(load(id)));
-    if (free.stream().anyMatch(tablet -> !tablet.homes().isEmpty())) {
+    if (free.stream().anyMatch(tablet -> !tablet.localHosts().isEmpty())) {
       for (ServerId id : takers) {
         String host = HostShare.name(id.host());
         byHost.computeIfAbsent(host, name -> new ArrayList<>(1)).add(id);
@@ -241,11 +241,11 @@ public final class AssignmentPlanner {
     if (tablet.id().table().isSystem()) {
       return Optional.empty(); // METADATA is spread over the servers.
     }
-    for (HostShare home : tablet.homes()) {
+    for (HostShare host : tablet.localHosts()) {
       Optional<Load> best =
-          home.percent() < LOCAL_PERCENT_MIN
+          host.percent() < LOCAL_PERCENT_MIN
               ? Optional.empty()
-              : byHost.getOrDefault(home.host(), List.of()).stream()
+              : byHost.getOrDefault(host.host(), List.of()).stream()
                   .filter(server -> !avoids(tablet, server))
                   .map(this::load)
                   .min(Load.LIGHTEST_FIRST);

@@ -90,9 +90,7 @@ final class ChangeRequests {
   }
 
   TableChangeProto clear(ClearRowsRequestProto request) throws IOException {
-    RowRange rows =
-        new RowRange(
-            ByteStrings.bytes(request.getStartRow()), ByteStrings.bytes(request.getEndRow()));
+    RowRange rows = ByteStrings.range(request.getStartRow(), request.getEndRow());
     return ask(request.getChange(), new ChangeRequest.Clear(request.getName(), rows));
   }
 

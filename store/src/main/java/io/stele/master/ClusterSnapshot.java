@@ -107,7 +107,8 @@ public record ClusterSnapshot(
    * @param extent its rows
    * @param bytes of its SSTables
    * @param failedOn the server that could not load it last
-   * @param homes the hosts on which most of its bytes lie, as far as that is known; the best first
+   * @param localHosts the hosts on which most of its bytes lie, as far as that is known; the best
+   *     first
    */
   public record Tablet(
       TabletId id,
@@ -116,9 +117,9 @@ public record ClusterSnapshot(
       Assignment assignment,
       long bytes,
       Optional<ServerId> failedOn,
-      List<HostShare> homes) {
+      List<HostShare> localHosts) {
     public Tablet {
-      homes = List.copyOf(homes);
+      localHosts = List.copyOf(localHosts);
     }
 
     /** A tablet of whose bytes it is not known where they lie. */
@@ -139,9 +140,9 @@ public record ClusterSnapshot(
      *     assumed to lie on the host of the last server
      */
     public static Tablet of(TabletRecord record, List<HostShare> reported) {
-      List<HostShare> homes = reported;
+      List<HostShare> localHosts = reported;
       if (reported.isEmpty()) {
-        homes =
+        localHosts =
             record.assignment().host().stream()
                 .map(host -> new HostShare(HostShare.name(host), 100))
                 .toList();
@@ -153,7 +154,7 @@ public record ClusterSnapshot(
           record.assignment(),
           record.fileBytes(),
           record.trouble().map(LoadTrouble::server),
-          homes);
+          localHosts);
     }
   }
 }

@@ -88,7 +88,7 @@ public final class Loads {
     private final @Nullable Share share; // None: no server has it.
     private int place; // Among those of the server.
     private long milliRate = UNKNOWN;
-    private long homes = Homes.UNKNOWN;
+    private long localHosts = LocalHosts.UNKNOWN;
 
     private Tablet(TabletId id, long bytes, boolean loaded, @Nullable Share share) {
       this.id = id;
@@ -135,9 +135,11 @@ public final class Loads {
      * host.
      */
     double bytesAwayOn(int host) {
-      return homes == Homes.UNKNOWN
+      return localHosts == LocalHosts.UNKNOWN
           ? 0
-          : bytes * (Homes.share(homes, share().server.host) - Homes.share(homes, host));
+          : bytes
+              * (LocalHosts.share(localHosts, share().server.host)
+                  - LocalHosts.share(localHosts, host));
     }
 
     /** The recent requests per second; 0 while unknown. */
@@ -242,7 +244,7 @@ public final class Loads {
     Tablet tablet = new Tablet(id, bytes, loaded, share);
     if (before != null) {
       tablet.milliRate = before.milliRate;
-      tablet.homes = before.homes;
+      tablet.localHosts = before.localHosts;
     }
     tablets.put(id, tablet);
     add(tablet, 1);
@@ -329,11 +331,11 @@ public final class Loads {
    * A server reported a tablet: its requests per second in the latest interval, and where its bytes
    * lie, unless the server does not know that: then what was known before remains.
    */
-  void reported(TabletId id, double perSecond, long homes) {
+  void reported(TabletId id, double perSecond, long localHosts) {
     measured(id, perSecond);
     Tablet tablet = tablets.get(id);
-    if (tablet != null && homes != Homes.UNKNOWN) {
-      tablet.homes = homes;
+    if (tablet != null && localHosts != LocalHosts.UNKNOWN) {
+      tablet.localHosts = localHosts;
     }
   }
 
@@ -341,14 +343,14 @@ public final class Loads {
   public void located(TabletId id, List<HostShare> shares) {
     Tablet tablet = tablets.get(id);
     if (tablet != null) {
-      tablet.homes = Homes.of(shares, hosts);
+      tablet.localHosts = LocalHosts.of(shares, hosts);
     }
   }
 
   /** The hosts on which most of a tablet's bytes lie, the best first; none if that is unknown. */
-  public List<HostShare> homes(TabletId id) {
+  public List<HostShare> localHosts(TabletId id) {
     Tablet tablet = tablets.get(id);
-    return tablet == null ? List.of() : Homes.shares(tablet.homes, hosts);
+    return tablet == null ? List.of() : LocalHosts.shares(tablet.localHosts, hosts);
   }
 
   /** The numbers of hosts. */

@@ -174,8 +174,8 @@ final class MasterLoop implements Runnable {
     wake.look();
   }
 
-  /** {@link #moves} has new work. */
-  void look() {
+  /** Something has new work for the loop. */
+  void wakeUp() {
     wake.look();
   }
 
@@ -364,7 +364,8 @@ final class MasterLoop implements Runnable {
               heard.draining().ifPresent(draining -> servers.heard(server, draining));
             });
     for (Map<TabletId, ServerReports.Measured> some : reports.takeMeasured()) {
-      some.forEach((tablet, now) -> known.loads().reported(tablet, now.perSecond(), now.homes()));
+      some.forEach(
+          (tablet, now) -> known.loads().reported(tablet, now.perSecond(), now.localHosts()));
     }
   }
 
@@ -524,7 +525,7 @@ final class MasterLoop implements Runnable {
         look.fenced(),
         open.values().stream()
             .filter(record -> isToBeServed(record, held))
-            .map(record -> ClusterSnapshot.Tablet.of(record, known.loads().homes(record.id())))
+            .map(record -> ClusterSnapshot.Tablet.of(record, known.loads().localHosts(record.id())))
             .toList(),
         dropping,
         moves.current(known.byId(), look.live()));

@@ -21,9 +21,9 @@ final class MasterPage {
   private MasterPage() {}
 
   /** The page of this moment. */
-  static StatusPage of(MasterRequests requests) {
+  static StatusPage of(ClusterStatusAnswer status) {
     try {
-      return of(requests.status());
+      return of(status.now());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -1,15 +1,12 @@
 package io.stele.master;
 
 import io.stele.metadata.Assignment;
-import io.stele.metadata.ServerInfo;
-import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.runtime.IoCallable;
-import io.stele.wire.Address;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.ControlServer;
 import io.stele.wire.MasterProtocol;
@@ -33,24 +30,18 @@ import io.stele.wire.control.ControlProtos.MergeTabletRequestProto;
 import io.stele.wire.control.ControlProtos.MergeTabletResponseProto;
 import io.stele.wire.control.ControlProtos.MoveTabletRequestProto;
 import io.stele.wire.control.ControlProtos.MoveTabletResponseProto;
-import io.stele.wire.control.ControlProtos.RecoveryProto;
 import io.stele.wire.control.ControlProtos.ReleaseTabletRequestProto;
 import io.stele.wire.control.ControlProtos.ReleaseTabletResponseProto;
 import io.stele.wire.control.ControlProtos.RenewJobRequestProto;
 import io.stele.wire.control.ControlProtos.RenewJobResponseProto;
 import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
-import io.stele.wire.control.ControlProtos.ServerStatusProto;
-import io.stele.wire.control.ControlProtos.StageProto;
 import io.stele.wire.control.ControlProtos.TableChangeProto;
 import io.stele.wire.control.ControlProtos.TabletNotLoadedRequestProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
 import io.stele.wire.control.ControlProtos.TabletsChangedRequestProto;
-import io.stele.wire.control.ControlProtos.TroubledTabletProto;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.function.Function;
@@ -79,8 +70,7 @@ final class MasterRequests implements MasterProtocol {
   private final Balance balance;
   private final JobLeases jobs;
   private final JobDirectories directories;
-  private volatile Optional<Address> self = Optional.empty();
-  private volatile Optional<Address> page = Optional.empty();
+  private final ClusterStatusAnswer status;
 
   MasterRequests(
       MasterLoop loop,
@@ -96,16 +86,12 @@ final class MasterRequests implements MasterProtocol {
     this.balance = balance;
     this.jobs = jobs;
     this.directories = directories;
+    this.status = new ClusterStatusAnswer(loop, tables, changes, servers, balance);
   }
 
-  /** Says where the master serves. */
-  void servesAt(Address address) {
-    self = Optional.of(address);
-  }
-
-  /** Says where the master's page is. */
-  void showsPageAt(Address address) {
-    page = Optional.of(address);
+  /** What is said of the cluster's status. */
+  ClusterStatusAnswer status() {
+    return status;
   }
 
   private static <R> R serve(IoCallable<R> body) throws ServiceException {
@@ -155,120 +141,8 @@ final class MasterRequests implements MasterProtocol {
             throw SteleException.retryLater(
                 "this master was elected just now, and has not looked at the cluster yet");
           }
-          return status();
+          return status.now();
         });
-  }
-
-  /** The cluster at this moment. */
-  ClusterStatusResponseProto status() throws IOException {
-    MasterLoop.View view = loop.view();
-    Served served = Served.of(view);
-    ClusterStatusResponseProto.Builder status =
-        ClusterStatusResponseProto.newBuilder()
-            .setTables(
-                (int)
-                    tables.schemas().list().tables().stream()
-                        .filter(table -> table.state() == StoredTable.State.READY)
-                        .count())
-            .setTablets(served.tablets())
-            .setUnassigned(served.unassigned())
-            .setBalanced(balance.wasOn());
-    self.ifPresent(address -> status.setMaster(address.toString()));
-    page.ifPresent(address -> status.setWebAddress(address.toString()));
-    addTroubles(status, view);
-    changes.underWay().forEach(status::addChanges);
-    servers.recoveries().latest().forEach(one -> status.addRecoveries(message(one)));
-    for (Map.Entry<ServerId, ServerInfo> server : view.live().entrySet()) {
-      status.addServers(status(server.getKey(), server.getValue(), served));
-    }
-    return status.build();
-  }
-
-  private static RecoveryProto message(Recoveries.Recovery recovery) {
-    RecoveryProto.Builder message =
-        RecoveryProto.newBuilder()
-            .setServer(recovery.server().toString())
-            .setLostMillis(recovery.lost().toEpochMilli())
-            .setTablets(recovery.tablets())
-            .setOver(recovery.isOver());
-    recovery
-        .stages()
-        .forEach(
-            (stage, took) ->
-                message.addStages(
-                    StageProto.newBuilder().setWhat(stage.text()).setMillis(took.toMillis())));
-    recovery.detection().ifPresent(most -> message.setDetectionMillis(most.toMillis()));
-    recovery.first().ifPresent(first -> message.setFirstMillis(first.toMillis()));
-    return message.build();
-  }
-
-  private void addTroubles(ClusterStatusResponseProto.Builder status, MasterLoop.View view) {
-    for (TabletRecord record : view.tablets().values()) {
-      record
-          .trouble()
-          .ifPresent(
-              trouble ->
-                  status.addTroubled(
-                      TroubledTabletProto.newBuilder()
-                          .setTablet(record.id().toString())
-                          .setReason(
-                              trouble.server()
-                                  + " could not load it: "
-                                  + trouble.reason()
-                                  + retry(record.id()))
-                          .setQuarantined(trouble.quarantined())));
-    }
-    loop.reports()
-        .troubles()
-        .forEach(
-            (tablet, reason) ->
-                status.addTroubled(
-                    TroubledTabletProto.newBuilder()
-                        .setTablet(tablet.toString())
-                        .setReason(reason)
-                        .setServed(true)));
-  }
-
-  private String retry(TabletId tablet) {
-    return loop.retryIn(tablet).map(in -> " (tried again in " + in.toSeconds() + " s)").orElse("");
-  }
-
-  /** What there is, counted in one pass. */
-  private record Served(
-      int tablets, int unassigned, Map<ServerId, Integer> count, Map<ServerId, Long> bytes) {
-    static Served of(MasterLoop.View view) {
-      Map<ServerId, Integer> count = new HashMap<>();
-      Map<ServerId, Long> bytes = new HashMap<>();
-      int tablets = 0;
-      int unassigned = 0;
-      for (TabletRecord record : view.tablets().values()) {
-        tablets++;
-        if (view.isServed(record)) {
-          ServerId server = record.assignment().server().orElseThrow();
-          count.merge(server, 1, Integer::sum);
-          bytes.merge(server, record.fileBytes(), Long::sum);
-        } else {
-          unassigned++;
-        }
-      }
-      return new Served(tablets, unassigned, count, bytes);
-    }
-  }
-
-  private ServerStatusProto status(ServerId server, ServerInfo info, Served served) {
-    int tablets = served.count().getOrDefault(server, 0);
-    ServerStatusProto.Builder status =
-        ServerStatusProto.newBuilder()
-            .setServerId(server.toString())
-            .setControlAddress(info.control().toString())
-            .setDraining(info.draining())
-            .setDataAddress(info.data().toString())
-            .setTablets(tablets)
-            .setSstableBytes(served.bytes().getOrDefault(server, 0L));
-    info.web().ifPresent(web -> status.setWebAddress(web.toString()));
-    loop.reports().status(server).ifPresent(status::mergeFrom);
-    // The records and the server's lock are newer than the report.
-    return status.setTablets(tablets).setDraining(info.draining()).build();
   }
 
   @Override
@@ -354,7 +228,7 @@ final class MasterRequests implements MasterProtocol {
     if (view.isServed(record)) {
       checkTarget(view, at.orElseThrow(), to);
       loop.moves().ask(record, to);
-      loop.look();
+      loop.wakeUp();
     }
     return MoveTabletResponseProto.newBuilder()
         .setDone(false)
@@ -393,7 +267,7 @@ final class MasterRequests implements MasterProtocol {
       throw SteleException.refused("it cannot be merged: " + refusal.get());
     }
     boolean asked = loop.merges().ask(lower.get(), upper, request.getRequest());
-    loop.look();
+    loop.wakeUp();
     return asked
         ? MergeTabletResponseProto.newBuilder()
             .setWaitsFor(lower.get() + " and " + upper + " are to be unloaded")
@@ -416,7 +290,7 @@ final class MasterRequests implements MasterProtocol {
           }
           if (request.getNow()) {
             balance.beginNow();
-            loop.look();
+            loop.wakeUp();
           }
           return BalanceResponseProto.newBuilder()
               .setOn(balance.isOn())

@@ -94,9 +94,9 @@ final class ServerReports {
    * What a server measured of a tablet.
    *
    * @param perSecond its requests
-   * @param homes where its bytes lie ({@link Homes})
+   * @param localHosts where its bytes lie ({@link LocalHosts})
    */
-  record Measured(double perSecond, long homes) {}
+  record Measured(double perSecond, long localHosts) {}
 
   /**
    * A tablet that its server did not report.
@@ -139,14 +139,14 @@ final class ServerReports {
     report.getMovingList().forEach(tablet -> add(tablets, tablet));
     Map<TabletId, String> troubles = new TreeMap<>();
     Map<TabletId, Requests> requests = new HashMap<>();
-    Map<TabletId, Long> homes = new HashMap<>();
+    Map<TabletId, Long> localHosts = new HashMap<>();
     for (HostedTabletProto tablet : report.getTabletsList()) {
       TabletId id = TabletRefs.id(tablet.getTablet());
       if (tablet.getTroublesCount() > 0) {
         troubles.put(id, String.join("; ", tablet.getTroublesList()));
       }
       requests.put(id, new Requests(tablet.getTablet().getEpoch(), tablet.getRequests()));
-      homes.put(id, homes(tablet, report));
+      localHosts.put(id, localHosts(tablet, report));
     }
     synchronized (this) {
       Optional<Report> before = Optional.ofNullable(last.get(server));
@@ -158,7 +158,10 @@ final class ServerReports {
                   .perSecond(before.map(one -> one.requests().get(id)), seconds)
                   .ifPresent(
                       rate ->
-                          now.put(id, new Measured(rate, homes.getOrDefault(id, Homes.UNKNOWN)))));
+                          now.put(
+                              id,
+                              new Measured(
+                                  rate, localHosts.getOrDefault(id, LocalHosts.UNKNOWN)))));
       measured.put(server, now);
       fresh.add(server);
       unheard.add(server);
@@ -167,18 +170,18 @@ final class ServerReports {
   }
 
   /** Servers without knowledge of it, or of an earlier version, name no hosts. */
-  private long homes(HostedTabletProto tablet, ServerReportResponseProto report) {
+  private long localHosts(HostedTabletProto tablet, ServerReportResponseProto report) {
     int count = Math.min(tablet.getHostsCount(), tablet.getHostPercentsCount());
     List<HostShare> shares = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
       int host = tablet.getHosts(i);
       int percent = tablet.getHostPercents(i);
       if (host < 0 || host >= report.getHostsCount() || percent < 0 || percent > 100) {
-        return Homes.UNKNOWN; // What a report says besides is more important than this.
+        return LocalHosts.UNKNOWN; // What a report says besides is more important than this.
       }
       shares.add(new HostShare(report.getHosts(host), percent));
     }
-    return Homes.of(shares, hosts);
+    return LocalHosts.of(shares, hosts);
   }
 
   /** What was measured of tablets, according to the reports since the last call. */
@@ -216,9 +219,7 @@ final class ServerReports {
 
   private static void add(
       Map<String, NavigableMap<Bytes, RowRange>> tablets, HostedTabletProto tablet) {
-    RowRange rows =
-        new RowRange(
-            ByteStrings.bytes(tablet.getStartRow()), ByteStrings.bytes(tablet.getEndRow()));
+    RowRange rows = ByteStrings.range(tablet.getStartRow(), tablet.getEndRow());
     tablets
         .computeIfAbsent(tablet.getTablet().getTableId(), table -> new TreeMap<>())
         .put(rows.start(), rows);

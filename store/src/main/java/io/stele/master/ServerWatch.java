@@ -1,13 +1,9 @@
 package io.stele.master;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
-import io.stele.lock.VersionedData;
 import io.stele.metadata.ServerInfo;
-import io.stele.model.Bytes;
 import io.stele.model.ServerId;
-import io.stele.model.SteleException;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Timer;
 import io.stele.runtime.WorkerPool;
@@ -37,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * released the lock, or its session expired, and the lease ends before the session ({@link
  * io.stele.lock.Lease}). In two other cases the master first waits until the lease is over. First,
  * a master may have revoked the lock on suspicion; it has recorded this beforehand ({@link
- * LockPaths#suspect}), for its successors too. Second, a server that no master has seen may be
+ * ServerLocks#suspect}), for its successors too. Second, a server that no master has seen may be
  * about to take its lock: it has ten leases for that, and is spared if it does so in time. Nothing
  * waits for it: it answers nobody before it has its lock, and as soon as a record names it, it must
  * have had its lock.
@@ -61,9 +57,6 @@ final class ServerWatch implements AutoCloseable {
   // The clocks of the server and of the master may drift apart by this part of the lease.
   private static final int DRIFT_PARTS = 20;
   private static final int FENCERS_MAX = 16;
-
-  /** A note that cannot be made in so many tries is not tried for ever. */
-  private static final int NOTE_TRIES = 10;
 
   /** How far the fencing of a server has come. */
   private enum Stage {
@@ -99,7 +92,7 @@ final class ServerWatch implements AutoCloseable {
   }
 
   private final ProcessRuntime runtime;
-  private final LockService locks;
+  private final ServerLocks locks;
   private final DeadLogs logs;
   private final Recoveries recoveries;
   private final Duration leaseWait;
@@ -138,7 +131,7 @@ final class ServerWatch implements AutoCloseable {
    */
   ServerWatch(ProcessRuntime runtime, LockService locks, DeadLogs logs, Duration lease, Wake wake) {
     this.runtime = runtime;
-    this.locks = locks;
+    this.locks = new ServerLocks(locks);
     this.logs = logs;
     this.recoveries = new Recoveries(runtime);
     this.leaseWait = lease.plus(lease.dividedBy(DRIFT_PARTS));
@@ -174,7 +167,7 @@ final class ServerWatch implements AutoCloseable {
       if (listLogs) {
         candidates.addAll(logs.owners());
       }
-      Map<ServerId, ServerInfo> now = ServerInfo.all(locks, takeUpToDate());
+      Map<ServerId, ServerInfo> now = locks.read(takeUpToDate());
       if (listLogs) {
         logs.unfinished(now.keySet()).forEach(this::completeFence);
       }
@@ -327,7 +320,7 @@ final class ServerWatch implements AutoCloseable {
   private void takeStep(Fencing begun) throws IOException {
     switch (stage(begun)) {
       case LEASE -> {
-        if (hasLock(begun.server)) {
+        if (locks.hasLock(begun.server)) {
           spare(begun);
           wake.look();
         } else if (needsWait(begun)) {
@@ -344,7 +337,7 @@ final class ServerWatch implements AutoCloseable {
 
   /** Whether the server may be alive and answer, or take its first lock. */
   private boolean needsWait(Fencing begun) throws IOException {
-    boolean noted = isSuspected(begun.server);
+    boolean noted = locks.isSuspected(begun.server);
     synchronized (this) {
       begun.starts = !begun.hadLock && !noted;
       return (begun.starts || noted)
@@ -406,25 +399,21 @@ final class ServerWatch implements AutoCloseable {
   }
 
   private void revokeLock(Fencing begun) throws IOException {
-    if (hasLock(begun.server)) {
+    if (locks.hasLock(begun.server)) {
       begun.revoked = true;
-      suspect(begun.server);
-      revoke(begun.server);
+      locks.suspect(begun.server);
+      locks.revoke(begun.server);
       goOn(begun, Stage.LATE_LEASE, leaseWait);
     } else if ((begun.revoked || begun.starts || begun.waitEndNanos.isEmpty())
-        && isSuspected(begun.server)) { // Its lock was revoked: by this master, or another.
+        && locks.isSuspected(begun.server)) { // It was revoked: by this master, or another.
       goOn(begun, Stage.LATE_LEASE, leaseWait);
     } else {
       complete(begun);
     }
   }
 
-  private boolean isSuspected(ServerId server) throws IOException {
-    return locks.read(LockPaths.suspect(server)).isPresent();
-  }
-
   private void complete(Fencing begun) throws IOException {
-    forgetSuspicion(begun.server);
+    locks.forgetSuspicion(begun.server);
     synchronized (this) {
       fencing.remove(begun.server);
       exits.remove(begun.server);
@@ -458,7 +447,7 @@ final class ServerWatch implements AutoCloseable {
         exits.add(server);
       }
     }
-    revoke(server);
+    locks.revoke(server);
     unread.set(true);
     wake.look();
   }
@@ -468,10 +457,10 @@ final class ServerWatch implements AutoCloseable {
    * over.
    */
   void suspected(ServerId server) throws IOException {
-    suspect(server);
-    revoke(server);
+    locks.suspect(server);
+    locks.revoke(server);
     if (isFenced(server)) { // Nobody waits for its lease any more.
-      forgetSuspicion(server);
+      locks.forgetSuspicion(server);
     }
     unread.set(true);
     wake.look();
@@ -479,40 +468,6 @@ final class ServerWatch implements AutoCloseable {
 
   private synchronized boolean isFenced(ServerId server) {
     return fenced.contains(server);
-  }
-
-  /** Records, for later masters too, that the lock was not lost because the server was silent. */
-  private void suspect(ServerId server) throws IOException {
-    String note = LockPaths.suspect(server);
-    for (int tries = 1; locks.read(note).isEmpty(); tries++) {
-      try {
-        locks.create(note, Bytes.EMPTY);
-      } catch (SteleException e) {
-        if (tries == NOTE_TRIES) {
-          throw new IOException(
-              "cannot note in the lock service that " + server + " is suspect", e);
-        }
-        LOG.debug("Another has noted it, or it is unknown whether this has: reading again", e);
-      }
-    }
-  }
-
-  private void forgetSuspicion(ServerId server) throws IOException {
-    Optional<VersionedData> note = locks.read(LockPaths.suspect(server));
-    if (note.isPresent()) {
-      locks.delete(LockPaths.suspect(server), note.get().version());
-    }
-  }
-
-  private boolean hasLock(ServerId server) throws IOException {
-    return locks.read(LockPaths.server(server)).isPresent();
-  }
-
-  private void revoke(ServerId server) throws IOException {
-    Optional<VersionedData> lock = locks.read(LockPaths.server(server));
-    while (lock.isPresent() && !locks.delete(LockPaths.server(server), lock.get().version())) {
-      lock = locks.read(LockPaths.server(server)); // Its last renewal came in between.
-    }
   }
 
   /**

@@ -1,6 +1,5 @@
 package io.stele.metadata;
 
-import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.record.FileRef;
 import io.stele.record.PendingFile;
@@ -34,8 +33,7 @@ public final class JobFileRefs {
           PendingFile.unnumbered(
               file.getPath(),
               file.getLength(),
-              new RowRange(
-                  ByteStrings.bytes(file.getStartRow()), ByteStrings.bytes(file.getEndRow())),
+              ByteStrings.range(file.getStartRow(), file.getEndRow()),
               file.getFamiliesList()));
     } catch (IllegalArgumentException e) {
       throw SteleException.refused(e);

@@ -3,8 +3,6 @@ package io.stele.metadata;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.lock.VersionedData;
-import io.stele.model.Bytes;
-import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
@@ -18,24 +16,19 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.UnaryOperator;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
  * The jobs for which tablets may be pinned, or whose files may wait in tablets. Each has a node in
- * the lock service. Its data is the lease, how often it was renewed, the application that runs the
- * job, if known, whether tablets are being pinned for it, and whether it has committed.
+ * the lock service, with its lease and state as {@link JobCodec} writes them.
  *
  * <p>A job is over when it has committed or its node is gone. It stays over, because no name is
  * used twice. The node of a committed job stays as long as any of its files wait. Safe for use by
  * any number of threads.
- *
- * <p>Later versions may add words to the data, at the end, as {@code key=value}. This version
- * ignores words that it does not know, and keeps them when it changes the node.
  */
 public final class JobNodes {
   private static final Pattern REQUEST = Pattern.compile("[0-9a-f]{32}");
-  private static final Pattern NAME = Pattern.compile(REQUEST + "-[0-9a-f]{32}");
+  static final Pattern NAME = Pattern.compile(REQUEST + "-[0-9a-f]{32}");
 
   /** The shortest lease of a job: long enough to renew it a few times meanwhile. */
   public static final Duration LEASE_MIN = Duration.ofSeconds(5);
@@ -48,15 +41,6 @@ public final class JobNodes {
 
   /** Prefix of the name of another job, in the place of an application's. */
   public static final String JOB = "job_";
-
-  private static final Pattern APPLICATION =
-      Pattern.compile("application_[0-9A-Za-z_]{1,100}|" + TAG + "[0-9a-z-]{1,100}|" + JOB + NAME);
-  private static final Pattern DATA =
-      Pattern.compile(
-          "(\\d{1,18}) (\\d{1,18})(?: ("
-              + APPLICATION
-              + "))?(?: (pinning|interrupted) (\\d{1,9}) (\\d{1,18}))?(?: (committing|committed))?"
-              + "((?: [a-z][a-z0-9-]*=\\S+)*)");
 
   private final ProcessRuntime runtime;
   private final LockService locks;
@@ -195,7 +179,7 @@ public final class JobNodes {
    */
   public String begin(String request, Duration lease, Optional<String> application)
       throws IOException {
-    if (application.isPresent() && !APPLICATION.matcher(application.get()).matches()) {
+    if (application.isPresent() && !JobCodec.isApplication(application.get())) {
       throw SteleException.refused("\"" + application.get() + "\" cannot run a job");
     }
     if (!REQUEST.matcher(request).matches()) {
@@ -208,7 +192,7 @@ public final class JobNodes {
     }
     String job = request + "-" + UniqueName.of(runtime);
     Job begun = new Job(lease, 0, application, Optional.empty(), Commit.NOT_BEGUN, "", 0);
-    locks.create(LockPaths.job(job), encode(begun));
+    locks.create(LockPaths.job(job), JobCodec.encode(begun));
     return job;
   }
 
@@ -232,7 +216,7 @@ public final class JobNodes {
   }
 
   private OptionalInt write(String job, Job next) throws IOException {
-    return locks.write(LockPaths.job(job), encode(next), next.version());
+    return locks.write(LockPaths.job(job), JobCodec.encode(next), next.version());
   }
 
   /**
@@ -440,55 +424,6 @@ public final class JobNodes {
       throw SteleException.refused("\"" + job + "\" is not the name of a job");
     }
     Optional<VersionedData> node = locks.read(LockPaths.job(job));
-    return node.isPresent() ? Optional.of(decode(job, node.get())) : Optional.empty();
-  }
-
-  private static Bytes encode(Job job) {
-    return Bytes.of(
-        job.lease().toMillis()
-            + " "
-            + job.renewals()
-            + job.application().map(name -> " " + name).orElse("")
-            + job.pinning().map(JobNodes::encode).orElse("")
-            + switch (job.commit()) {
-              case NOT_BEGUN -> "";
-              case UNDER_WAY -> " committing";
-              case DONE -> " committed";
-            }
-            + job.others());
-  }
-
-  private static String encode(Pinning pinning) {
-    return (pinning.interrupted() ? " interrupted " : " pinning ")
-        + pinning.id()
-        + " "
-        + pinning.renewals();
-  }
-
-  private static Job decode(String job, VersionedData node) throws CorruptionException {
-    Matcher data = DATA.matcher(node.data().toUtf8());
-    if (!data.matches()) {
-      throw new CorruptionException(
-          "lock service node " + LockPaths.job(job), 0, "\"" + node.data() + "\" is not a lease");
-    }
-    Optional<Pinning> pinning =
-        Optional.ofNullable(data.group(4))
-            .map(
-                mark ->
-                    new Pinning(
-                        Integer.parseInt(data.group(5)),
-                        Long.parseLong(data.group(6)),
-                        mark.equals("interrupted")));
-    String commit = data.group(7) == null ? "" : data.group(7);
-    return new Job(
-        Duration.ofMillis(Long.parseLong(data.group(1))),
-        Long.parseLong(data.group(2)),
-        Optional.ofNullable(data.group(3)),
-        pinning,
-        commit.isEmpty()
-            ? Commit.NOT_BEGUN
-            : commit.equals("committing") ? Commit.UNDER_WAY : Commit.DONE,
-        data.group(8),
-        node.version());
+    return node.isPresent() ? Optional.of(JobCodec.decode(job, node.get())) : Optional.empty();
   }
 }

@@ -3,7 +3,7 @@ package io.stele.record;
 import io.stele.model.RowRange;
 
 /**
- * What a job does to a tablet if it commits: it becomes true then, and is struck if the job does
+ * What a job does to a tablet if it commits: it becomes true then, and is discarded if the job does
  * not commit. It is part of the tablet's durable record, and of the records of the children of a
  * split.
  */

@@ -4,8 +4,8 @@ import io.stele.model.RowRange;
 import java.util.Collection;
 
 /**
- * An SSTable that a job has written: it becomes the tablet's if the job commits, and is struck if
- * it does not. Until then nobody reads it.
+ * An SSTable that a job has written: it becomes the tablet's if the job commits, and is discarded
+ * if it does not. Until then nobody reads it.
  *
  * <p>Its cells have no sequence numbers of their own ({@link #UNNUMBERED}): the tablet gives the
  * file one when it takes it, and all its cells have that.

@@ -32,7 +32,7 @@ final class FileChanges {
   private final CompactionWriter writer;
   private final Compactor compactor;
   private final ManifestEdits edits;
-  private final WaitingFiles waitingFiles;
+  private final PendingFiles pendingFiles;
 
   /** The changes of a tablet's files. */
   FileChanges(
@@ -46,12 +46,12 @@ final class FileChanges {
     this.writer = writer;
     this.compactor = compactor;
     this.edits = edits;
-    this.waitingFiles = new WaitingFiles(core);
+    this.pendingFiles = new PendingFiles(core);
   }
 
   /** Closes the files that wait for jobs. */
   void close() {
-    waitingFiles.close();
+    pendingFiles.close();
   }
 
   /**
@@ -111,7 +111,7 @@ final class FileChanges {
 
   /**
    * Writes the changes that wait for the end of a job, in rows of this tablet, into the manifest.
-   * {@link #take} or {@link #strike} follows.
+   * {@link #take} or {@link #discard} follows.
    *
    * @throws io.stele.model.CorruptionException if a file is damaged
    */
@@ -134,7 +134,7 @@ final class FileChanges {
     try {
       for (Pending one : changes) {
         if (one instanceof PendingFile file) {
-          waitingFiles.check(file);
+          pendingFiles.check(file);
         }
       }
       edits.commit(
@@ -142,13 +142,13 @@ final class FileChanges {
       done = true;
     } finally {
       if (!done) {
-        waitingFiles.forget(changes);
+        pendingFiles.forget(changes);
       }
     }
   }
 
   /** Discards the changes that wait for a job, which did not commit. False if there are none. */
-  boolean strike(String job) throws IOException {
+  boolean discard(String job) throws IOException {
     return edits.alone(
         () -> {
           if (waitingFor(job).isEmpty()) {
@@ -266,7 +266,7 @@ final class FileChanges {
     List<TabletFile> made = new ArrayList<>();
     try {
       for (FileRef file : files.added()) {
-        made.add(waitingFiles.take(file));
+        made.add(pendingFiles.take(file));
       }
       Optional<CompactionWriter.Output> operations =
           files.clears() ? Optional.of(writeOperations(files.clearedAt())) : Optional.empty();
@@ -334,7 +334,7 @@ final class FileChanges {
   }
 
   private void forget(String job) {
-    waitingFiles.forget(waitingFor(job));
+    pendingFiles.forget(waitingFor(job));
     core.setPending(core.pending().stream().filter(one -> !one.job().equals(job)).toList());
   }
 }

@@ -345,8 +345,8 @@ public final class Tablet implements Closeable {
   }
 
   /** Discards the changes that wait for a job, which did not commit. False if there are none. */
-  public boolean strike(String job) throws IOException {
-    return fileChanges.strike(job);
+  public boolean discard(String job) throws IOException {
+    return fileChanges.discard(job);
   }
 
   /**

@@ -5,7 +5,8 @@ import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A tablet's timestamps and ages, in microseconds.
+ * A tablet's timestamps and ages, in microseconds, by the wall clock of its server. How long a
+ * tablet has been open is {@link TabletTime}'s, which knows no wall clock.
  *
  * <p>Timestamps never go back, not even after moves and restarts: after a clock that was ahead,
  * they advance one by one from the highest. Ages are measured by the current clock, which may go

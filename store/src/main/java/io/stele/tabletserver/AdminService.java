@@ -58,6 +58,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The control plane of a tablet server: requests from the master, the ApplicationMaster and
  * operators.
+ *
+ * <p>Safe for use by any number of threads.
  */
 final class AdminService implements TabletServerService.BlockingInterface {
   private static final Logger LOG = LoggerFactory.getLogger(AdminService.class);
@@ -119,11 +121,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
 
   @Override
   public PinTabletResponseProto pinTablet(RpcController controller, PinTabletRequestProto request) {
-    TabletId tablet = id(request.getTablet());
-    if (tablet.table().isSystem()) {
-      throw SteleException.refused("tablet " + tablet + " is not a user's: it cannot be pinned");
-    }
-    HostedTablet hosted = server.tablets().require(tablet, request.getTablet().getEpoch());
+    HostedTablet hosted = users(request.getTablet());
     if (!maintenance.pin(hosted, request.getJob())) {
       PinTabletResponseProto.Builder answer = PinTabletResponseProto.newBuilder().setDone(false);
       Maintenance.whyNotPinned(hosted).ifPresent(answer::setTrouble);
@@ -141,9 +139,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
   public JobFilesResponseProto registerFiles(
       RpcController controller, RegisterFilesRequestProto request) {
     HostedTablet hosted = users(request.getTablet());
-    RowRange asked =
-        new RowRange(
-            ByteStrings.bytes(request.getStartRow()), ByteStrings.bytes(request.getEndRow()));
+    RowRange asked = ByteStrings.range(request.getStartRow(), request.getEndRow());
     RowRange rows = hosted.record().extent();
     if (!asked.covers(rows)) {
       return answer(hosted, false); // It has rows of which the files are not known here.
@@ -155,9 +151,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
       changes.add(pending);
     }
     for (RowRangeProto replaced : request.getReplacedList()) {
-      RowRange range =
-          new RowRange(
-              ByteStrings.bytes(replaced.getStartRow()), ByteStrings.bytes(replaced.getEndRow()));
+      RowRange range = ByteStrings.range(replaced.getStartRow(), replaced.getEndRow());
       changes.add(new PendingReplacement(request.getJob(), range));
     }
     List<Pending> here =
@@ -192,9 +186,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
 
   @Override
   public EmptyProto clearTablet(RpcController controller, ClearTabletRequestProto request) {
-    RowRange rows =
-        new RowRange(
-            ByteStrings.bytes(request.getStartRow()), ByteStrings.bytes(request.getEndRow()));
+    RowRange rows = ByteStrings.range(request.getStartRow(), request.getEndRow());
     maintenance.clear(users(request.getTablet()), request.getChange(), rows);
     return DONE;
   }
@@ -230,7 +222,9 @@ final class AdminService implements TabletServerService.BlockingInterface {
     TabletId id = id(tablet);
     if (id.table().isSystem()) {
       throw SteleException.refused(
-          "tablet " + id + " is not a user's: jobs do not write it, and it is not cleared");
+          "tablet "
+              + id
+              + " is not a user's: jobs neither pin nor write it, and it is not cleared");
     }
     return server.tablets().require(id, tablet.getEpoch());
   }

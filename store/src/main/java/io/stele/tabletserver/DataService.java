@@ -98,12 +98,12 @@ final class DataService implements RequestHandler {
      * Answers.
      *
      * @throws UnsettledException if nothing was done; run this again when the tablet is settled
-     * @throws Passage.FilesWaitException if nothing was done; run this again when the job's outcome
-     *     is known
-     * @throws Passage.JobUnknownException if nothing was done; run this again when the tablet has
-     *     admitted the job
+     * @throws RequestPermissions.FilesPendingException if nothing was done; run this again when the
+     *     job's outcome is known
+     * @throws RequestPermissions.JobUnknownException if nothing was done; run this again when the
+     *     tablet has admitted the job
      */
-    void run(Passage passage) throws IOException;
+    void run(RequestPermissions permissions) throws IOException;
   }
 
   /** What it has answered. */
@@ -136,32 +136,34 @@ final class DataService implements RequestHandler {
             mutate.getTablets(0),
             request,
             responder,
-            passage -> writes.mutate(mutate, request.body(), responder, passage));
+            permissions -> writes.mutate(mutate, request.body(), responder, permissions));
       }
       case CHECK_AND_MUTATE ->
           afterDelay(
               header.getCheckAndMutate().getTablet(),
               request,
               responder,
-              passage -> writes.checkAndMutate(header.getCheckAndMutate(), responder, passage));
+              permissions ->
+                  writes.checkAndMutate(header.getCheckAndMutate(), responder, permissions));
       case READ_MODIFY_WRITE ->
           afterDelay(
               header.getReadModifyWrite().getTablet(),
               request,
               responder,
-              passage -> writes.readModifyWrite(header.getReadModifyWrite(), responder, passage));
+              permissions ->
+                  writes.readModifyWrite(header.getReadModifyWrite(), responder, permissions));
       case SAMPLE_ROW_KEYS ->
           onHandler(
               handlers(header.getSampleRowKeys().getTablet()).scans(),
               request,
               responder,
-              passage -> sampleRowKeys(header.getSampleRowKeys(), responder));
+              permissions -> sampleRowKeys(header.getSampleRowKeys(), responder));
       case SETTLE ->
           onHandler(
               resources.of(TabletKind.USER).threads().handlers().writes(),
               request,
               responder,
-              passage -> writes.settle(header.getSettle(), responder));
+              permissions -> writes.settle(header.getSettle(), responder));
       case METHOD_NOT_SET ->
           throw SteleException.refused(
               "a request has a part that this server does not know: upgrade the server");
@@ -213,11 +215,15 @@ final class DataService implements RequestHandler {
   }
 
   private void onHandler(WorkerPool pool, Request request, Responder responder, Work work) {
-    onHandler(pool, request, responder, work, new Passage());
+    onHandler(pool, request, responder, work, new RequestPermissions());
   }
 
   private void onHandler(
-      WorkerPool pool, Request request, Responder responder, Work work, Passage passage) {
+      WorkerPool pool,
+      Request request,
+      Responder responder,
+      Work work,
+      RequestPermissions permissions) {
     try {
       pool.execute(
           () -> {
@@ -225,7 +231,7 @@ final class DataService implements RequestHandler {
               if (request.isExpired()) {
                 throw SteleException.retryLater("the request waited until its caller had given up");
               }
-              runOrWait(pool, request, responder, work, passage);
+              runOrWait(pool, request, responder, work, permissions);
             } catch (IOException | RuntimeException e) {
               answers.fail(responder, e);
             } catch (Error e) {
@@ -240,25 +246,31 @@ final class DataService implements RequestHandler {
 
   /** Answers, or does so later if the tablet cannot answer yet. */
   private void runOrWait(
-      WorkerPool pool, Request request, Responder responder, Work work, Passage passage)
+      WorkerPool pool,
+      Request request,
+      Responder responder,
+      Work work,
+      RequestPermissions permissions)
       throws IOException {
     try {
-      work.run(passage);
-    } catch (UnsettledException | Passage.FilesWaitException | Passage.JobUnknownException e) {
+      work.run(permissions);
+    } catch (UnsettledException
+        | RequestPermissions.FilesPendingException
+        | RequestPermissions.JobUnknownException e) {
       RequestWait.begin(
           runtime,
           request.remaining(),
-          awaited(e, passage),
-          () -> onHandler(pool, request, responder, work, passage),
+          awaited(e, permissions),
+          () -> onHandler(pool, request, responder, work, permissions),
           failure -> answers.fail(responder, failure));
     }
   }
 
   /** Nothing of the request was done: what must be over before it can be tried again. */
-  private CompletableFuture<Void> awaited(SteleException why, Passage passage) {
-    if (why instanceof Passage.FilesWaitException files) {
-      return outcomes.mayAnswer(files.hosted()).thenRun(() -> passage.pass(files.hosted()));
-    } else if (why instanceof Passage.JobUnknownException unknown) {
+  private CompletableFuture<Void> awaited(SteleException why, RequestPermissions permissions) {
+    if (why instanceof RequestPermissions.FilesPendingException files) {
+      return outcomes.mayAnswer(files.hosted()).thenRun(() -> permissions.permit(files.hosted()));
+    } else if (why instanceof RequestPermissions.JobUnknownException unknown) {
       return outcomes.admit(unknown.hosted(), unknown.job());
     }
     return ((UnsettledException) why).settled();
@@ -296,7 +308,7 @@ final class DataService implements RequestHandler {
           single ? handlers.reads() : handlers.scans(),
           request,
           responder,
-          passage -> read(read, wanted, responder, passage));
+          permissions -> read(read, wanted, responder, permissions));
     }
   }
 
@@ -321,9 +333,11 @@ final class DataService implements RequestHandler {
    */
   private boolean readInMemory(ReadProto read, ReadRequest wanted, Responder responder) {
     try {
-      read(read, wanted, responder, new Passage());
+      read(read, wanted, responder, new RequestPermissions());
       return true;
-    } catch (NotInMemoryException | Passage.FilesWaitException | UnsettledException e) {
+    } catch (NotInMemoryException
+        | RequestPermissions.FilesPendingException
+        | UnsettledException e) {
       return false;
     } catch (IOException | RuntimeException | Error e) {
       answers.fail(responder, e);
@@ -331,10 +345,11 @@ final class DataService implements RequestHandler {
     }
   }
 
-  private void read(ReadProto read, ReadRequest wanted, Responder responder, Passage passage)
+  private void read(
+      ReadProto read, ReadRequest wanted, Responder responder, RequestPermissions permissions)
       throws IOException {
     HostedTablet hosted = tablets.require(read.getTablet());
-    passage.check(hosted);
+    permissions.check(hosted);
     ReadResult page = hosted.tablet().read(wanted);
     ResponseProto.Builder answer =
         ResponseProto.newBuilder()

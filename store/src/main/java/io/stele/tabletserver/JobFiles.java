@@ -121,7 +121,7 @@ final class JobFiles implements AutoCloseable {
       LOG.info("Tablet {} has the files of job {}", hosted.id(), job);
     }
     for (String job : names) {
-      if (jobs.state(job) == JobNodes.State.GONE && hosted.tablet().strike(job)) {
+      if (jobs.state(job) == JobNodes.State.GONE && hosted.tablet().discard(job)) {
         LOG.info("Tablet {} does not get the files of job {}", hosted.id(), job);
       }
     }

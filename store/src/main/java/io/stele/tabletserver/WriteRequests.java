@@ -41,9 +41,9 @@ import java.util.function.Function;
  * The requests of the data plane that write. A write is answered from the commit log's completion;
  * no thread waits for it.
  *
- * <p>Each method throws {@link Passage.FilesWaitException} or {@link Passage.JobUnknownException}
- * before it has done anything; call it again when more is known about the job. Safe for use by any
- * number of threads.
+ * <p>Each method throws {@link RequestPermissions.FilesPendingException} or {@link
+ * RequestPermissions.JobUnknownException} before it has done anything; call it again when more is
+ * known about the job. Safe for use by any number of threads.
  */
 final class WriteRequests {
   /** A decoded message takes memory beside its frame, and so do the objects made from it. */
@@ -72,8 +72,9 @@ final class WriteRequests {
   }
 
   /** Applies a batch, each mutation separately. */
-  void mutate(MutateProto batch, ByteBuffer body, Responder responder, Passage passage) {
-    batch.getTabletsList().forEach(named -> check(named, batch.getOperations(), passage));
+  void mutate(
+      MutateProto batch, ByteBuffer body, Responder responder, RequestPermissions permissions) {
+    batch.getTabletsList().forEach(named -> check(named, batch.getOperations(), permissions));
     List<CompletableFuture<Optional<Throwable>>> failures =
         new ArrayList<>(batch.getMutationsCount());
     Queue<Settled> settled = new ConcurrentLinkedQueue<>();
@@ -82,7 +83,7 @@ final class WriteRequests {
     try {
       for (MutateBatch.Entry entry : MutateBatch.decode(batch, body, responder::take)) {
         failures.add(
-            apply(entry, outstanding, order, passage)
+            apply(entry, outstanding, order, permissions)
                 .handle(
                     (result, failure) -> {
                       if (failure == null) {
@@ -127,7 +128,10 @@ final class WriteRequests {
   }
 
   private CompletableFuture<OperationResult> apply(
-      MutateBatch.Entry entry, Outstanding outstanding, RowOrder order, Passage passage) {
+      MutateBatch.Entry entry,
+      Outstanding outstanding,
+      RowOrder order,
+      RequestPermissions permissions) {
     Bytes row = entry.mutation().row();
     Optional<SteleException> held = order.check(row);
     if (held.isPresent()) {
@@ -138,15 +142,16 @@ final class WriteRequests {
             entry.tablet(),
             new OperationRequest(entry.mutation(), entry.id(), outstanding, entry.durability())
                 .ofBatch(),
-            passage);
+            permissions);
     if (outcome.isCompletedExceptionally()) {
       outcome.whenComplete((result, failure) -> order.failed(row, LeasedAnswers.meaning(failure)));
     }
     return outcome;
   }
 
-  void checkAndMutate(CheckAndMutateProto request, Responder responder, Passage passage) {
-    check(request.getTablet(), request.getOperations(), passage);
+  void checkAndMutate(
+      CheckAndMutateProto request, Responder responder, RequestPermissions permissions) {
+    check(request.getTablet(), request.getOperations(), permissions);
     responder.take(MESSAGE_COPIES * request.getSerializedSize());
     OperationRequest operation =
         new OperationRequest(
@@ -159,12 +164,13 @@ final class WriteRequests {
         request.getTablet(),
         operation,
         responder,
-        passage,
+        permissions,
         result -> new Answer(ResponseProto.newBuilder().setMatched(result.matched()).build()));
   }
 
-  void readModifyWrite(ReadModifyWriteProto request, Responder responder, Passage passage) {
-    check(request.getTablet(), request.getOperations(), passage);
+  void readModifyWrite(
+      ReadModifyWriteProto request, Responder responder, RequestPermissions permissions) {
+    check(request.getTablet(), request.getOperations(), permissions);
     responder.take(MESSAGE_COPIES * request.getSerializedSize());
     OperationRequest operation =
         new OperationRequest(
@@ -177,7 +183,7 @@ final class WriteRequests {
         request.getTablet(),
         operation,
         responder,
-        passage,
+        permissions,
         result -> {
           CellBlockWriter block = CellBlockWriter.sequential(256);
           result.row().ifPresent(row -> RowCodec.write(row, block));
@@ -189,9 +195,9 @@ final class WriteRequests {
       TabletProto tablet,
       OperationRequest request,
       Responder responder,
-      Passage passage,
+      RequestPermissions permissions,
       Function<OperationResult, Answer> encode) {
-    apply(tablet, request, passage)
+    apply(tablet, request, permissions)
         .whenComplete(
             (result, failure) -> {
               if (failure != null) {
@@ -214,10 +220,10 @@ final class WriteRequests {
    * Never throws: an early refusal is a failed future too, so that the rest of a batch continues.
    */
   private CompletableFuture<OperationResult> apply(
-      TabletProto tablet, OperationRequest request, Passage passage) {
+      TabletProto tablet, OperationRequest request, RequestPermissions permissions) {
     try {
       HostedTablet hosted = tablets.require(tablet);
-      passage.check(hosted); // Again: it may have come after the request.
+      permissions.check(hosted); // Again: it may have come after the request.
       // Not for the root tablet: METADATA's memtables become smaller only by writes to it.
       if (hosted.id().equals(TabletId.ROOT)) {
         return hosted.tablet().apply(request);
@@ -240,12 +246,13 @@ final class WriteRequests {
    * Checked before anything of a write is done: the write may have to start again from the
    * beginning.
    */
-  private void check(TabletProto named, OperationsProto operations, Passage passage) {
+  private void check(
+      TabletProto named, OperationsProto operations, RequestPermissions permissions) {
     Optional<HostedTablet> found = tablets.find(QueryCodec.decode(named));
     if (found.isPresent()) {
-      passage.check(found.get());
+      permissions.check(found.get());
       if (operations.hasJob()) {
-        passage.checkJob(found.get(), operations.getJob());
+        permissions.checkJob(found.get(), operations.getJob());
       }
     }
   }

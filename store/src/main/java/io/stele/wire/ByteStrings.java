@@ -1,6 +1,8 @@
 package io.stele.wire;
 
 import io.stele.model.Bytes;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 import org.apache.hadoop.thirdparty.protobuf.UnsafeByteOperations;
 
@@ -16,5 +18,15 @@ public final class ByteStrings {
   /** Copies {@code bytes}, so that no message is kept alive. */
   public static Bytes bytes(ByteString bytes) {
     return Bytes.wrap(bytes.toByteArray());
+  }
+
+  /**
+   * The rows from {@code start} to before {@code end}; an empty {@code end} means to the last row.
+   * Copies both.
+   *
+   * @throws SteleException REFUSED if {@code end} is before {@code start}
+   */
+  public static RowRange range(ByteString start, ByteString end) {
+    return new RowRange(bytes(start), bytes(end));
   }
 }

@@ -116,7 +116,7 @@ public final class QueryCodec {
   }
 
   static RowRange decode(RowRangeProto range) {
-    return new RowRange(ByteStrings.bytes(range.getStart()), ByteStrings.bytes(range.getEnd()));
+    return ByteStrings.range(range.getStart(), range.getEnd());
   }
 
   static ColumnProto encode(Column column) {

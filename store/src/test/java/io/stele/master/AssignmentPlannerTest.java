@@ -239,10 +239,10 @@ class AssignmentPlannerTest {
     return weights;
   }
 
-  private static ClusterSnapshot.Tablet on(TabletId id, long bytes, String... homes) {
+  private static ClusterSnapshot.Tablet on(TabletId id, long bytes, String... localHosts) {
     List<HostShare> shares = new ArrayList<>();
-    for (String home : homes) {
-      shares.add(new HostShare(home, 90 - 20 * shares.size()));
+    for (String host : localHosts) {
+      shares.add(new HostShare(host, 90 - 20 * shares.size()));
     }
     return new ClusterSnapshot.Tablet(
         id,
@@ -319,7 +319,7 @@ class AssignmentPlannerTest {
             before.assignment(),
             before.bytes(),
             Optional.of(A),
-            before.homes());
+            before.localHosts());
     assertThat(places(servers(A, B), List.of(failed))).containsEntry(user(1), B);
   }
 
@@ -338,7 +338,7 @@ class AssignmentPlannerTest {
     Map<TabletId, ServerId> places = places(live, free);
     long back =
         free.stream()
-            .filter(one -> places.get(one.id()).host().equals(one.homes().get(0).host()))
+            .filter(one -> places.get(one.id()).host().equals(one.localHosts().get(0).host()))
             .count();
     assertThat(back / (double) free.size()).as("seed %d", seed).isGreaterThan(0.97);
     assertNothingIsToBeBalanced(live, free, places);

@@ -95,7 +95,7 @@ class BalancerTest {
       if (!id.table().isSystem()) {
         anew.put(id, tablet(id).assignment(), tablet(id).bytes());
         loads.tablet(id).ifPresent(known -> anew.measured(id, known.rate()));
-        anew.located(id, loads.homes(id));
+        anew.located(id, loads.localHosts(id));
       }
     }
     return anew;
@@ -317,10 +317,10 @@ class BalancerTest {
     assertThat(counts().get(server(999))).isBetween(45, 52);
   }
 
-  private void located(TabletId tablet, ServerId... homes) {
+  private void located(TabletId tablet, ServerId... localHosts) {
     List<HostShare> shares = new ArrayList<>();
-    for (ServerId home : homes) {
-      shares.add(new HostShare(home.host(), 100));
+    for (ServerId host : localHosts) {
+      shares.add(new HostShare(host.host(), 100));
     }
     loads.located(tablet, shares);
   }
@@ -382,9 +382,9 @@ class BalancerTest {
                 new TableId("t" + (1 + i % 10)),
                 server(random.nextInt(12)),
                 (64L + random.nextInt(64)) << 20);
-        ServerId[] homes = {server(random.nextInt(20)), server(random.nextInt(20))};
+        ServerId[] localHosts = {server(random.nextInt(20)), server(random.nextInt(20))};
         if (located) {
-          located(tablet, homes);
+          located(tablet, localHosts);
         }
       }
       moves.add(balance(SLACK).size());

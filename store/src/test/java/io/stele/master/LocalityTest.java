@@ -37,7 +37,7 @@ class LocalityTest {
           master.stepUntilIdle();
           TabletRecord tablet = master.only(table);
           assertThat(tablet.assignment().isTo(A)).isTrue();
-          home.ifPresent(host -> master.plane.homes.put(tablet.id(), host));
+          home.ifPresent(host -> master.plane.localHosts.put(tablet.id(), host));
           stepFor(Duration.ofSeconds(8)); // Two reports.
           master.start(B);
           master.start(C);

@@ -219,7 +219,7 @@ final class MasterFixture {
     final List<TabletId> lost = new ArrayList<>(); // Loaded, and not reported.
     int readsForReports; // Of records: what servers have is taken from these.
     final Map<TabletId, Long> busy = new TreeMap<>(); // Requests a second.
-    final Map<TabletId, String> homes = new TreeMap<>(); // The hosts with all bytes.
+    final Map<TabletId, String> localHosts = new TreeMap<>(); // The hosts with all bytes.
     int nonsense; // Added to the numbers of hosts in reports.
 
     @Override
@@ -366,7 +366,7 @@ final class MasterFixture {
                   .setRequests(
                       busy.getOrDefault(record.id(), 0L)
                           * Duration.ofNanos(process.nanoTime()).toSeconds());
-          Optional.ofNullable(homes.get(record.id()))
+          Optional.ofNullable(localHosts.get(record.id()))
               .ifPresent(
                   host -> {
                     tablet.addHosts(report.getHostsCount() + nonsense).addHostPercents(100);

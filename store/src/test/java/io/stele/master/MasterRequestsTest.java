@@ -86,7 +86,7 @@ class MasterRequestsTest {
         () -> {
           running(true);
           untilDone(() -> master.requests.createTable(null, create()));
-          master.requests.servesAt(new Address("here", 7));
+          master.requests.status().servesAt(new Address("here", 7));
           master.memory.setAway(Optional.of(RowRange.ALL));
           long start = master.simulation.nowNanos();
           for (int i = 0; i < 100; i++) {
@@ -110,7 +110,7 @@ class MasterRequestsTest {
   void aMasterThatHasNotLookedYetDoesNotSayThatThereIsNothing() throws Exception {
     master.run(
         () -> {
-          master.requests.servesAt(new Address("here", 7));
+          master.requests.status().servesAt(new Address("here", 7));
           EmptyProto request = EmptyProto.getDefaultInstance();
           assertThatThrownBy(() -> master.requests.clusterStatus(null, request))
               .isInstanceOf(SteleException.class)
@@ -128,7 +128,7 @@ class MasterRequestsTest {
         () -> {
           running(true);
           master.sleep(Duration.ofSeconds(5)); // The loop has looked.
-          master.requests.servesAt(new Address("here", 7));
+          master.requests.status().servesAt(new Address("here", 7));
           master.memory.setAway(Optional.of(RowRange.ALL));
           master.requests.createTable(null, create());
           var status = master.requests.clusterStatus(null, EmptyProto.getDefaultInstance());
@@ -247,7 +247,7 @@ class MasterRequestsTest {
           running(true);
           untilDone(() -> master.requests.createTable(null, create()));
           master.sleep(Duration.ofSeconds(5)); // It shows what the loop saw last.
-          master.requests.servesAt(new Address("here", 7));
+          master.requests.status().servesAt(new Address("here", 7));
           var status = master.requests.clusterStatus(null, EmptyProto.getDefaultInstance());
           assertThat(status.getMaster()).isEqualTo("here:7");
           assertThat(status.getTables()).isEqualTo(1);

@@ -57,7 +57,7 @@ final class PlantedFaults {
     return List.of(
         fault(
                 "a tablet does not ask what became of a job",
-                "tabletserver.Passage",
+                "tabletserver.RequestPermissions",
                 "check",
                 PlantedFault.Nothing.class)
             .under("jobs"),

@@ -590,8 +590,8 @@ final class ModelRun {
         }
         assertThat(part.tablet.take(job.name())).isFalse();
       } else {
-        part.tablet.strike(job.name());
-        assertThat(part.tablet.strike(job.name())).isFalse();
+        part.tablet.discard(job.name());
+        assertThat(part.tablet.discard(job.name())).isFalse();
       }
     }
     if (job.commits()) {

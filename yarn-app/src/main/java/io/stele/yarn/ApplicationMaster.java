@@ -81,7 +81,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private boolean ranking;
   private OptionalInt exitCode = OptionalInt.empty();
   private final WaitLog waits = new WaitLog();
-  private final Answers answers;
+  private final HeartbeatAnswers answers;
 
   private volatile StatusResponseProto status = StatusResponseProto.getDefaultInstance();
 
@@ -128,7 +128,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     this.clock = forwardClock(runtime);
     this.events = new EventQueue(runtime);
     this.calls = new BlockingCalls(runtime, events);
-    this.answers = new Answers(runtime, state.limits().answerAge());
+    this.answers = new HeartbeatAnswers(runtime, state.limits().answerAge());
     this.resourceManager = resourceManager.connect(this);
     this.drains = new Drains(servers, state, calls, answers::areRecent);
     this.nodes = new NodeListing(this.resourceManager, state, calls, clock);

@@ -93,4 +93,19 @@ public final class History {
   public synchronized List<Call> calls() {
     return List.copyOf(calls);
   }
+
+  /** The rows of each scan among {@code calls} that read back, and was not cut short. */
+  public static List<List<Row>> wholeScansReadBack(List<Call> calls) {
+    List<List<Row>> scans = new ArrayList<>();
+    for (Call call : calls) {
+      if (call.client() == READ_BACK
+          && call.action() instanceof Action.Scan
+          && call.outcome() instanceof CallOutcome.Answered answer
+          && answer.result() instanceof Result.Rows seen
+          && seen.cutShort().isEmpty()) {
+        scans.add(seen.rows());
+      }
+    }
+    return scans;
+  }
 }

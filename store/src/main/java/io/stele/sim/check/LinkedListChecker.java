@@ -24,15 +24,7 @@ public final class LinkedListChecker {
         writes.add(call);
       }
     }
-    for (Call call : calls) {
-      if (call.client() == History.READ_BACK
-          && call.action() instanceof Action.Scan
-          && call.outcome() instanceof CallOutcome.Answered answer
-          && answer.result() instanceof Result.Rows seen
-          && seen.cutShort().isEmpty()) {
-        check(writes, seen.rows(), findings);
-      }
-    }
+    History.wholeScansReadBack(calls).forEach(rows -> check(writes, rows, findings));
     return findings.violations();
   }
 

@@ -91,11 +91,6 @@ public final class CompleteScans extends TableWorkload {
   }
 
   @Override
-  public void readBack(WorkloadContext context) throws InterruptedException {
-    RecordedTable.readBackAll(context, table);
-  }
-
-  @Override
   public List<Violation> check(List<Call> calls) {
     List<Violation> violations = new ArrayList<>(RowChecker.check(calls, Set.of(VALUE)));
     violations.addAll(CallChecker.checkReadBack(calls));

@@ -340,11 +340,6 @@ public final class JobWrites extends TableWorkload {
   }
 
   @Override
-  public void readBack(WorkloadContext context) throws InterruptedException {
-    RecordedTable.readBackAll(context, table);
-  }
-
-  @Override
   public List<Violation> check(List<Call> calls) {
     List<Violation> violations = new ArrayList<>(CallChecker.checkReadBack(calls));
     List<JobChecker.Job> jobs = jobs(calls);

@@ -193,11 +193,6 @@ public final class LinkedLists extends TableWorkload {
   }
 
   @Override
-  public void readBack(WorkloadContext context) throws InterruptedException {
-    RecordedTable.readBackAll(context, table);
-  }
-
-  @Override
   public List<Violation> check(List<Call> calls) {
     List<Violation> violations = new ArrayList<>(LinkedListChecker.check(calls));
     violations.addAll(RowChecker.check(calls, Set.of(PREVIOUS)));

@@ -186,11 +186,6 @@ public final class PinnedCommits extends TableWorkload {
   }
 
   @Override
-  public void readBack(WorkloadContext context) throws InterruptedException {
-    RecordedTable.readBackAll(context, table);
-  }
-
-  @Override
   public List<Violation> check(List<Call> calls) {
     List<Violation> violations = new ArrayList<>(CallChecker.checkReadBack(calls));
     for (Call call : calls) {

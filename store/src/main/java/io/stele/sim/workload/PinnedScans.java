@@ -237,11 +237,6 @@ public final class PinnedScans extends TableWorkload {
     }
   }
 
-  @Override
-  public void readBack(WorkloadContext context) throws InterruptedException {
-    RecordedTable.readBackAll(context, table);
-  }
-
   /** Reads at a pin are judged as if they had been made while the table was being pinned. */
   @Override
   public List<Violation> check(List<Call> calls) {

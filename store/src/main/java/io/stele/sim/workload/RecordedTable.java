@@ -19,6 +19,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.runtime.IoCallable;
 import io.stele.sim.check.Action;
+import io.stele.sim.check.Call;
 import io.stele.sim.check.CallOutcome;
 import io.stele.sim.check.History;
 import io.stele.sim.check.Result;
@@ -31,6 +32,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 
 /**
  * A table whose calls are recorded, for one client of a workload. What Stele may fail with becomes
@@ -138,23 +140,43 @@ final class RecordedTable {
     return Optional.ofNullable(opened[0]).map(table -> new RecordedTable(context, client, table));
   }
 
+  /** What is asked of a table, with pauses or without. */
+  @FunctionalInterface
+  private interface Attempt {
+    Result make() throws IOException, InterruptedException;
+  }
+
   private static CallOutcome record(
       WorkloadContext context, int client, Action action, IoCallable<Result> attempt)
       throws InterruptedException {
+    long begun = context.nanoTime();
+    return record(context, client, action, attempt::call, () -> context.nanoTime() - begun);
+  }
+
+  /**
+   * Records a call.
+   *
+   * @param longestWaitNanos asked after the attempt; see {@link Call#longestWaitNanos()}
+   */
+  private static CallOutcome record(
+      WorkloadContext context,
+      int client,
+      Action action,
+      Attempt attempt,
+      LongSupplier longestWaitNanos)
+      throws InterruptedException {
     int number = context.history().begin(client, action, context.nanoTime());
     CallOutcome outcome;
-    Optional<IOException> failed = Optional.empty();
+    Optional<Exception> failure = Optional.empty();
     try {
-      outcome = new CallOutcome.Answered(attempt.call());
-    } catch (SteleException e) {
+      outcome = new CallOutcome.Answered(attempt.make());
+    } catch (SteleException | IOException e) {
       outcome = outcome(e);
-    } catch (IOException e) {
-      outcome = unknown(e);
-      failed = Optional.of(e);
+      failure = Optional.of(e);
     }
-    context.history().end(number, outcome, context.nanoTime());
-    if (failed.isPresent()) {
-      passOnInterrupt(failed.get());
+    context.history().end(number, outcome, context.nanoTime(), longestWaitNanos.getAsLong());
+    if (failure.isPresent()) {
+      passOnInterrupt(failure.get());
     }
     return outcome;
   }
@@ -163,15 +185,11 @@ final class RecordedTable {
   static CallOutcome outcome(Throwable failure) {
     return failure instanceof SteleException e && e.code() != SteleException.Code.OUTCOME_UNKNOWN
         ? new CallOutcome.Rejected(e.code(), String.valueOf(e.getMessage()))
-        : unknown(failure);
-  }
-
-  private static CallOutcome unknown(Throwable failure) {
-    return new CallOutcome.Unknown(String.valueOf(failure.getMessage()));
+        : new CallOutcome.Unknown(String.valueOf(failure.getMessage()));
   }
 
   /** Ends the client where the thread was interrupted: its calls would all fail. */
-  static void passOnInterrupt(IOException failure) throws InterruptedException {
+  static void passOnInterrupt(Exception failure) throws InterruptedException {
     if (failure instanceof InterruptedIOException && !(failure instanceof SocketTimeoutException)) {
       throw new InterruptedException(failure.getMessage());
     }
@@ -216,21 +234,19 @@ final class RecordedTable {
     int[] calls =
         actions.stream().mapToInt(action -> history.begin(client, action, begun)).toArray();
     List<CallOutcome> outcomes;
-    Optional<IOException> failed = Optional.empty();
+    Optional<Exception> failure = Optional.empty();
     try {
       outcomes = table.mutateAll(mutations).stream().map(RecordedTable::outcome).toList();
-    } catch (SteleException e) {
+    } catch (SteleException | IOException e) {
       outcomes = Collections.nCopies(calls.length, outcome(e));
-    } catch (IOException e) {
-      outcomes = Collections.nCopies(calls.length, unknown(e));
-      failed = Optional.of(e);
+      failure = Optional.of(e);
     }
     long ended = context.nanoTime();
     for (int i = 0; i < calls.length; i++) {
       history.end(calls[i], outcomes.get(i), ended);
     }
-    if (failed.isPresent()) {
-      passOnInterrupt(failed.get());
+    if (failure.isPresent()) {
+      passOnInterrupt(failure.get());
     }
   }
 
@@ -258,28 +274,20 @@ final class RecordedTable {
    * as it can no longer be read as it was, it is read from the start.
    */
   CallOutcome readSlowly(Bytes row) throws InterruptedException {
-    int number = context.history().begin(client, new Action.Read(row), context.nanoTime());
     AtomicLong longest = new AtomicLong();
-    CallOutcome outcome;
-    Optional<IOException> failed = Optional.empty();
-    try {
-      Optional<List<Cell>> cells = Optional.empty();
-      while (cells.isEmpty()) {
-        cells = readCellByCell(row, longest);
-      }
-      List<Row> rows = cells.get().isEmpty() ? List.of() : List.of(new Row(row, cells.get()));
-      outcome = new CallOutcome.Answered(Result.Rows.all(rows));
-    } catch (SteleException e) {
-      outcome = outcome(e);
-    } catch (IOException e) {
-      outcome = unknown(e);
-      failed = Optional.of(e);
-    }
-    context.history().end(number, outcome, context.nanoTime(), longest.get());
-    if (failed.isPresent()) {
-      passOnInterrupt(failed.get());
-    }
-    return outcome;
+    return record(
+        context,
+        client,
+        new Action.Read(row),
+        () -> {
+          Optional<List<Cell>> cells = Optional.empty();
+          while (cells.isEmpty()) {
+            cells = readCellByCell(row, longest);
+          }
+          return Result.Rows.all(
+              cells.get().isEmpty() ? List.of() : List.of(new Row(row, cells.get())));
+        },
+        longest::get);
   }
 
   /**
@@ -341,7 +349,7 @@ final class RecordedTable {
     int number = context.history().begin(client, new Action.Scan(range, limit), context.nanoTime());
     List<Row> read = new ArrayList<>();
     CallOutcome outcome = null;
-    Optional<IOException> failed = Optional.empty();
+    Optional<Exception> failure = Optional.empty();
     int tries = 0;
     long longest = 0;
     long before = context.nanoTime();
@@ -363,15 +371,13 @@ final class RecordedTable {
         longest = Math.max(longest, now - before);
         before = now;
       }
-    } catch (SteleException e) {
+    } catch (SteleException | IOException e) {
       outcome = outcome(e);
-    } catch (IOException e) {
-      outcome = unknown(e);
-      failed = Optional.of(e);
+      failure = Optional.of(e);
     }
     context.history().end(number, outcome, before, Math.max(longest, context.nanoTime() - before));
-    if (failed.isPresent()) {
-      passOnInterrupt(failed.get());
+    if (failure.isPresent()) {
+      passOnInterrupt(failure.get());
     }
     return outcome;
   }

@@ -44,6 +44,12 @@ abstract class TableWorkload implements Workload {
     return claim;
   }
 
+  /** Reads all rows of the table, unless the workload reads back something else. */
+  @Override
+  public void readBack(WorkloadContext context) throws InterruptedException {
+    RecordedTable.readBackAll(context, table);
+  }
+
   /** The key of a row: in the order of the numbers, up to 9999. */
   static Bytes numberedRow(int number) {
     return Bytes.of(String.format("row-%04d", number));

@@ -9,6 +9,7 @@ import io.stele.model.GcPolicy;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
 import io.stele.model.ReadModifyWrite;
+import io.stele.model.Row;
 import io.stele.model.RowOperation;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
@@ -218,11 +219,6 @@ public final class TaskWrites extends TableWorkload {
   }
 
   @Override
-  public void readBack(WorkloadContext context) throws InterruptedException {
-    RecordedTable.readBackAll(context, table);
-  }
-
-  @Override
   public List<Violation> check(List<Call> calls) {
     List<Violation> violations = new ArrayList<>(CallChecker.checkReadBack(calls));
     List<TaskChecker.Task> tasks = new ArrayList<>();
@@ -231,14 +227,8 @@ public final class TaskWrites extends TableWorkload {
         tasks.add(task(other.text(), call.isAnswered()));
       }
     }
-    for (Call call : calls) {
-      if (call.client() == History.READ_BACK
-          && call.action() instanceof Action.Scan
-          && call.outcome() instanceof CallOutcome.Answered answer
-          && answer.result() instanceof Result.Rows seen
-          && seen.cutShort().isEmpty()) {
-        violations.addAll(TaskChecker.check(seen.rows(), tasks));
-      }
+    for (List<Row> rows : History.wholeScansReadBack(calls)) {
+      violations.addAll(TaskChecker.check(rows, tasks));
     }
     return violations;
   }

@@ -18,7 +18,7 @@ import java.util.Optional;
  * registered, and stays open until the tablet takes it. Those that waited when the tablet was
  * opened are opened when they are taken. Safe for use by any number of threads.
  */
-final class WaitingFiles {
+final class PendingFiles {
   private final TabletCore core;
 
   @GuardedBy("this")
@@ -27,7 +27,7 @@ final class WaitingFiles {
   @GuardedBy("this")
   private boolean closed;
 
-  WaitingFiles(TabletCore core) {
+  PendingFiles(TabletCore core) {
     this.core = core;
   }
 

@@ -10,16 +10,16 @@ import java.util.List;
  * registered later are of jobs that commit after the request began, so it may be answered without
  * them. Safe for use by any number of threads.
  */
-final class Passage {
-  private volatile List<HostedTablet> passed = List.of();
+final class RequestPermissions {
+  private volatile List<HostedTablet> permitted = List.of();
 
   /** A request cannot be answered before a job's outcome is known. */
-  static final class FilesWaitException extends SteleException {
+  static final class FilesPendingException extends SteleException {
     private static final long serialVersionUID = 1L;
 
     private final transient HostedTablet hosted;
 
-    private FilesWaitException(HostedTablet hosted) {
+    private FilesPendingException(HostedTablet hosted) {
       super(
           Code.RETRY_LATER,
           "tablet " + hosted.id() + " cannot answer before it knows what became of a job");
@@ -57,11 +57,11 @@ final class Passage {
    * Returns normally if no file waits in the tablet, or if the outcomes of the jobs whose files
    * waited there were looked up once since the request arrived.
    *
-   * @throws FilesWaitException if it must be looked up first
+   * @throws FilesPendingException if it must be looked up first
    */
   void check(HostedTablet hosted) {
-    if (!hosted.tablet().pending().isEmpty() && !passed.contains(hosted)) {
-      throw new FilesWaitException(hosted);
+    if (!hosted.tablet().pending().isEmpty() && !permitted.contains(hosted)) {
+      throw new FilesPendingException(hosted);
     }
   }
 
@@ -77,9 +77,9 @@ final class Passage {
   }
 
   /** Records that the outcomes of the jobs whose files wait in a tablet were looked up. */
-  void pass(HostedTablet hosted) {
-    List<HostedTablet> more = new ArrayList<>(passed);
+  void permit(HostedTablet hosted) {
+    List<HostedTablet> more = new ArrayList<>(permitted);
     more.add(hosted);
-    passed = more;
+    permitted = more;
   }
 }

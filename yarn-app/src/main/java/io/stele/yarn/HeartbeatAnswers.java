@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>{@link #answered} is for any thread, the rest for one.
  */
-final class Answers {
-  private static final Logger LOG = LoggerFactory.getLogger(Answers.class);
+final class HeartbeatAnswers {
+  private static final Logger LOG = LoggerFactory.getLogger(HeartbeatAnswers.class);
 
   private final ProcessRuntime runtime;
   private final Duration ageMax;
@@ -25,7 +25,7 @@ final class Answers {
    *
    * @param ageMax how old an answered heartbeat may be
    */
-  Answers(ProcessRuntime runtime, Duration ageMax) {
+  HeartbeatAnswers(ProcessRuntime runtime, Duration ageMax) {
     this.runtime = runtime;
     this.ageMax = ageMax;
     this.lastSentNanos = runtime.nanoTime();

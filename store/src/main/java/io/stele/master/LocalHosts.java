@@ -8,7 +8,7 @@ import java.util.List;
  * The hosts on which most bytes of a tablet lie, the best first, in one number: three times 16 bits
  * of the host's number and 5 bits of its share. Shares are rounded to a thirty-first.
  */
-final class Homes {
+final class LocalHosts {
   /** Nothing is known. */
   static final long UNKNOWN = 0;
 
@@ -19,26 +19,26 @@ final class Homes {
   private static final long ONE = (1L << BITS) - 1;
   private static final int PERCENT = 100;
 
-  private Homes() {}
+  private LocalHosts() {}
 
   /** The number for {@code shares}, the best first; of more than three hosts the first three. */
   static long of(List<HostShare> shares, HostNumbers numbers) {
-    long homes = UNKNOWN;
+    long localHosts = UNKNOWN;
     int count = 0;
     for (HostShare share : shares) {
       int host = numbers.of(share.host());
       int part = Math.round(share.percent() * SHARE_MAX / (float) PERCENT);
       if (host != HostNumbers.NONE && part > 0 && count < HOSTS) {
-        homes |= ((long) host << SHARE_BITS | part) << (BITS * count);
+        localHosts |= ((long) host << SHARE_BITS | part) << (BITS * count);
         count++;
       }
     }
-    return homes;
+    return localHosts;
   }
 
   /** The share of the bytes that lie on a host: 0 to 1. */
-  static double share(long homes, int host) {
-    for (long left = homes; left != 0; left >>>= BITS) {
+  static double share(long localHosts, int host) {
+    for (long left = localHosts; left != 0; left >>>= BITS) {
       if ((left & ONE) >>> SHARE_BITS == host) {
         return (left & SHARE_MAX) / (double) SHARE_MAX;
       }
@@ -47,9 +47,9 @@ final class Homes {
   }
 
   /** The hosts, the best first. */
-  static List<HostShare> shares(long homes, HostNumbers numbers) {
+  static List<HostShare> shares(long localHosts, HostNumbers numbers) {
     List<HostShare> shares = new ArrayList<>(HOSTS);
-    for (long left = homes; left != 0; left >>>= BITS) {
+    for (long left = localHosts; left != 0; left >>>= BITS) {
       int percent = (int) Math.round((left & SHARE_MAX) * PERCENT / (double) SHARE_MAX);
       shares.add(new HostShare(numbers.name((int) ((left & ONE) >>> SHARE_BITS)), percent));
     }

@@ -6,7 +6,7 @@ import io.stele.wire.HostShare;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class HomesTest {
+class LocalHostsTest {
   private final HostNumbers numbers = new HostNumbers();
 
   @Test
@@ -18,16 +18,16 @@ class HomesTest {
             new HostShare("c", 1), // Rounded, that is nothing.
             new HostShare("d", 10),
             new HostShare("e", 10));
-    long homes = Homes.of(shares, numbers);
-    assertThat(Homes.shares(homes, numbers))
+    long localHosts = LocalHosts.of(shares, numbers);
+    assertThat(LocalHosts.shares(localHosts, numbers))
         .extracting(HostShare::host)
         .containsExactly("a", "b", "d");
-    assertThat(Homes.share(homes, numbers.of("A"))).isEqualTo(1);
-    assertThat(Homes.share(homes, numbers.of("b"))).isBetween(0.48, 0.52);
-    assertThat(Homes.share(homes, numbers.of("d"))).isBetween(0.08, 0.12);
-    assertThat(Homes.share(homes, numbers.of("e"))).isZero();
-    assertThat(Homes.of(List.of(), numbers)).isEqualTo(Homes.UNKNOWN);
-    assertThat(Homes.shares(Homes.UNKNOWN, numbers)).isEmpty();
+    assertThat(LocalHosts.share(localHosts, numbers.of("A"))).isEqualTo(1);
+    assertThat(LocalHosts.share(localHosts, numbers.of("b"))).isBetween(0.48, 0.52);
+    assertThat(LocalHosts.share(localHosts, numbers.of("d"))).isBetween(0.08, 0.12);
+    assertThat(LocalHosts.share(localHosts, numbers.of("e"))).isZero();
+    assertThat(LocalHosts.of(List.of(), numbers)).isEqualTo(LocalHosts.UNKNOWN);
+    assertThat(LocalHosts.shares(LocalHosts.UNKNOWN, numbers)).isEmpty();
   }
 
   @Test
@@ -38,10 +38,11 @@ class HomesTest {
     List<HostShare> last =
         List.of(
             new HostShare("last", 100), new HostShare("host65534", 97), new HostShare("host1", 94));
-    long homes = Homes.of(last, numbers);
-    assertThat(Homes.shares(homes, numbers)).isEqualTo(last);
+    long localHosts = LocalHosts.of(last, numbers);
+    assertThat(LocalHosts.shares(localHosts, numbers)).isEqualTo(last);
     assertThat(numbers.of("one more")).isEqualTo(HostNumbers.NONE);
-    assertThat(Homes.share(homes, HostNumbers.NONE)).isZero();
-    assertThat(Homes.of(List.of(new HostShare("one more", 100)), numbers)).isEqualTo(Homes.UNKNOWN);
+    assertThat(LocalHosts.share(localHosts, HostNumbers.NONE)).isZero();
+    assertThat(LocalHosts.of(List.of(new HostShare("one more", 100)), numbers))
+        .isEqualTo(LocalHosts.UNKNOWN);
   }
 }

@@ -1,0 +1,173 @@
+package io.stele.master;
+
+import io.stele.metadata.ServerInfo;
+import io.stele.metadata.StoredTable;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.ServerId;
+import io.stele.model.TabletId;
+import io.stele.wire.Address;
+import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
+import io.stele.wire.control.ControlProtos.RecoveryProto;
+import io.stele.wire.control.ControlProtos.ServerStatusProto;
+import io.stele.wire.control.ControlProtos.StageProto;
+import io.stele.wire.control.ControlProtos.TroubledTabletProto;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The status of the cluster, as the master tells clients and shows it on its page: the servers,
+ * what they serve, and what is under way or in trouble. Apart from the list of tables, it is what
+ * the master knows already: neither METADATA nor a tablet server is asked.
+ *
+ * <p>Safe for use by any number of threads.
+ */
+final class ClusterStatusAnswer {
+  private final MasterLoop loop;
+  private final TableAdmin tables;
+  private final ChangeRequests changes;
+  private final ServerWatch servers;
+  private final Balance balance;
+  private volatile Optional<Address> self = Optional.empty();
+  private volatile Optional<Address> page = Optional.empty();
+
+  ClusterStatusAnswer(
+      MasterLoop loop,
+      TableAdmin tables,
+      ChangeRequests changes,
+      ServerWatch servers,
+      Balance balance) {
+    this.loop = loop;
+    this.tables = tables;
+    this.changes = changes;
+    this.servers = servers;
+    this.balance = balance;
+  }
+
+  /** Says where the master serves. */
+  void servesAt(Address address) {
+    self = Optional.of(address);
+  }
+
+  /** Says where the master's page is. */
+  void showsPageAt(Address address) {
+    page = Optional.of(address);
+  }
+
+  /**
+   * The cluster at this moment.
+   *
+   * @throws IOException if the tables cannot be listed
+   */
+  ClusterStatusResponseProto now() throws IOException {
+    MasterLoop.View view = loop.view();
+    Served served = Served.of(view);
+    ClusterStatusResponseProto.Builder status =
+        ClusterStatusResponseProto.newBuilder()
+            .setTables(
+                (int)
+                    tables.schemas().list().tables().stream()
+                        .filter(table -> table.state() == StoredTable.State.READY)
+                        .count())
+            .setTablets(served.tablets())
+            .setUnassigned(served.unassigned())
+            .setBalanced(balance.wasOn());
+    self.ifPresent(address -> status.setMaster(address.toString()));
+    page.ifPresent(address -> status.setWebAddress(address.toString()));
+    addTroubles(status, view);
+    changes.underWay().forEach(status::addChanges);
+    servers.recoveries().latest().forEach(one -> status.addRecoveries(message(one)));
+    for (Map.Entry<ServerId, ServerInfo> server : view.live().entrySet()) {
+      status.addServers(status(server.getKey(), server.getValue(), served));
+    }
+    return status.build();
+  }
+
+  private static RecoveryProto message(Recoveries.Recovery recovery) {
+    RecoveryProto.Builder message =
+        RecoveryProto.newBuilder()
+            .setServer(recovery.server().toString())
+            .setLostMillis(recovery.lost().toEpochMilli())
+            .setTablets(recovery.tablets())
+            .setOver(recovery.isOver());
+    recovery
+        .stages()
+        .forEach(
+            (stage, took) ->
+                message.addStages(
+                    StageProto.newBuilder().setWhat(stage.text()).setMillis(took.toMillis())));
+    recovery.detection().ifPresent(most -> message.setDetectionMillis(most.toMillis()));
+    recovery.first().ifPresent(first -> message.setFirstMillis(first.toMillis()));
+    return message.build();
+  }
+
+  private void addTroubles(ClusterStatusResponseProto.Builder status, MasterLoop.View view) {
+    for (TabletRecord record : view.tablets().values()) {
+      record
+          .trouble()
+          .ifPresent(
+              trouble ->
+                  status.addTroubled(
+                      TroubledTabletProto.newBuilder()
+                          .setTablet(record.id().toString())
+                          .setReason(
+                              trouble.server()
+                                  + " could not load it: "
+                                  + trouble.reason()
+                                  + retry(record.id()))
+                          .setQuarantined(trouble.quarantined())));
+    }
+    loop.reports()
+        .troubles()
+        .forEach(
+            (tablet, reason) ->
+                status.addTroubled(
+                    TroubledTabletProto.newBuilder()
+                        .setTablet(tablet.toString())
+                        .setReason(reason)
+                        .setServed(true)));
+  }
+
+  private String retry(TabletId tablet) {
+    return loop.retryIn(tablet).map(in -> " (tried again in " + in.toSeconds() + " s)").orElse("");
+  }
+
+  /** What there is, counted in one pass. */
+  private record Served(
+      int tablets, int unassigned, Map<ServerId, Integer> count, Map<ServerId, Long> bytes) {
+    static Served of(MasterLoop.View view) {
+      Map<ServerId, Integer> count = new HashMap<>();
+      Map<ServerId, Long> bytes = new HashMap<>();
+      int tablets = 0;
+      int unassigned = 0;
+      for (TabletRecord record : view.tablets().values()) {
+        tablets++;
+        if (view.isServed(record)) {
+          ServerId server = record.assignment().server().orElseThrow();
+          count.merge(server, 1, Integer::sum);
+          bytes.merge(server, record.fileBytes(), Long::sum);
+        } else {
+          unassigned++;
+        }
+      }
+      return new Served(tablets, unassigned, count, bytes);
+    }
+  }
+
+  private ServerStatusProto status(ServerId server, ServerInfo info, Served served) {
+    int tablets = served.count().getOrDefault(server, 0);
+    ServerStatusProto.Builder status =
+        ServerStatusProto.newBuilder()
+            .setServerId(server.toString())
+            .setControlAddress(info.control().toString())
+            .setDraining(info.draining())
+            .setDataAddress(info.data().toString())
+            .setTablets(tablets)
+            .setSstableBytes(served.bytes().getOrDefault(server, 0L));
+    info.web().ifPresent(web -> status.setWebAddress(web.toString()));
+    loop.reports().status(server).ifPresent(status::mergeFrom);
+    // The records and the server's lock are newer than the report.
+    return status.setTablets(tablets).setDraining(info.draining()).build();
+  }
+}
