@@ -233,7 +233,7 @@ public final class RecordMapping<T> {
           places.stream()
               .skip(value.isPresent() ? 1 : 0)
               .map(gone -> new Edit.DeleteColumn(gone.family(), gone.qualifier(), TimeRange.ALL))
-              .forEach(mutation::add);
+              .forEach(mutation::with);
         });
     families.forEach(
         (field, family) -> {

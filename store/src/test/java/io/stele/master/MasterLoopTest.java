@@ -230,7 +230,7 @@ class MasterLoopTest {
           master.records.createTable(lost, List.of(Bytes.of("f"), Bytes.of("m")));
           TabletRecord second = master.records.readAll(lost).get(1);
           master.records.release(master.records.loaded(master.records.assign(second, B)), "fenced");
-          master.loop.lookAtAll();
+          master.wake.lookAtAll();
           master.stepUntilIdle();
           assertThat(master.records.readAll(lost)).hasSize(3);
         });
