@@ -49,7 +49,7 @@ final class ServerWatch implements AutoCloseable {
   private static final Duration RETRY = Duration.ofSeconds(2);
 
   /**
-   * How many leases a server may take from its log directory to its first lock: it rehearses in
+   * How many leases a server may take from its log directory to its first lock: it warms up in
    * between, perhaps on a busy machine.
    */
   private static final int LEASES_TO_START = 10;

@@ -145,7 +145,7 @@ final class TabletLoader {
    *
    * @throws IOException if that fails; the other server may have deleted its files meanwhile
    */
-  void rehearse(TabletRecord record) throws IOException {
+  void warmUp(TabletRecord record) throws IOException {
     TabletSpec spec = spec(record, table(record.id(), server.runtime().nanoTime()).schema());
     HostedTablet hosted =
         open(

@@ -192,7 +192,7 @@ public final class TabletServer {
     pageListener = transport.servePage(0, page::page);
     teardown.add(pageListener::close);
 
-    new Rehearsal(runtime, locks, access, loader).run();
+    new WarmUp(runtime, locks, access, loader).run();
     lock = takeUnfencedLock(fs, layout);
     draining = new Draining(context, locks, lock, this::info, lifecycle, contact);
     leaseKeeper = LeaseKeeper.start(runtime, lease, lock, clock, life::abort);

@@ -311,7 +311,7 @@ class ServerWatchTest {
         () -> {
           fs.mkdirs(layout.logs(SERVER));
           watch.refresh(true);
-          sleep(LEASE.multipliedBy(5)); // It rehearses, on a busy machine.
+          sleep(LEASE.multipliedBy(5)); // It warms up, on a busy machine.
           assertThat(watch.isFencing()).as("a server that starts hinders nobody").isFalse();
           serverStarts();
           sleep(FIRST_LOCK);

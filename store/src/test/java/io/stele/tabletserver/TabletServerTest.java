@@ -124,7 +124,7 @@ class TabletServerTest {
   }
 
   @Test
-  void aServerRehearsesLoadingWithATabletOfAnotherBeforeItGetsOne() throws Exception {
+  void aServerWarmsUpWithATabletOfAnotherBeforeItGetsOne() throws Exception {
     try (MiniStele cluster = withFile()) {
       assertThat(openedAtStart(cluster, Optional.empty()))
           .anyMatch(file -> file.contains("/tables/t1/"));
@@ -135,7 +135,7 @@ class TabletServerTest {
   }
 
   @Test
-  void aServerStartsThoughItCannotRehearse() throws Exception {
+  void aServerStartsThoughItCannotWarmUp() throws Exception {
     try (MiniStele cluster = withFile()) {
       assertThat(openedAtStart(cluster, Optional.of(new FaultInjector.Effect.Fail()))).isNotEmpty();
       assertThat(cluster.client().table("t").readRow("row")).isPresent();
@@ -143,7 +143,7 @@ class TabletServerTest {
   }
 
   @Test
-  void aServerStartsThoughItsRehearsalNeverEnds() throws Exception {
+  void aServerStartsThoughItsWarmUpNeverEnds() throws Exception {
     CountDownLatch never = new CountDownLatch(1);
     try (MiniStele cluster = withFile()) {
       Runnable waits =

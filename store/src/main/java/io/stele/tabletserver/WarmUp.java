@@ -27,10 +27,10 @@ import org.slf4j.LoggerFactory;
  * classes. No tablet should be away for that long, and many a server gets all tablets of another
  * one as soon as it has its lock: of the next in a rolling restart.
  *
- * <p>Where there is nothing to rehearse with, nothing is lost. For one thread.
+ * <p>Where there is no tablet to open, nothing is lost. For one thread.
  */
-final class Rehearsal {
-  private static final Logger LOG = LoggerFactory.getLogger(Rehearsal.class);
+final class WarmUp {
+  private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
   private static final Duration PATIENCE = Duration.ofSeconds(2);
 
   /** A server is not kept from its lock for longer, whatever it waits for. */
@@ -42,11 +42,11 @@ final class Rehearsal {
   private final TabletLoader loader;
 
   /**
-   * A rehearsal of loading.
+   * A warm-up by loading tablets.
    *
    * @param access of the server, which also learns here where METADATA is
    */
-  Rehearsal(ProcessRuntime runtime, LockService locks, TabletAccess access, TabletLoader loader) {
+  WarmUp(ProcessRuntime runtime, LockService locks, TabletAccess access, TabletLoader loader) {
     this.runtime = runtime;
     this.locks = locks;
     this.records = new TabletRecords(runtime, locks, access, PATIENCE);
@@ -58,15 +58,15 @@ final class Rehearsal {
    * #LENGTH_MAX}.
    */
   void run() throws IOException {
-    Task task = runtime.start("rehearsal", this::openAndRead);
+    Task task = runtime.start("warm-up", this::openAndRead);
     try {
       if (!runtime.await(task.ended(), LENGTH_MAX)) {
-        LOG.warn("Loading could not be rehearsed in {}: the first tablet takes longer", LENGTH_MAX);
+        LOG.warn("The server could not warm up in {}: its first tablet takes longer", LENGTH_MAX);
         task.interrupt();
       }
     } catch (InterruptedException e) {
       task.interrupt();
-      throw Futures.interrupted(e, "rehearsing how tablets are loaded");
+      throw Futures.interrupted(e, "warming up");
     }
   }
 
@@ -79,11 +79,10 @@ final class Rehearsal {
       tablets.addAll(records.readFrom(TableId.METADATA, Bytes.EMPTY, 1));
       tablets.addAll(records.readUndamaged(RowRange.ALL, 1));
       for (TabletRecord tablet : tablets) {
-        loader.rehearse(tablet);
+        loader.warmUp(tablet);
       }
     } catch (IOException | RuntimeException e) {
-      LOG.info(
-          "Loading could not be rehearsed, so the first tablet takes longer: {}", e.toString());
+      LOG.info("The server could not warm up, so its first tablet takes longer: {}", e.toString());
     }
   }
 
