@@ -197,9 +197,13 @@ public final class TabletServer {
     draining = new Draining(context, locks, lock, this::info, lifecycle, contact);
     leaseKeeper = LeaseKeeper.start(runtime, lease, lock, clock, life::abort);
     teardown.add(leaseKeeper::close);
+    startWork(maintenance);
+    LOG.info("Tablet server {} is ready; control plane on port {}", id, controlListener.port());
+  }
+
+  private void startWork(Maintenance maintenance) {
     startWork("maintenance", () -> maintenance.run(ROUND));
     startWork("tablet-locality", locality::run);
-    LOG.info("Tablet server {} is ready; control plane on port {}", id, controlListener.port());
   }
 
   private void startWork(String name, Runnable work) {
