@@ -291,7 +291,8 @@ public final class Admin {
 
   /**
    * Like {@link #evictServer}, for a server that this process cannot reach: only if it has not
-   * answered the master lately either.
+   * answered the master for some seconds either. A master of an earlier version does not know this
+   * condition, and evicts it.
    *
    * @throws io.stele.model.SteleException also REFUSED if it has
    */

@@ -234,7 +234,8 @@ public final class Table {
    *
    * @return the new cells
    * @throws io.stele.model.SteleException as {@link #mutate} does; also REFUSED if a value to be
-   *     incremented does not have 8 bytes
+   *     incremented does not have 8 bytes, and OUTCOME_UNKNOWN if it was applied, but the answer
+   *     was lost and the result is too large for the server to keep it
    * @throws IOException if the thread was interrupted: the outcome is then unknown
    */
   public Row readModifyWrite(ReadModifyWrite operation) throws IOException {

@@ -460,12 +460,13 @@ final class MasterLoop implements Runnable {
    */
   private boolean tidyUp(Set<TableId> gone, Look look) {
     try {
+      troubles.apply(known.byId(), look::hasRecord).forEach(this::remember);
+      boolean good = checkServed(look);
       for (TableId table : gone) {
         List<TabletRecord> found = known.of(table).stream().filter(look::hasRecord).toList();
         orphans.remove(table, found).forEach(orphan -> known.remove(orphan.row()));
       }
-      troubles.apply(known.byId(), look::hasRecord).forEach(this::remember);
-      return checkServed(look);
+      return good;
     } catch (IOException | SteleException e) {
       LOG.warn("Not all records could be tidied up; the next step goes on: {}", e.toString());
       return false;

@@ -151,7 +151,7 @@ final class MasterRequests implements MasterProtocol {
     return serve(
         () -> {
           ServerId server = parsed(request.getServerId(), ServerId::parse);
-          if (request.getUnlessHeard() && loop.reports().isHeard(server, HEARD_LATELY)) {
+          if (request.getUnlessHeard() && !loop.reports().isSilent(server, HEARD_LATELY)) {
             throw SteleException.refused(
                 "tablet server "
                     + server

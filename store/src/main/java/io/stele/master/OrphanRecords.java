@@ -10,6 +10,7 @@ import io.stele.model.TableId;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentSkipListSet;
@@ -35,6 +36,7 @@ final class OrphanRecords {
   private final Schemas schemas;
   private final TabletRecords records;
   private final Set<TableId> there = new TreeSet<>();
+  private final Set<TableId> withData = new TreeSet<>();
   private final Set<TableId> reported = new TreeSet<>();
   private final Set<TableId> givenUp = new ConcurrentSkipListSet<>();
 
@@ -61,6 +63,7 @@ final class OrphanRecords {
   /** Forgets which tables exist: each is looked up again. */
   void lookAgain() {
     there.clear();
+    withData.clear();
   }
 
   /** The tables among {@code tables} that are gone; their records were read before this call. */
@@ -101,16 +104,20 @@ final class OrphanRecords {
     if (orphans.isEmpty()) {
       return List.of();
     }
-    if (!isGivenUp(table) && !hasNoData(table, orphans)) {
-      if (reported.add(table)) {
-        LOG.error(
-            "METADATA has tablets with data of a table that the lock service does not have, such"
-                + " as {}. None are deleted: if table {} was not dropped, its node in the lock"
-                + " service was lost",
-            orphans.get(0),
-            table);
+    if (!isGivenUp(table)) {
+      Optional<String> data = withData.contains(table) ? Optional.of("") : data(table, orphans);
+      if (data.isPresent()) {
+        withData.add(table);
+        if (reported.add(table)) {
+          LOG.error(
+              "METADATA has tablets with data of a table that the lock service does not have: {}."
+                  + " None are deleted: if table {} was not dropped, its node in the lock service"
+                  + " was lost",
+              data.get(),
+              table);
+        }
+        return List.of();
       }
-      return List.of();
     }
     List<TabletRecord> removed = new ArrayList<>();
     for (TabletRecord orphan : orphans) {
@@ -121,14 +128,26 @@ final class OrphanRecords {
     return removed;
   }
 
-  /** Of all its tablets: those that the loop knows may be some of them only. */
-  private boolean hasNoData(TableId table, List<TabletRecord> known) throws IOException {
-    if (!known.stream().allMatch(OrphanRecords::isUntouched)) {
-      return false;
+  /**
+   * One of the table's tablets that has, or may have, data.
+   *
+   * @param known some of its records, which may not be all
+   */
+  private Optional<String> data(TableId table, List<TabletRecord> known) throws IOException {
+    Optional<String> found = firstTouched(known);
+    if (found.isPresent()) {
+      return found;
     }
     List<String> damaged = new ArrayList<>();
-    return records.readUndamaged(table, damaged::add).stream().allMatch(OrphanRecords::isUntouched)
-        && damaged.isEmpty();
+    found = firstTouched(records.readUndamaged(table, damaged::add));
+    return found.or(() -> damaged.stream().findFirst());
+  }
+
+  private static Optional<String> firstTouched(List<TabletRecord> some) {
+    return some.stream()
+        .filter(record -> !isUntouched(record))
+        .findFirst()
+        .map(TabletRecord::toString);
   }
 
   private boolean delete(TabletRecord orphan) throws IOException {

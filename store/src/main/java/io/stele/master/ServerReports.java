@@ -7,6 +7,7 @@ import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
+import io.stele.model.SteleException;
 import io.stele.model.TabletId;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.ByteStrings;
@@ -57,6 +58,9 @@ final class ServerReports {
 
   @GuardedBy("this")
   private final Map<ServerId, Long> askedNanos = new TreeMap<>();
+
+  @GuardedBy("this")
+  private final Map<ServerId, Long> firstAskedNanos = new TreeMap<>();
 
   @GuardedBy("this")
   private final Map<TabletId, Suspicion> suspicions = new TreeMap<>();
@@ -119,6 +123,7 @@ final class ServerReports {
     synchronized (this) {
       last.keySet().retainAll(live.keySet());
       askedNanos.keySet().retainAll(live.keySet());
+      firstAskedNanos.keySet().retainAll(live.keySet());
       measured.keySet().retainAll(live.keySet());
       fresh.retainAll(live.keySet());
       live.forEach(
@@ -126,6 +131,7 @@ final class ServerReports {
             Long asked = askedNanos.get(server);
             if (asked == null || now - asked >= EVERY.toNanos()) {
               askedNanos.put(server, now);
+              firstAskedNanos.putIfAbsent(server, now);
               due.put(server, info);
             }
           });
@@ -225,10 +231,23 @@ final class ServerReports {
         .put(rows.start(), rows);
   }
 
-  /** Whether the server has answered a question that was asked within the last {@code time}. */
-  synchronized boolean isHeard(ServerId server, Duration time) {
+  /**
+   * Whether the server has not answered for {@code time}.
+   *
+   * @throws SteleException RETRY_LATER if it has not been asked for so long
+   */
+  synchronized boolean isSilent(ServerId server, Duration time) {
+    long now = runtime.nanoTime();
     Report report = last.get(server);
-    return report != null && runtime.nanoTime() - report.askedNanos() <= time.toNanos();
+    if (report != null) {
+      return now - report.askedNanos() > time.toNanos();
+    }
+    Long first = firstAskedNanos.get(server);
+    if (first == null || now - first <= time.toNanos()) {
+      throw SteleException.retryLater(
+          "the master does not know yet whether tablet server " + server + " answers: try again");
+    }
+    return true;
   }
 
   /** The server's last report about itself. */

@@ -312,16 +312,23 @@ public final class TabletAccess implements AutoCloseable {
       }
     }
 
-    /**
-     * Runs work. An exception that it throws is the failure of an attempt too: an earlier attempt
-     * may have been applied, so the caller must not take it for a refusal.
-     */
+    /** Runs work; any exception ends the request, because nothing else would. */
     private void step(Runnable work) {
       try {
         work.run();
-      } catch (RuntimeException | Error e) {
-        decide(attempts.sent(e));
+      } catch (RuntimeException e) {
+        result.completeExceptionally(failure(e));
+      } catch (Error e) {
+        result.completeExceptionally(e);
       }
+    }
+
+    /** An earlier attempt at a change may have been applied: this must not look like a refusal. */
+    private RuntimeException failure(RuntimeException unexpected) {
+      return request.purpose().effect() == Effect.READ
+          ? unexpected
+          : SteleException.outcomeUnknown(
+              request.purpose().what().get() + ": it may or may not have been applied", unexpected);
     }
   }
 }

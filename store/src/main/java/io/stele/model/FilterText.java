@@ -26,7 +26,8 @@ import java.util.Locale;
  * A regular expression is taken literally from between the quotes; in other strings {@code \xNN} is
  * a byte and {@code \\} a backslash. A column is {@code family:qualifier}; an empty end of a range
  * means no end. A time is read as {@link Timestamps#parse} reads it, which refuses what is likely
- * to be milliseconds; a range of times may also begin at 0. For one thread.
+ * to be milliseconds; a range of times may also begin at 0, and without a second time it has no
+ * end. For one thread.
  */
 public final class FilterText {
   private final String text;
@@ -169,7 +170,7 @@ public final class FilterText {
   private TimeRange times() {
     int start = at;
     long from = time();
-    long to = next().time();
+    long to = peek() == ')' ? TimeRange.ALL.toMicros() : next().time();
     try {
       return new TimeRange(from, to);
     } catch (SteleException e) {

@@ -419,7 +419,9 @@ public final class SimulatedCluster {
     for (Slot slot : slots) {
       slot.process().traps().clear();
       slot.process().resume();
-      slot.server.ifPresent(TabletServer::undrain);
+      if (!slot.process().isEnding()) {
+        slot.server.ifPresent(TabletServer::undrain);
+      }
       slot.process().setSkew(Duration.ZERO);
       files.setStale(slot.process(), false);
     }

@@ -119,24 +119,47 @@ final class Draining {
       empty = true;
     } finally {
       if (!empty) {
-        synchronized (this) {
-          forGood = false;
-        }
-        LOG.warn("Server {} could not be drained; it goes on as before", context.id());
-        attend();
+        goOnAsBefore();
       }
     }
+  }
+
+  /** The lock is told later if it says that the server is drained. */
+  private void goOnAsBefore() {
+    changing.lock();
+    try {
+      synchronized (this) {
+        forGood = false;
+        lifecycle.drain(wanted);
+      }
+    } finally {
+      changing.unlock();
+    }
+    LOG.warn("Server {} could not be drained; it goes on as before", context.id());
+    attend();
   }
 
   /** Has a thread see to what is wanted, unless one does already. */
   private void attend() {
     synchronized (this) {
-      if (attended) {
+      if (attended || context.life().isOver()) {
         return;
       }
       attended = true;
     }
-    context.runtime().start("drain", this::attendUntilDone);
+    boolean started = false;
+    try {
+      context.runtime().start("drain", this::attendUntilDone);
+      started = true;
+    } finally {
+      if (!started) {
+        leave();
+      }
+    }
+  }
+
+  private synchronized void leave() {
+    attended = false;
   }
 
   private void attendUntilDone() {
@@ -151,6 +174,10 @@ final class Draining {
       }
     } catch (InterruptedException e) {
       LOG.debug("The server ends", e);
+    } catch (Error e) {
+      leave();
+      context.life().abort("draining it failed: " + e);
+      throw e;
     }
   }
 
@@ -164,6 +191,10 @@ final class Draining {
     return !lifecycle.isDraining() && !maySayDrained;
   }
 
+  private boolean isDrained() {
+    return lifecycle.isDraining() && contact.isDraining();
+  }
+
   /** Gives tablets away, again and again: some may just have been assigned; or takes them again. */
   private void takeTurn() throws IOException {
     boolean drain;
@@ -175,7 +206,7 @@ final class Draining {
         }
         drain = wanted;
       }
-      if (drain ? !contact.isDraining() : !takesTablets()) {
+      if (drain ? !isDrained() : !takesTablets()) {
         change(drain);
       }
     } finally {

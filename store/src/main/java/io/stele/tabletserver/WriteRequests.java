@@ -160,11 +160,9 @@ final class WriteRequests {
             OperationCodec.outstanding(request.getOperations()),
             OperationCodec.decode(request.getDurability()),
             responder::take);
-    applyOne(
-        request.getTablet(),
-        operation,
+    answer(
+        apply(request.getTablet(), operation, permissions),
         responder,
-        permissions,
         result -> new Answer(ResponseProto.newBuilder().setMatched(result.matched()).build()));
   }
 
@@ -179,11 +177,10 @@ final class WriteRequests {
             OperationCodec.outstanding(request.getOperations()),
             OperationCodec.decode(request.getDurability()),
             responder::take);
-    applyOne(
-        request.getTablet(),
-        operation,
+    answer(
+        apply(request.getTablet(), operation, permissions)
+            .thenApply(result -> requireCells(request, result)),
         responder,
-        permissions,
         result -> {
           CellBlockWriter block = CellBlockWriter.sequential(256);
           result.row().ifPresent(row -> RowCodec.write(row, block));
@@ -191,29 +188,37 @@ final class WriteRequests {
         });
   }
 
-  private void applyOne(
-      TabletProto tablet,
-      OperationRequest request,
+  /** A client of an earlier version would take an answer without cells for a row without any. */
+  private static OperationResult requireCells(
+      ReadModifyWriteProto request, OperationResult result) {
+    if (result.row().isEmpty() && result.settled().isEmpty() && !request.getTakesNoResult()) {
+      throw SteleException.refused(
+          "the change was applied the first time; its result was too large to be kept: read the"
+              + " row");
+    }
+    return result;
+  }
+
+  private void answer(
+      CompletableFuture<OperationResult> outcome,
       Responder responder,
-      RequestPermissions permissions,
       Function<OperationResult, Answer> encode) {
-    apply(tablet, request, permissions)
-        .whenComplete(
-            (result, failure) -> {
-              if (failure != null) {
-                answers.fail(responder, failure);
-                return;
-              }
-              answers.counts().applied();
-              answers.write(
-                  responder,
-                  () -> {
-                    Answer answer = encode.apply(result);
-                    return new Answer(
-                        withSettled(answer.header(), result.settled().stream().toList()),
-                        answer.body());
-                  });
-            });
+    outcome.whenComplete(
+        (result, failure) -> {
+          if (failure != null) {
+            answers.fail(responder, failure);
+            return;
+          }
+          answers.counts().applied();
+          answers.write(
+              responder,
+              () -> {
+                Answer answer = encode.apply(result);
+                return new Answer(
+                    withSettled(answer.header(), result.settled().stream().toList()),
+                    answer.body());
+              });
+        });
   }
 
   /**

@@ -104,6 +104,7 @@ public final class OperationCodec {
         ReadModifyWriteProto.newBuilder()
             .setTablet(tablet)
             .setRow(ByteStrings.of(operation.row()))
+            .setTakesNoResult(true)
             .setDurability(encode(durability));
     operation.rules().forEach(rule -> to.addRules(encode(rule)));
     id.ifPresent(i -> to.setOperations(operations(i, outstanding)).setOperation(i.number()));

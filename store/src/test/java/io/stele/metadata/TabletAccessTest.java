@@ -300,7 +300,7 @@ class TabletAccessTest {
         .isInstanceOfSatisfying(
             SteleException.class,
             e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN))
-        .hasMessageContaining("planted");
+        .hasRootCauseMessage("planted");
   }
 
   @Test

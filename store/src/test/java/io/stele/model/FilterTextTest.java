@@ -51,6 +51,9 @@ class FilterTextTest {
     means("timestamp_range(2026-01-01T00:00:00Z, 2026-02-01T00:00:00Z)", january);
     means("timestamp_range(1767225600000000,1769904000000000)", january);
     means(
+        "timestamp_range(2026-01-01T00:00:00Z)",
+        new Filter.TimestampRange(TimeRange.since(Instant.parse("2026-01-01T00:00:00Z"))));
+    means(
         "chain(timestamp_range(0, 1970-01-01T00:00:00.000007Z))",
         new Filter.Chain(List.of(new Filter.TimestampRange(new TimeRange(0, 7)))));
     refused(

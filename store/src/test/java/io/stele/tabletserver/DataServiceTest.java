@@ -3,10 +3,13 @@ package io.stele.tabletserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.model.Bytes;
 import io.stele.model.Durability;
 import io.stele.model.Filter;
 import io.stele.model.Mutation;
+import io.stele.model.OperationId;
 import io.stele.model.Outstanding;
+import io.stele.model.ReadModifyWrite;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
@@ -21,6 +24,7 @@ import io.stele.wire.DataClient;
 import io.stele.wire.DataPlane;
 import io.stele.wire.DataServer;
 import io.stele.wire.MutateBatch;
+import io.stele.wire.OperationCodec;
 import io.stele.wire.Peer;
 import io.stele.wire.QueryCodec;
 import io.stele.wire.Request;
@@ -269,6 +273,29 @@ class DataServiceTest {
       }
       assertThat(server.handlers.size()).isZero();
     }
+  }
+
+  @Test
+  void onlyAClientThatKnowsOfResultsThatAreNotKeptGetsAnAnswerWithoutCells() throws Exception {
+    ReadModifyWriteProto append =
+        OperationCodec.encode(
+            QueryCodec.encode(hosted.id(), 1),
+            Optional.of(new OperationId(1, 1, 1)),
+            Outstanding.from(1),
+            Durability.HFLUSH,
+            ReadModifyWrite.append(
+                Bytes.of("row"), "f", Bytes.of("large"), Bytes.of(new byte[70_000])));
+    assertThat(change(append)).isEqualTo(StatusProto.OK);
+    assertThat(change(append)).isEqualTo(StatusProto.OK);
+    ReadModifyWriteProto old = append.toBuilder().clearTakesNoResult().build();
+    assertThat(change(old)).isEqualTo(StatusProto.REFUSED);
+  }
+
+  private StatusProto change(ReadModifyWriteProto request) throws Exception {
+    Answer answer =
+        ask(RequestProto.newBuilder().setReadModifyWrite(request).build(), DataPlane.EMPTY);
+    server.handlers.work();
+    return answer.status();
   }
 
   @Test

@@ -63,8 +63,8 @@ class DrainingTest {
             new Class<?>[] {Lock.class},
             (proxy, method, arguments) -> {
               boolean update = method.getName().equals("update");
-              Next now = update ? next.getAndSet(Next.GOOD) : Next.GOOD;
-              if (now != Next.NOT_APPLIED) {
+              Next now = update ? next.getAndUpdate(Next::after) : Next.GOOD;
+              if (now == Next.GOOD || now == Next.APPLIED_AND_LOST) {
                 method.invoke(lock, arguments);
               }
               if (now != Next.GOOD) {
@@ -78,7 +78,12 @@ class DrainingTest {
   private enum Next {
     GOOD,
     APPLIED_AND_LOST,
-    NOT_APPLIED
+    NOT_APPLIED,
+    NEVER_APPLIED;
+
+    Next after() {
+      return this == NEVER_APPLIED ? this : GOOD;
+    }
   }
 
   @AfterEach
@@ -113,6 +118,13 @@ class DrainingTest {
     draining.begin();
     awaitDrained(true);
     assertThat(next).hasValue(Next.GOOD);
+
+    next.set(Next.NEVER_APPLIED);
+    draining.undo();
+    MiniStele.await("the lock could not be told", () -> !server.lifecycle.isDraining());
+    draining.begin();
+    next.set(Next.GOOD);
+    awaitDrained(true);
   }
 
   @Test
