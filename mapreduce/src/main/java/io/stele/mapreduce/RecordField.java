@@ -5,6 +5,8 @@ import io.stele.model.Cell;
 import io.stele.model.Row;
 import io.stele.model.SteleException;
 import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -79,6 +81,10 @@ final class RecordField {
     }
   }
 
+  String name() {
+    return field.name();
+  }
+
   /** What {@code of} has in this field, if it is not null. */
   Optional<Bytes> value(Object of) {
     Object value = model.getField(of, field.name(), field.pos());
@@ -111,10 +117,25 @@ final class RecordField {
   void setMap(Object of, Row row, List<Cell> cells) {
     Map<String, Object> map = new LinkedHashMap<>();
     for (Cell cell : cells) { // Newest first.
-      map.computeIfAbsent(
-          cell.qualifier().toUtf8(), key -> decode(type.getValueType(), row, cell.value()));
+      map.computeIfAbsent(key(row, cell), key -> decode(type.getValueType(), row, cell.value()));
     }
     model.setField(of, field.name(), field.pos(), map);
+  }
+
+  private String key(Row row, Cell cell) {
+    try {
+      return text(cell.qualifier());
+    } catch (IllegalArgumentException e) {
+      throw refused(
+          "is a map, but row \""
+              + row.key()
+              + "\", column "
+              + cell.family()
+              + ":"
+              + cell.qualifier()
+              + ": "
+              + e.getMessage());
+    }
   }
 
   private @Nullable Object missing(Row row) {
@@ -165,11 +186,21 @@ final class RecordField {
           yield value.at(0) != 0;
         }
         case ENUM -> model.createEnum(symbol(of, value.toUtf8()), of);
-        case STRING, RECORD, ARRAY, MAP, UNION, NULL -> value.toUtf8();
+        case STRING, RECORD, ARRAY, MAP, UNION, NULL -> text(value);
       };
     } catch (IllegalArgumentException | ArithmeticException e) {
       throw refused(
           "is of type " + of.getType() + ", but row \"" + row.key() + "\": " + e.getMessage());
+    }
+  }
+
+  /** Strict: other bytes would be changed where the record is written again. */
+  private static String text(Bytes value) {
+    try {
+      return StandardCharsets.UTF_8.newDecoder().decode(value.asByteBuffer()).toString();
+    } catch (CharacterCodingException e) {
+      throw new IllegalArgumentException(
+          "\"" + value + "\" is not UTF-8; the type for any bytes is bytes", e);
     }
   }
 

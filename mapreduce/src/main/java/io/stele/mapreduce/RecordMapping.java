@@ -10,6 +10,7 @@ import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.TimeRange;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -104,6 +105,36 @@ public final class RecordMapping<T> {
               + (columns.size() + families.size()));
     }
     this.row = rows.get(0).ofRow();
+    checkApart();
+  }
+
+  /** Two fields in one place would overwrite, or delete, each other's cells. */
+  private void checkApart() {
+    Map<String, RecordField> maps = new HashMap<>();
+    families.forEach(
+        (field, family) -> {
+          RecordField other = maps.putIfAbsent(family, field);
+          if (other != null) {
+            throw field.refused("is family " + family + ", as is field " + other.name());
+          }
+        });
+    Map<Column, RecordField> taken = new HashMap<>();
+    columns.forEach(
+        (field, places) -> {
+          for (Column place : places) {
+            RecordField map = maps.get(place.family());
+            RecordField other = taken.put(place, field);
+            if (map != null || (other != null && other != field)) {
+              throw field.refused(
+                  "is, or was under an old name, in column "
+                      + place
+                      + ", as is field "
+                      + (map != null ? map : other).name()
+                      + ": give each a place of its own, or drop the alias once no row has the"
+                      + " column of the old name");
+            }
+          }
+        });
   }
 
   /** The property of a field, or else of its record. */

@@ -250,6 +250,32 @@ class RecordMappingTest {
         .hasMessageContaining("field n of record Person is of type INT, but row \"a\"");
   }
 
+  @Test
+  void bytesThatAreNoTextAreNotReadAsText() {
+    RecordMapping<GenericRecord> text =
+        RecordMapping.of(person("{\"name\": \"t\", \"type\": \"string\"}"));
+    RecordMapping<GenericRecord> map =
+        RecordMapping.of(
+            person(
+                "{\"name\": \"m\", \"type\": {\"type\": \"map\", \"values\": \"int\"},"
+                    + " \"stele\": \"f:*\"}"));
+    Bytes other = Bytes.of(new byte[] {(byte) 0xfe, 1});
+    Bytes key = Bytes.of("a");
+    for (Row row :
+        List.of(
+            new Row(key, List.of(new Cell("p", Bytes.of("t"), 1, other))),
+            new Row(other, List.of(new Cell("p", Bytes.of("t"), 1, Bytes.of("v")))))) {
+      assertThatThrownBy(() -> text.record(row))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("not UTF-8");
+    }
+    assertThatThrownBy(
+            () -> map.record(new Row(key, List.of(new Cell("f", other, 1, Bytes.ofLong(1))))))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("field m")
+        .hasMessageContaining("not UTF-8");
+  }
+
   private static void refused(String fields, String why) {
     assertThatThrownBy(() -> RecordMapping.of(person(fields)))
         .isInstanceOf(SteleException.class)
@@ -265,6 +291,15 @@ class RecordMappingTest {
     refused("{\"name\": \"a\", \"type\": \"int\", \"stele\": \"ROW\"}", "it has 2 and 0");
     refused("{\"name\": \"a\", \"type\": \"int\", \"stele\": \"a\"}", "it may be ROW, FAMILY:");
     refused("{\"name\": \"a\", \"type\": \"int\", \"stele\": \"-\"}", "it has 1 and 0");
+    String same = "{\"name\": \"%s\", \"type\": \"int\", \"stele\": \"p:q\"}";
+    refused(same.formatted("a") + ", " + same.formatted("b"), "in column p:q, as is field a");
+    String map = "\"type\": {\"type\": \"map\", \"values\": \"int\"}, \"stele\": \"p:*\"}";
+    refused(same.formatted("a") + ", {\"name\": \"b\", " + map, "in column p:q, as is field b");
+    refused("{\"name\": \"a\", " + map + ", {\"name\": \"b\", " + map, "is family p, as is");
+    refused(
+        "{\"name\": \"name\", \"type\": \"string\"},"
+            + " {\"name\": \"fullName\", \"type\": \"string\", \"aliases\": [\"name\"]}",
+        "drop the alias");
     assertThatThrownBy(() -> RecordMapping.parse("{\"type\": \"strin\"}"))
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("strin");

@@ -11,6 +11,7 @@ import org.apache.avro.Schema;
 import org.apache.avro.SchemaBuilder;
 import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.GenericRecord;
+import org.apache.hadoop.conf.Configuration;
 
 /**
  * Rows as Avro records, which any Avro tool can read:
@@ -47,7 +48,25 @@ final class AvroRows {
           .noDefault()
           .endRecord();
 
+  /** Where Avro's job settings keep the schema of the input's keys. */
+  static final String INPUT_SCHEMA_KEY = "avro.schema.input.key";
+
+  /** Where Avro's job settings keep the schema of the output's keys. */
+  static final String OUTPUT_SCHEMA_KEY = "avro.schema.output.key";
+
   private AvroRows() {}
+
+  /**
+   * Keeps Hadoop from replacing variables such as {@code ${user.name}} in a schema that a
+   * configuration has under {@code key}: a dollar sign is only in its strings, as which JSON has
+   * another form.
+   */
+  static void keepVariables(Configuration conf, String key) {
+    String schema = conf.getRaw(key);
+    if (schema != null) {
+      conf.set(key, schema.replace("$", "\\u0024"));
+    }
+  }
 
   static GenericRecord encode(Row row) {
     List<GenericRecord> cells = new ArrayList<>();

@@ -74,6 +74,7 @@ public record ExportAvro(
     job.setNumReduceTasks(0);
     job.setOutputFormatClass(dryRun ? NullOutputFormat.class : AvroKeyOutputFormat.class);
     AvroJob.setOutputKeySchema(job, mapping.map(RecordMapping::schema).orElse(AvroRows.ROW));
+    AvroRows.keepVariables(job.getConfiguration(), AvroRows.OUTPUT_SCHEMA_KEY);
     AvroJob.setDataModelClass(job, GenericData.class);
     FileOutputFormat.setCompressOutput(job, true);
     FileOutputFormat.setOutputPath(job, directory);

@@ -53,6 +53,7 @@ public record ImportAvro(
             AvroKeyInputFormat.class);
     job.setInputFormatClass(AvroKeyInputFormat.class);
     AvroJob.setInputKeySchema(job, mapping.map(RecordMapping::schema).orElse(AvroRows.ROW));
+    AvroRows.keepVariables(job.getConfiguration(), AvroRows.INPUT_SCHEMA_KEY);
     AvroJob.setDataModelClass(job, GenericData.class);
     FileInputFormat.addInputPath(job, directory);
     job.getConfiguration().setBoolean(REPLACE_KEY, output.replace());
