@@ -232,9 +232,9 @@ final class ServerReports {
   }
 
   /**
-   * Whether the server has not answered for {@code time}.
+   * Whether the server was silent for the last {@code time}.
    *
-   * @throws SteleException RETRY_LATER if it has not been asked for so long
+   * @throws SteleException RETRY_LATER if it never answered, and was first asked more recently
    */
   synchronized boolean isSilent(ServerId server, Duration time) {
     long now = runtime.nanoTime();

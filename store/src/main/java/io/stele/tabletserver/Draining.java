@@ -168,7 +168,10 @@ final class Draining {
         try {
           takeTurn();
         } catch (IOException | RuntimeException e) {
-          LOG.warn("Draining server {}, or taking it back, failed; will retry", context.id(), e);
+          LOG.warn(
+              "Draining server {}, or its undoing, failed; will retry: {}",
+              context.id(),
+              e.toString());
         }
         context.life().awaitEnd(AGAIN);
       }
