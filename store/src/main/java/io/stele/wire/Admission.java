@@ -37,12 +37,18 @@ final class Admission {
 
   /** What one connection has of it. Safe for use by any number of threads. */
   final class Share {
-    private int own; // Both guarded by the admission.
+    private int own; // All guarded by the admission.
     private long ownBytes;
+    private int ownUnsent;
 
     /** Admits a request, or says that there is no room for it. */
     boolean admit(long requestBytes) {
       return Admission.this.admit(this, requestBytes);
+    }
+
+    /** Whether no request waits for its answer, and no answer to be sent. */
+    boolean isIdle() {
+      return Admission.this.isIdle(this);
     }
 
     /** The most that all requests may take. */
@@ -107,6 +113,10 @@ final class Admission {
     return true;
   }
 
+  private synchronized boolean isIdle(Share share) {
+    return share.own == 0 && share.ownUnsent == 0;
+  }
+
   private synchronized boolean takeMore(Share share, long own, long more) {
     if (bytes > own && bytes + more > bytesMax) {
       return false;
@@ -137,6 +147,7 @@ final class Admission {
       unsent += moreUnsent;
       share.own += moreRequests;
       share.ownBytes += moreBytes;
+      share.ownUnsent += moreUnsent;
       done = closed && requests == 0 && unsent == 0;
     }
     if (done) {

@@ -39,6 +39,8 @@ final class Frame {
   /** Bytes before the payload. */
   static final int PREFIX_BYTES = 12;
 
+  private static final int CALL_ID_TAG = 1 << 3; // Field 1, a varint: the first of each header.
+
   private final byte[] payload;
   private final int flags;
   private final int header;
@@ -93,6 +95,26 @@ final class Frame {
   /** Bytes of header and body. */
   int bytes() {
     return payload.length;
+  }
+
+  /** Bytes of the header. */
+  int headerBytes() {
+    return body - header;
+  }
+
+  /** The id of the call that this request is, without decoding the rest of it. */
+  long callId() throws IOException {
+    return callId(payload);
+  }
+
+  /** The id of the call whose request begins with {@code head}. */
+  static long callId(byte[] head) throws IOException {
+    CodedInputStream in = CodedInputStream.newInstance(head);
+    in.readRawVarint32(); // The header's length.
+    if (in.readTag() != CALL_ID_TAG) {
+      throw new IOException("a request does not begin with a call id, so it cannot be answered");
+    }
+    return in.readUInt64();
   }
 
   <M> M header(Parser<M> parser) throws InvalidProtocolBufferException {

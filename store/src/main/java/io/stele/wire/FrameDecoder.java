@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.zip.CRC32C;
-import org.apache.hadoop.thirdparty.protobuf.CodedInputStream;
 
 /**
  * Cuts what arrives on a connection into {@link Frame}s, each checked.
@@ -28,8 +27,6 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
 
   /** How much of a frame that is refused is kept: its header's length and the call's id. */
   private static final int REFUSED_BYTES_KEPT = 24;
-
-  private static final int CALL_ID_TAG = 1 << 3; // Field 1, a varint: the first of each header.
 
   private final ProcessRuntime runtime;
   private final int payloadBytesMax;
@@ -118,6 +115,11 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     return prefix.position() > 0;
   }
 
+  /** What the frame that is coming says that it is about; USER where that is not known yet. */
+  TrafficClass trafficClass() {
+    return prefix.hasRemaining() ? TrafficClass.USER : Frame.trafficClass(flags());
+  }
+
   private void abandon() {
     if (admitted) {
       admitted = false;
@@ -190,19 +192,10 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     Object whole =
         admitted
             ? new Frame(payload, flags)
-            : new Refused(callId(payload), Frame.trafficClass(flags), payloadBytes);
+            : new Refused(Frame.callId(payload), Frame.trafficClass(flags), payloadBytes);
     admitted = false; // Now it is the receiver's.
     payload = new byte[0];
     prefix.clear();
     return whole;
-  }
-
-  private static long callId(byte[] head) throws IOException {
-    CodedInputStream in = CodedInputStream.newInstance(head);
-    in.readRawVarint32(); // The header's length.
-    if (in.readTag() != CALL_ID_TAG) {
-      throw new IOException("a request does not begin with a call id, so it cannot be answered");
-    }
-    return in.readUInt64();
   }
 }

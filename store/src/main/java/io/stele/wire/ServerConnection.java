@@ -4,18 +4,16 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.util.concurrent.Future;
 import io.stele.model.SteleException;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.data.DataProtos.RequestProto;
+import io.stele.wire.data.DataProtos.RequestProto.MethodCase;
 import io.stele.wire.data.DataProtos.ResponseProto;
 import io.stele.wire.data.DataProtos.StatusProto;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
-import java.util.Optional;
 import java.util.Queue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
@@ -25,7 +23,8 @@ import org.slf4j.LoggerFactory;
  * The server's end of one connection: hands requests to the handler and sends the answers.
  *
  * <p>While more is waiting to be sent than the socket takes, nothing is read, so that a peer that
- * does not read its answers cannot ask for more; if that lasts, the connection is closed.
+ * does not read its answers cannot ask for more. {@link StallWatch} closes the connection of one
+ * that stops for too long.
  *
  * <p>Runs on the connection's event loop, except for answers, which come from any thread.
  */
@@ -39,6 +38,15 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
 
   /** An answer of so few bytes is given whatever waits. */
   private static final int ANSWER_BYTES_FREE = 4 << 10;
+
+  /** A header of so few bytes is decoded whatever waits. */
+  private static final int HEADER_BYTES_FREE = 1 << 10;
+
+  /** How much memory a byte of a header takes when decoded: a message of two bytes is an object. */
+  private static final int DECODED_FACTOR = 16;
+
+  /** The longest request about METADATA of those that may only read there. */
+  private static final int SYSTEM_BYTES_OF_CLIENTS = 256 << 10;
 
   /**
    * The only request there is may go beyond the limit: a read of large values that many files have
@@ -56,10 +64,9 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
   /** Read while nothing more could be sent: at most what one read of the socket brings. */
   private final Queue<Object> waiting = new ArrayDeque<>();
 
+  private final StallWatch stalls;
   private boolean draining;
-  private boolean watching;
   private Peer peer = Peer.client("");
-  private Optional<Future<?>> stalled = Optional.empty();
 
   ServerConnection(
       ProcessRuntime runtime,
@@ -72,6 +79,8 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
     this.system = admissions.system().share();
     this.answers = admissions.answers();
     this.limits = limits;
+    this.stalls =
+        new StallWatch(runtime, limits.stallMax(), () -> user.isIdle() && system.isIdle());
   }
 
   @Override
@@ -95,7 +104,13 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
 
   @Override
   public boolean admit(TrafficClass kind, int bytes) {
-    return bytes <= limits.requestBytesMax() && share(kind).admit(memory(bytes));
+    return bytes <= bytesMax(kind) && share(kind).admit(memory(bytes));
+  }
+
+  private int bytesMax(TrafficClass kind) {
+    return kind == TrafficClass.SYSTEM && !peer.isMember()
+        ? Math.min(limits.requestBytesMax(), SYSTEM_BYTES_OF_CLIENTS)
+        : limits.requestBytesMax();
   }
 
   @Override
@@ -135,6 +150,14 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
                   + limits.requestBytesMax()
                   + ": nothing was changed; send less at a time, or give tablet servers more"
                   + " memory");
+    } else if (refused.bytes() > bytesMax(refused.kind())) {
+      why.setStatus(StatusProto.REFUSED)
+          .setMessage(
+              "a request about METADATA has "
+                  + refused.bytes()
+                  + " bytes, and those of clients have at most "
+                  + SYSTEM_BYTES_OF_CLIENTS
+                  + ": ask for less at a time");
     } else {
       why.setStatus(StatusProto.RETRY_LATER)
           .setMessage("the tablet server accepts no more requests now: " + share(refused.kind()))
@@ -144,38 +167,40 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
   }
 
   private void accept(ChannelHandlerContext context, Frame frame) throws IOException {
-    RequestProto header;
+    Answer answer;
     try {
-      header = frame.header(RequestProto.parser());
-      if (!header.hasCallId()) {
-        throw new IOException("a request has no call id, so it cannot be answered");
-      }
+      answer = new Answer(context.channel(), frame);
     } catch (IOException | RuntimeException | Error e) {
       abandon(frame.trafficClass(), frame.bytes());
       throw e;
     }
-    Answer answer;
     try {
-      answer = new Answer(context.channel(), header, frame);
-    } catch (RuntimeException | Error e) {
-      abandon(frame.trafficClass(), frame.bytes());
-      throw e;
-    }
-    try {
-      check(frame, header);
-      switch (header.getMethodCase()) {
-        case PING -> answer.answer(OK);
-        case METHOD_NOT_SET ->
-            answer.fail(
-                SteleException.refused(
-                    "this tablet server does not know the method called: upgrade it"));
-        default -> handler.handle(new Request(runtime, header, frame.body(), peer), answer);
+      if (frame.headerBytes() > HEADER_BYTES_FREE) {
+        answer.take((long) DECODED_FACTOR * frame.headerBytes());
       }
+      RequestProto header = frame.header(RequestProto.parser());
+      answer.method = header.getMethodCase();
+      check(frame, header);
+      serve(header, frame, answer);
+    } catch (IOException e) {
+      answer.giveUp(); // Whether the next frame can be decoded is not known.
+      throw e;
     } catch (RuntimeException | Error e) {
       answer.failIfNotDone(e);
       if (!(e instanceof SteleException)) {
-        LOG.error("a request of {} failed: {}", peer, header.getMethodCase(), e);
+        LOG.error("a request of {} failed: {}", peer, answer.method, e);
       }
+    }
+  }
+
+  private void serve(RequestProto header, Frame frame, Answer answer) {
+    switch (header.getMethodCase()) {
+      case PING -> answer.answer(OK);
+      case METHOD_NOT_SET ->
+          answer.fail(
+              SteleException.refused(
+                  "this tablet server does not know the method called: upgrade it"));
+      default -> handler.handle(new Request(runtime, header, frame.body(), peer), answer);
     }
   }
 
@@ -206,57 +231,13 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
       }
       draining = false;
     }
-    boolean writable = context.channel().isWritable();
-    context.channel().config().setAutoRead(writable);
-    if (writable) {
-      cancelStalled();
-    } else if (stalled.isEmpty()) {
-      stalled =
-          Optional.of(
-              context
-                  .executor()
-                  .schedule(
-                      () ->
-                          exceptionCaught(
-                              context, new IOException("it does not read the answers it is sent")),
-                      limits.stallMax().toNanos(),
-                      TimeUnit.NANOSECONDS));
-    }
-  }
-
-  private void cancelStalled() {
-    stalled.ifPresent(timer -> timer.cancel(false));
-    stalled = Optional.empty();
+    context.channel().config().setAutoRead(context.channel().isWritable());
   }
 
   @Override
   public void channelReadComplete(ChannelHandlerContext context) {
-    watchFrame(context);
+    stalls.watch(context);
     context.fireChannelReadComplete();
-  }
-
-  /** Closes a connection that stops in the middle of a request: it would keep its share forever. */
-  private void watchFrame(ChannelHandlerContext context) {
-    FrameDecoder decoder = context.pipeline().get(FrameDecoder.class);
-    if (decoder == null || !decoder.isInsideFrame() || watching) {
-      return;
-    }
-    watching = true;
-    context
-        .executor()
-        .schedule(
-            () -> {
-              watching = false;
-              long silent = runtime.nanoTime() - decoder.lastReceivedNanos();
-              if (decoder.isInsideFrame() && silent >= limits.stallMax().toNanos()) {
-                exceptionCaught(
-                    context, new IOException("the client stopped in the middle of a request"));
-              } else if (context.channel().isActive()) {
-                watchFrame(context);
-              }
-            },
-            limits.stallMax().toNanos(),
-            TimeUnit.NANOSECONDS);
   }
 
   @Override
@@ -267,7 +248,6 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
       }
     }
     waiting.clear();
-    cancelStalled();
   }
 
   @Override
@@ -280,17 +260,19 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
   private final class Answer implements Responder {
     private final Channel channel;
     private final long callId;
-    private final boolean reads;
     private final Admission.Share share;
     private final AtomicBoolean done = new AtomicBoolean();
 
     /** What the request takes. */
     private final AtomicLong memory;
 
-    Answer(Channel channel, RequestProto header, Frame request) {
+    /** Set before the request is handed on. */
+    private MethodCase method = MethodCase.METHOD_NOT_SET;
+
+    /** An answer to {@code request}, whose header is not decoded yet. */
+    Answer(Channel channel, Frame request) throws IOException {
       this.channel = channel;
-      this.callId = header.getCallId();
-      this.reads = header.getMethodCase() == RequestProto.MethodCase.READ;
+      this.callId = request.callId();
       this.share = share(request.trafficClass());
       this.memory = new AtomicLong(memory(request.bytes()));
     }
@@ -354,14 +336,15 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
         share.abandoned(memory.get());
         return;
       }
-      long room = Frame.PREFIX_BYTES + Frame.payloadBytes(response, body);
+      long room = 0;
       ByteBuf frame;
       try {
-        if (!enter(room)) {
-          room = 0;
-          frame = encode(later(), DataPlane.EMPTY);
+        Reply reply = reply(response, body);
+        if (enter(reply.bytes())) {
+          room = reply.bytes();
+          frame = encodeOrSayWhyNot(reply);
         } else {
-          frame = encodeOrSayWhyNot(response, body);
+          frame = reply(later(), DataPlane.EMPTY).encode(channel);
         }
       } catch (RuntimeException | Error e) {
         answers.letGo(room);
@@ -384,7 +367,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
 
     /** Whether the answer can be given: to a change it must be, and one of few bytes is. */
     private boolean enter(long bytes) {
-      if (reads && bytes > ANSWER_BYTES_FREE) {
+      if (method == MethodCase.READ && bytes > ANSWER_BYTES_FREE) {
         return answers.tryTake(bytes);
       }
       answers.take(bytes);
@@ -399,33 +382,49 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
           .build();
     }
 
-    private ByteBuf encodeOrSayWhyNot(ResponseProto response, ByteBuffer body) {
+    private ByteBuf encodeOrSayWhyNot(Reply reply) {
       try {
-        return encode(response, body);
+        return reply.encode(channel);
       } catch (RuntimeException | Error e) {
         LOG.error(
             "cannot encode the answer to call {} of {}; answering with an error", callId, peer, e);
-        ResponseProto header = StatusCodec.response(e).toBuilder().setCallId(callId).build();
-        return Frame.encode(channel.alloc(), header, DataPlane.EMPTY);
+        return reply(StatusCodec.response(e), DataPlane.EMPTY).encode(channel);
       }
     }
 
-    private ByteBuf encode(ResponseProto response, ByteBuffer body) {
+    /** What is sent for {@code response}: an error if that is too long for a frame. */
+    private Reply reply(ResponseProto response, ByteBuffer body) {
       StatusProto status = response.hasStatus() ? response.getStatus() : StatusProto.OK;
-      ResponseProto header = response.toBuilder().setCallId(callId).setStatus(status).build();
-      long payloadBytes = Frame.payloadBytes(header, body);
-      if (payloadBytes <= limits.frameBytesMax()) {
-        return Frame.encode(channel.alloc(), header, body);
+      Reply reply =
+          new Reply(response.toBuilder().setCallId(callId).setStatus(status).build(), body);
+      if (reply.payloadBytes() <= limits.frameBytesMax()) {
+        return reply;
       }
       SteleException tooLarge =
           SteleException.refused(
               "the answer has "
-                  + payloadBytes
+                  + reply.payloadBytes()
                   + " bytes: the limit of a frame is "
                   + limits.frameBytesMax()
                   + "; request less at a time");
-      header = StatusCodec.response(tooLarge).toBuilder().setCallId(callId).build();
-      return Frame.encode(channel.alloc(), header, DataPlane.EMPTY);
+      return new Reply(
+          StatusCodec.response(tooLarge).toBuilder().setCallId(callId).build(), DataPlane.EMPTY);
+    }
+  }
+
+  /** What is sent as the answer to a call. */
+  private record Reply(ResponseProto header, ByteBuffer body) {
+    long payloadBytes() {
+      return Frame.payloadBytes(header, body);
+    }
+
+    /** Of the whole frame. */
+    long bytes() {
+      return Frame.PREFIX_BYTES + payloadBytes();
+    }
+
+    ByteBuf encode(Channel channel) {
+      return Frame.encode(channel.alloc(), header, body);
     }
   }
 }

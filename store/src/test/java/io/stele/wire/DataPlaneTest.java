@@ -310,6 +310,39 @@ final class DataPlaneTest extends DataPlaneFixture {
   }
 
   @Test
+  void aPeerThatLeavesOneAnswerUnreadIsClosed() throws Exception {
+    ByteBuffer answer = ByteBuffer.wrap(new byte[1 << 19]); // Below the high-water mark.
+    AtomicInteger handled = new AtomicInteger();
+    DataServer server =
+        server(
+            new DataServer.Limits(1 << 20, 10_000, 1L << 30, Duration.ofMillis(500)),
+            (request, responder) -> {
+              handled.incrementAndGet();
+              responder.answer(OK, answer.duplicate());
+            });
+    try (Socket socket = new Socket("127.0.0.1", server.port())) {
+      DataOutputStream out = hello(socket, 1);
+      AtomicInteger sent = new AtomicInteger();
+      await(
+          () -> {
+            if (handled.get() == sent.get() && server.bytesInFlight() == 0) {
+              send(out, frame(sent.incrementAndGet())); // The sockets' buffers took all so far.
+            }
+            return server.connections() == 0;
+          });
+      assertThat(server.bytesInFlight()).isZero();
+    }
+  }
+
+  private static void send(DataOutputStream out, byte[] frame) {
+    try {
+      out.write(frame);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
   void whatASlowReaderAskedForComesWhenItReads() throws Exception {
     ByteBuffer answer = ByteBuffer.wrap(new byte[1 << 19]);
     DataServer server = server((request, responder) -> responder.answer(OK, answer.duplicate()));

@@ -21,6 +21,7 @@ import io.stele.wire.data.DataProtos.QueryProto;
 import io.stele.wire.data.DataProtos.ReadProto;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.ResponseProto;
+import io.stele.wire.data.DataProtos.RowRangeProto;
 import io.stele.wire.data.DataProtos.SampleRowKeysProto;
 import io.stele.wire.data.DataProtos.StatusProto;
 import io.stele.wire.data.DataProtos.TabletProto;
@@ -34,6 +35,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Queue;
@@ -211,6 +213,56 @@ final class FrameIntakeTest extends DataPlaneFixture {
       assertThat(socket.getInputStream().readAllBytes()).as("closed by the server").isEmpty();
     }
     await(() -> server.bytesInFlight() == 0 && server.requestsInFlight() == 0);
+  }
+
+  @Test
+  void whatAHeaderTakesWhenDecodedIsCountedBeforeItIs() throws Exception {
+    Queue<Responder> held = new ConcurrentLinkedQueue<>();
+    DataServer server =
+        server(limits(8 << 20, 8 << 20, 8 << 20), (request, responder) -> held.add(responder));
+    DataClient client = client();
+    var first = call(client, server, new byte[0]);
+    await(() -> held.size() == 1);
+    long before = server.bytesInFlight();
+    RequestProto many = manyRanges(300_000);
+    assertThat(await(client.call(at(server), many, DataPlane.EMPTY, LONG)).status())
+        .isEqualTo(StatusProto.RETRY_LATER);
+    assertThat(server.bytesInFlight()).isEqualTo(before);
+    RequestProto tooMany = manyRanges(1_000_000);
+    assertThat(await(client.call(at(server), tooMany, DataPlane.EMPTY, LONG)).status())
+        .isEqualTo(StatusProto.REFUSED);
+    held.remove().answer(OK);
+    await(first).check();
+    await(() -> server.bytesInFlight() == 0);
+  }
+
+  /** A read whose every range is a message of no bytes. */
+  private static RequestProto manyRanges(int count) {
+    QueryProto query =
+        QueryProto.newBuilder()
+            .addAllRanges(Collections.nCopies(count, RowRangeProto.getDefaultInstance()))
+            .build();
+    TabletProto tablet = TabletProto.newBuilder().setTableId("t1").setTablet("x").build();
+    return RequestProto.newBuilder()
+        .setRead(ReadProto.newBuilder().setTablet(tablet).setQuery(query))
+        .build();
+  }
+
+  @Test
+  void aClientMayNotTakeTheMemoryThatRequestsAboutMetadataHave() throws Exception {
+    DataServer server = server(ECHO);
+    RequestProto large =
+        RequestProto.newBuilder()
+            .setSampleRowKeys(
+                SampleRowKeysProto.newBuilder()
+                    .setTablet(
+                        TabletProto.newBuilder()
+                            .setTableId(TableId.METADATA.value())
+                            .setTablet("x".repeat(300 << 10))))
+            .build();
+    Response refused = await(client().call(at(server), large, DataPlane.EMPTY, LONG));
+    assertThat(refused.status()).isEqualTo(StatusProto.REFUSED);
+    assertThat(refused.header().getMessage()).contains("METADATA").contains("at most 262144");
   }
 
   @Test

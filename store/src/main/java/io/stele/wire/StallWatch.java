@@ -1,0 +1,123 @@
+package io.stele.wire;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.stele.runtime.ProcessRuntime;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Closes a connection whose peer stops halfway: in a request that it sends, or in the answers that
+ * it is sent. It would keep their memory for ever. A slow peer goes on.
+ *
+ * <p>Runs a timer only while there is something to watch. Used by the event loop of its connection
+ * only.
+ */
+final class StallWatch {
+  /**
+   * How long a peer may be silent in the middle of a request about METADATA, at most: all processes
+   * of the cluster share the little memory there is for those.
+   */
+  private static final Duration SYSTEM_STALL_MAX = Duration.ofSeconds(5);
+
+  private final ProcessRuntime runtime;
+  private final Duration stallMax;
+  private final Duration systemStallMax;
+  private final BooleanSupplier idle;
+  private boolean watching;
+  private Sent sent = Sent.NOTHING;
+  private long sentNanos;
+
+  /**
+   * How far the sending of answers has come.
+   *
+   * @param current identifies the buffer that is being sent; 0: none
+   * @param bytes sent of it
+   */
+  private record Sent(int current, long bytes) {
+    private static final Sent NOTHING = new Sent(0, 0);
+
+    static Sent of(Channel channel) {
+      ChannelOutboundBuffer buffer = channel.unsafe().outboundBuffer();
+      return buffer == null || buffer.current() == null
+          ? NOTHING
+          : new Sent(System.identityHashCode(buffer.current()), buffer.currentProgress());
+    }
+  }
+
+  /**
+   * Watches one connection.
+   *
+   * @param stallMax how long a peer may take or send nothing
+   * @param idle whether no request is waiting for its answer, and no answer to be sent
+   */
+  StallWatch(ProcessRuntime runtime, Duration stallMax, BooleanSupplier idle) {
+    this.runtime = runtime;
+    this.stallMax = stallMax;
+    this.systemStallMax = stallMax.compareTo(SYSTEM_STALL_MAX) < 0 ? stallMax : SYSTEM_STALL_MAX;
+    this.idle = idle;
+  }
+
+  /** To be called after each read: watches until all that has come is answered. */
+  void watch(ChannelHandlerContext context) {
+    if (watching || !context.channel().isActive() || isQuiet(context)) {
+      return;
+    }
+    watching = true;
+    sent = Sent.of(context.channel());
+    sentNanos = runtime.nanoTime();
+    schedule(context);
+  }
+
+  private boolean isQuiet(ChannelHandlerContext context) {
+    return idle.getAsBoolean() && decoder(context).filter(FrameDecoder::isInsideFrame).isEmpty();
+  }
+
+  private static Optional<FrameDecoder> decoder(ChannelHandlerContext context) {
+    return Optional.ofNullable(context.pipeline().get(FrameDecoder.class));
+  }
+
+  private void schedule(ChannelHandlerContext context) {
+    context
+        .executor()
+        .schedule(() -> look(context), systemStallMax.toNanos(), TimeUnit.NANOSECONDS);
+  }
+
+  private void look(ChannelHandlerContext context) {
+    if (!context.channel().isActive()) {
+      return;
+    }
+    Optional<String> stall = stall(context);
+    if (stall.isPresent()) {
+      context.pipeline().fireExceptionCaught(new IOException(stall.get()));
+    } else if (isQuiet(context)) {
+      watching = false;
+    } else {
+      schedule(context);
+    }
+  }
+
+  private Optional<String> stall(ChannelHandlerContext context) {
+    long now = runtime.nanoTime();
+    Sent before = sent;
+    sent = Sent.of(context.channel());
+    if (!sent.equals(before) || sent.equals(Sent.NOTHING)) {
+      sentNanos = now;
+    } else if (now - sentNanos >= stallMax.toNanos()) {
+      return Optional.of("it does not read the answers it is sent");
+    }
+    Optional<FrameDecoder> inside = decoder(context).filter(FrameDecoder::isInsideFrame);
+    if (inside.isPresent()) {
+      Duration silentMax =
+          inside.get().trafficClass() == TrafficClass.SYSTEM ? systemStallMax : stallMax;
+      if (now - inside.get().lastReceivedNanos() >= silentMax.toNanos()) {
+        return Optional.of("the client stopped in the middle of a request");
+      }
+    }
+    return Optional.empty();
+  }
+}
