@@ -14,6 +14,9 @@ enum BlockKind {
 
   private static final BlockKind[] VALUES = values();
 
+  /** Of all but data and meta blocks, which have what users give them. */
+  private static final int OWN_BYTES_MAX = 64 << 20;
+
   private final int code;
 
   BlockKind(int code) {
@@ -23,6 +26,14 @@ enum BlockKind {
   /** Its number in the file. */
   int code() {
     return code;
+  }
+
+  /** More bytes than any such block has of contents; one that says more is damaged. */
+  int contentsBytesMax() {
+    return switch (this) {
+      case DATA, META -> SSTableFormat.CONTENTS_BYTES_MAX;
+      case INDEX, BLOOM, BLOOM_INDEX, PROPERTIES -> OWN_BYTES_MAX;
+    };
   }
 
   static Optional<BlockKind> ofCode(int code) {

@@ -85,11 +85,18 @@ final class Blocks {
         : Optional.empty();
   }
 
-  /** Reads the blocks that are not in memory. */
+  /** Reads the blocks that are not in memory, and answers for the memory of their contents. */
   @FunctionalInterface
   interface Source {
     /** Reads a block. */
     StoredBlock read(Handle handle) throws IOException;
+
+    /**
+     * Called before a block is uncompressed, when its checksum is known to be right.
+     *
+     * @throws NotInMemoryException if this reader must not take so much
+     */
+    default void claim(int contentsBytes) throws NotInMemoryException {}
   }
 
   /** Reads only this block from the file. */
@@ -105,26 +112,28 @@ final class Blocks {
       return;
     }
     try {
-      cache.read(kind, handle, decode(kind, handle, stored), stored);
-    } catch (CorruptionException e) {
-      LOG.debug("A block that nobody has asked for yet is damaged", e);
+      cache.read(kind, handle, decode(kind, handle, stored, this::readStored), stored);
+    } catch (CorruptionException | NotInMemoryException e) {
+      LOG.debug("A block that nobody has asked for yet was not cached", e);
     }
   }
 
   /** Reads and checks a block, bypassing the cache. */
   Contents read(BlockKind kind, Handle handle) throws IOException {
-    return check(kind, handle, readStored(handle).bytes(), 0, NOTHING);
+    return check(kind, handle, readStored(handle), NOTHING, this::readStored);
   }
 
   /**
    * Checks and uncompresses a block.
    *
-   * @param bytes holds the block as stored, starting at {@code at}
    * @param scratch used for the uncompressed bytes if it is large enough
-   * @return the contents: in {@code bytes}, in {@code scratch}, or in a new array
+   * @param source is asked before memory is taken for them
+   * @return the contents: in the array of {@code stored}, in {@code scratch}, or in a new array
    */
-  Contents check(BlockKind kind, Handle handle, byte[] bytes, int at, byte[] scratch)
-      throws CorruptionException {
+  Contents check(BlockKind kind, Handle handle, StoredBlock stored, byte[] scratch, Source source)
+      throws CorruptionException, NotInMemoryException {
+    byte[] bytes = stored.bytes();
+    int at = stored.at();
     BlockHeader header = BlockHeader.decode(bytes, at);
     int length = handle.length() - SSTableFormat.BLOCK_OVERHEAD_BYTES;
     int contentsAt = at + SSTableFormat.BLOCK_HEADER_BYTES;
@@ -139,12 +148,14 @@ final class Blocks {
     Codec codec =
         Compression.ofCode(header.codec())
             .filter(known -> Compression.isPlausible(known, length, header.rawLength()))
+            .filter(known -> header.rawLength() <= kind.contentsBytesMax())
             .orElseThrow(
                 () -> file.corrupt(handle.offset(), "there cannot be a block like " + header));
     if (codec == Codec.NONE) {
       return new Contents(bytes, contentsAt, length);
     }
     int rawLength = header.rawLength();
+    source.claim(rawLength);
     byte[] raw = scratch.length >= rawLength ? scratch : new byte[rawLength];
     try {
       Compression.uncompress(codec, bytes, contentsAt, length, raw, rawLength);
@@ -198,7 +209,7 @@ final class Blocks {
         return here.get();
       }
     }
-    Optional<CachedBlock> decoded = decodeStored(kind, handle);
+    Optional<CachedBlock> decoded = decodeStored(kind, handle, source);
     if (decoded.isPresent()) {
       return decoded.get();
     }
@@ -206,7 +217,7 @@ final class Blocks {
       throw new NotInMemoryException();
     }
     StoredBlock stored = source.read(handle);
-    CachedBlock block = decode(kind, handle, stored);
+    CachedBlock block = decode(kind, handle, stored, source);
     cache.read(kind, handle, block, stored);
     return block;
   }
@@ -225,7 +236,8 @@ final class Blocks {
   }
 
   /** The stored form of the block, from the cache. */
-  private Optional<CachedBlock> decodeStored(BlockKind kind, Handle handle) {
+  private Optional<CachedBlock> decodeStored(BlockKind kind, Handle handle, Source source)
+      throws NotInMemoryException {
     Optional<byte[]> stored = cache.storedBlock(handle.offset());
     if (stored.isEmpty()) {
       return Optional.empty();
@@ -234,7 +246,8 @@ final class Blocks {
       if (stored.get().length != handle.length()) {
         throw file.corrupt(handle.offset(), "the block has another length in memory");
       }
-      CachedBlock block = decode(kind, handle, new StoredBlock(stored.get(), 0, false));
+      StoredBlock whole = new StoredBlock(stored.get(), 0, false);
+      CachedBlock block = decode(kind, handle, whole, source);
       cache.decoded(kind, handle.offset(), block);
       return Optional.of(block);
     } catch (CorruptionException e) {
@@ -247,8 +260,9 @@ final class Blocks {
   }
 
   /** Checks and decodes a block to be kept. */
-  CachedBlock decode(BlockKind kind, Handle handle, StoredBlock stored) throws CorruptionException {
-    Contents contents = check(kind, handle, stored.bytes(), stored.at(), NOTHING);
+  CachedBlock decode(BlockKind kind, Handle handle, StoredBlock stored, Source source)
+      throws CorruptionException, NotInMemoryException {
+    Contents contents = check(kind, handle, stored, NOTHING, source);
     return switch (kind) {
       case INDEX, BLOOM_INDEX -> decodeIndex(contents, handle.offset());
       case BLOOM -> decodeBloom(kept(contents, stored), handle.offset());

@@ -42,7 +42,10 @@ interface CachedFile extends AutoCloseable {
   /** Whether all of the file should be loaded before anything else is read. */
   boolean wantsWhole();
 
-  /** Reserves memory for loading all of the file; false: there is no room for it. */
+  /**
+   * Reserves memory for loading all of the file; false: there is no room for it. Less than 0 gives
+   * back some of what was reserved.
+   */
   boolean reserve(long bytes);
 
   /** Takes all blocks of the file, by offset, for which memory was reserved. */

@@ -15,6 +15,9 @@ final class IndexBlock implements CachedBlock {
 
   private static final int OVERHEAD_BYTES = 160;
 
+  /** More than the keys of any block take: a few bytes in a file may say that they share much. */
+  private static final int KEY_BYTES_MAX = 64 << 20;
+
   private final int level;
   private final byte[] keys;
 
@@ -55,6 +58,9 @@ final class IndexBlock implements CachedBlock {
       int last = i == 0 ? 0 : keyEnds[i - 1];
       if (shared > keys.size() - last) {
         throw in.malformed("entry " + i + " shares more than the last key has");
+      }
+      if (keys.size() + (long) shared + unshared > KEY_BYTES_MAX) {
+        throw in.malformed("the keys up to entry " + i + " take more than " + KEY_BYTES_MAX);
       }
       keys.write(keys.array(), last, shared);
       int from = in.skip(unshared);

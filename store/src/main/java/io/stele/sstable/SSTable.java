@@ -269,7 +269,12 @@ public final class SSTable implements Closeable {
     Contents contents =
         stored == null
             ? blocks.read(BlockKind.META, handle)
-            : blocks.check(BlockKind.META, handle, stored, 0, NOTHING);
+            : blocks.check(
+                BlockKind.META,
+                handle,
+                new StoredBlock(stored, 0, false),
+                NOTHING,
+                blocks::readStored);
     return Optional.of(Bytes.wrap(contents.toByteArray()));
   }
 

@@ -30,6 +30,7 @@ final class SSTableCursor implements CellCursor {
   private static final int CLAIMED_ABOVE_BYTES = 512 << 10;
 
   private final Blocks blocks;
+  private final Source source = new Source();
   private final IndexBlock root;
   private final ReadOptions options;
   private final byte[] lower;
@@ -145,14 +146,14 @@ final class SSTableCursor implements CellCursor {
   private void load() throws IOException {
     blockOffset = NO_BLOCK;
     Handle handle = index.handle();
-    claim(handle.length());
+    source.claim(handle.length());
     Contents contents =
         switch (options.cache()) {
-          case KEEP -> blocks.data(handle, options, this::read).cells();
+          case KEEP -> blocks.data(handle, options, source).cells();
           case LOOK -> readahead.has(index) ? readUncached(handle) : lookedFor(handle);
           case NONE -> readUncached(handle);
         };
-    claim(contents.length());
+    source.claim(contents.length()); // What the cache had may leave it while it is read here.
     try {
       block.resetSearchable(contents.array(), contents.offset(), contents.length());
     } catch (MalformedException e) {
@@ -162,19 +163,27 @@ final class SSTableCursor implements CellCursor {
     checkUpper = upper.length > 0 && !index.isNextKeyBelow(upper, upper.length);
   }
 
-  /** How large a block is that is ready for use, it tells when it has been read. */
-  private void claim(int blockBytes) {
-    long more = blockBytes - claimed;
-    if (blockBytes > CLAIMED_ABOVE_BYTES && more > 0) {
-      options.memory().take(more);
-      claimed += more;
+  /** Reads with the read-ahead, and asks for memory before a large block takes it. */
+  private final class Source implements Blocks.Source {
+    @Override
+    public StoredBlock read(Handle handle) throws IOException {
+      return options.readaheadBytes() == 0 ? blocks.readStored(handle) : readAhead();
+    }
+
+    @Override
+    public void claim(int blockBytes) throws NotInMemoryException {
+      if (blockBytes <= CLAIMED_ABOVE_BYTES || blockBytes <= claimed) {
+        return;
+      }
+      if (options.memoryOnly()) {
+        throw new NotInMemoryException(); // Reads that never wait take nothing large.
+      }
+      options.memory().take(blockBytes - claimed);
+      claimed = blockBytes;
     }
   }
 
-  private StoredBlock read(Handle handle) throws IOException {
-    if (options.readaheadBytes() == 0) {
-      return blocks.readStored(handle);
-    }
+  private StoredBlock readAhead() throws IOException {
     int at = readahead.fetch(index, limit());
     return new StoredBlock(readahead.buffer(), at, true);
   }
@@ -189,11 +198,10 @@ final class SSTableCursor implements CellCursor {
     if (options.memoryOnly()) {
       throw new NotInMemoryException();
     }
-    int at = readahead.fetch(index, limit());
-    byte[] buffer = readahead.buffer();
-    Contents contents = blocks.check(BlockKind.DATA, handle, buffer, at, scratch);
+    StoredBlock stored = readAhead();
+    Contents contents = blocks.check(BlockKind.DATA, handle, stored, scratch, source);
     // Of a large block only one form is kept: a compaction has a block of each of its files.
-    if (contents.array() != buffer) {
+    if (contents.array() != stored.bytes()) {
       scratch = contents.array();
       readahead.letGoIfLarge();
     } else if (scratch.length > Readahead.LARGE_BYTES) {

@@ -71,7 +71,6 @@ final class WholeFile {
       if (!header.isPlausible() || length > end - offset) {
         throw file.corrupt(offset, "there cannot be a block like " + header);
       }
-      fetch(offset, (int) length);
       if (!take(new Handle(offset, (int) length), header)) {
         return false;
       }
@@ -80,7 +79,7 @@ final class WholeFile {
     return true;
   }
 
-  /** Decodes a block; false: there is no room for it. */
+  /** Reads and decodes a block; false: there is no room for it. */
   private boolean take(Handle handle, BlockHeader header) throws IOException {
     BlockKind kind =
         BlockKind.ofCode(header.kind())
@@ -88,10 +87,16 @@ final class WholeFile {
     if (kind == BlockKind.PROPERTIES || kind == BlockKind.META) {
       return true;
     }
+    // Both its forms, before there are any: one value may be larger than all the cache.
+    long reserved = (long) header.length() + Math.max(0, header.rawLength()) + ENTRY_BYTES;
+    if (!cache.reserve(reserved)) {
+      return false;
+    }
+    fetch(handle.offset(), handle.length());
     StoredBlock stored = new StoredBlock(buffer, (int) (handle.offset() - start), true);
-    CachedBlock block = blocks.decode(kind, handle, stored);
+    CachedBlock block = blocks.decode(kind, handle, stored, blocks::readStored);
     loaded.put(handle.offset(), block);
-    return cache.reserve(block.weight() + ENTRY_BYTES);
+    return cache.reserve(block.weight() + ENTRY_BYTES - reserved);
   }
 
   /**
@@ -102,7 +107,7 @@ final class WholeFile {
     if (offset + count <= start + size) {
       return;
     }
-    int kept = (int) (start + size - offset);
+    int kept = (int) Math.max(0, start + size - offset); // A block that is not held is skipped.
     byte[] larger = buffer.length < count ? new byte[count] : buffer;
     System.arraycopy(buffer, size - kept, larger, 0, kept);
     int more = (int) Math.min(larger.length - kept, end - offset - kept);
