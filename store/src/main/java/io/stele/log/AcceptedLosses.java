@@ -3,11 +3,9 @@ package io.stele.log;
 import io.stele.files.DurableFiles;
 import io.stele.model.CorruptionException;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -26,7 +24,6 @@ final class AcceptedLosses {
   private static final String PREFIX = "ACCEPTED.";
   private static final String FIRST_LINE = "stele accepted losses 1";
   private static final String DRAFT = ".draft";
-  private static final int BYTES_MAX = 1 << 20;
 
   /**
    * A place of damage.
@@ -58,10 +55,10 @@ final class AcceptedLosses {
     for (FileStatus file : fs.listStatus(directory)) {
       String name = file.getPath().getName();
       if (name.startsWith(PREFIX) && !name.endsWith(DRAFT)) {
-        try (FSDataInputStream in = fs.open(file.getPath())) {
-          String text = new String(in.readNBytes(BYTES_MAX), StandardCharsets.UTF_8);
-          losses.addAll(decode(file.getPath(), text));
-        }
+        losses.addAll(
+            decode(
+                file.getPath(),
+                CheckedLines.read(fs, file.getPath(), FIRST_LINE, "a list of accepted losses")));
       }
     }
     return new AcceptedLosses(losses);
@@ -90,9 +87,9 @@ final class AcceptedLosses {
     return new Path(directory, PREFIX + name);
   }
 
-  private static Set<Loss> decode(Path file, String text) throws CorruptionException {
+  private static Set<Loss> decode(Path file, List<String> lines) throws CorruptionException {
     Set<Loss> losses = new TreeSet<>();
-    for (String line : CheckedLines.of(file, text, FIRST_LINE, "a list of accepted losses")) {
+    for (String line : lines) {
       int space = line.indexOf(' ');
       try {
         losses.add(

@@ -4,10 +4,13 @@ import io.stele.files.DurableFile;
 import io.stele.files.DurableFiles;
 import io.stele.format.Crc32c;
 import io.stele.model.CorruptionException;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
@@ -30,14 +33,19 @@ final class CheckedLines {
   }
 
   /**
-   * The lines in {@code text} between the first and the last.
+   * The lines of a file between the first and the last.
    *
-   * @param file for messages
    * @param what it should be: "a list of segments"
    * @throws CorruptionException if it is not that, or its checksum is wrong
+   * @throws FileNotFoundException if there is no such file
    */
-  static List<String> of(Path file, String text, String firstLine, String what)
-      throws CorruptionException {
+  static List<String> read(FileSystem fs, Path file, String firstLine, String what)
+      throws IOException {
+    String text;
+    try (FSDataInputStream in = fs.open(file)) {
+      // Whole, however long: what has been written must be readable.
+      text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
     int last = text.lastIndexOf('\n', text.length() - 2) + 1;
     if (!text.substring(last).equals(checksumLine(text.substring(0, last)))) {
       throw new CorruptionException(file.toString(), last, "its checksum is wrong");

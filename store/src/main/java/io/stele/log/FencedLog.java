@@ -7,12 +7,10 @@ import io.stele.model.TabletKind;
 import io.stele.runtime.ProcessRuntime;
 import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -28,7 +26,6 @@ import org.apache.hadoop.fs.Path;
 public final class FencedLog {
   private static final String NAME = "SEGMENTS";
   private static final String FIRST_LINE = "stele segments 1";
-  private static final int BYTES_MAX = 16 << 20;
 
   private FencedLog() {}
 
@@ -85,14 +82,14 @@ public final class FencedLog {
   static List<Segment> segments(FileSystem fs, Path directory, TabletKind kind) throws IOException {
     NameSpace.catchUp(fs, directory);
     Path file = new Path(directory, NAME);
-    String text;
-    try (FSDataInputStream in = fs.open(file)) {
-      text = new String(in.readNBytes(BYTES_MAX), StandardCharsets.UTF_8);
+    List<String> lines;
+    try {
+      lines = CheckedLines.read(fs, file, FIRST_LINE, "a list of segments");
     } catch (FileNotFoundException e) {
       throw gone(file, "it lists the segments of a fenced log, which cannot be read without it", e);
     }
     List<Segment> segments = new ArrayList<>();
-    for (String line : CheckedLines.of(file, text, FIRST_LINE, "a list of segments")) {
+    for (String line : lines) {
       int space = line.indexOf(' ');
       String name = line.substring(0, Math.max(space, 0));
       long length = space < 0 ? -1 : number(file, line.substring(space + 1));

@@ -4,6 +4,7 @@ import io.stele.model.TabletId;
 import io.stele.runtime.ProcessRuntime;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -24,12 +25,61 @@ import java.util.TreeSet;
  */
 final class SegmentLedger {
   private static final class Entry {
-    final SortedMap<TabletId, Long> highest = new TreeMap<>();
-    SortedMap<TabletId, SequenceRange> written = new TreeMap<>();
+    // Unordered: each record that is written is looked up here, with the pipeline's lock held.
+    final Map<TabletId, Written> written = new HashMap<>();
+    int needed; // By so many tablets.
     long bytes;
     long firstRecordNanos;
     boolean ended;
     boolean failed;
+
+    void add(TabletId tablet, long sequence) {
+      Written of = written.computeIfAbsent(tablet, one -> new Written(sequence));
+      of.lowest = Math.min(of.lowest, sequence);
+      of.highest = Math.max(of.highest, sequence);
+      needed += of.isNeeded() ? 0 : 1;
+      of.neededTo = Math.max(of.neededTo, sequence);
+    }
+
+    void release(TabletId tablet, long sequence) {
+      Written of = written.get(tablet);
+      if (of != null && of.isNeeded() && of.neededTo <= sequence) {
+        of.neededTo = Written.NOT_NEEDED;
+        needed--;
+      }
+    }
+
+    /** The highest sequence number of each tablet that needs the segment. */
+    SortedMap<TabletId, Long> needed() {
+      SortedMap<TabletId, Long> highest = new TreeMap<>();
+      written.forEach(
+          (tablet, of) -> {
+            if (of.isNeeded()) {
+              highest.put(tablet, of.neededTo);
+            }
+          });
+      return highest;
+    }
+  }
+
+  /** What one tablet has in a segment. */
+  private static final class Written {
+    static final long NOT_NEEDED = -1;
+
+    long lowest;
+    long highest;
+
+    /** The highest sequence number that is in no SSTable yet. */
+    long neededTo = NOT_NEEDED;
+
+    Written(long sequence) {
+      this.lowest = sequence;
+      this.highest = sequence;
+    }
+
+    boolean isNeeded() {
+      return neededTo != NOT_NEEDED;
+    }
   }
 
   private final ProcessRuntime runtime;
@@ -53,15 +103,11 @@ final class SegmentLedger {
   /** Records are about to be written to a segment. */
   synchronized void writing(long number, List<WaitingRecord> records) {
     Entry entry = entry(number);
-    if (entry.highest.isEmpty()) {
+    if (entry.needed == 0) {
       entry.firstRecordNanos = runtime.nanoTime();
     }
     for (WaitingRecord record : records) {
-      entry.highest.merge(record.tablet, record.sequence, Math::max);
-      entry.written.merge(
-          record.tablet,
-          new SequenceRange(record.sequence, record.sequence),
-          (before, one) -> before.with(one.lowest()));
+      entry.add(record.tablet, record.sequence);
     }
   }
 
@@ -74,9 +120,11 @@ final class SegmentLedger {
     if (entry == null) {
       return SegmentSummary.EMPTY;
     }
-    SegmentSummary summary = new SegmentSummary(entry.written);
-    entry.written = new TreeMap<>();
-    return summary;
+    SortedMap<TabletId, SequenceRange> ranges = new TreeMap<>();
+    entry.written.forEach(
+        (tablet, of) -> ranges.put(tablet, new SequenceRange(of.lowest, of.highest)));
+    entry.written.values().removeIf(of -> !of.isNeeded());
+    return new SegmentSummary(ranges);
   }
 
   /** Records the length of a segment. */
@@ -109,7 +157,7 @@ final class SegmentLedger {
     SortedSet<TabletId> tablets = new TreeSet<>();
     for (Entry entry : entries.values()) {
       if (entry.failed) {
-        tablets.addAll(entry.highest.keySet());
+        tablets.addAll(entry.needed().keySet());
       }
     }
     return tablets;
@@ -118,7 +166,7 @@ final class SegmentLedger {
   /** Everything of {@code tablet} up to {@code sequence} is in SSTables that METADATA names. */
   synchronized void release(TabletId tablet, long sequence) {
     for (Entry entry : entries.values()) {
-      entry.highest.computeIfPresent(tablet, (id, highest) -> highest <= sequence ? null : highest);
+      entry.release(tablet, sequence);
     }
   }
 
@@ -164,12 +212,12 @@ final class SegmentLedger {
   synchronized Optional<OldestNeeded> oldest() {
     for (Map.Entry<Long, Entry> entry : entries.entrySet()) {
       Entry oldest = entry.getValue();
-      if (!oldest.highest.isEmpty()) {
+      if (oldest.needed > 0) {
         Collection<Entry> kept = entries.tailMap(entry.getKey()).values();
         return Optional.of(
             new OldestNeeded(
                 entry.getKey(),
-                oldest.highest,
+                oldest.needed(),
                 Duration.ofNanos(runtime.nanoTime() - oldest.firstRecordNanos),
                 !oldest.ended,
                 (int) kept.stream().filter(one -> one.bytes > 0).count(),
@@ -180,6 +228,6 @@ final class SegmentLedger {
   }
 
   private static boolean isUnneeded(Entry entry) {
-    return entry.ended && entry.highest.isEmpty();
+    return entry.ended && entry.needed == 0;
   }
 }

@@ -26,7 +26,9 @@ public final class HistoryRun {
   private static final long STEPS_MAX = 3_000_000;
   private static final Duration START_MAX = Duration.ofSeconds(60);
   private static final Duration TASK_MAX = Duration.ofMinutes(2);
-  private static final Duration REST_MAX = Duration.ofSeconds(60);
+
+  /** A server that died before its first lock is fenced after ten leases, of at most 4.8 s here. */
+  private static final Duration REST_MAX = Duration.ofSeconds(100);
 
   /**
    * What came of a history.
