@@ -161,7 +161,7 @@ public final class BatchWriter implements Closeable {
    * @throws IllegalStateException if the writer is closed
    */
   public CompletableFuture<Void> add(RowOperation operation, Durability least) throws IOException {
-    CompletableFuture<Void> allowed = check.operation(operation);
+    CompletableFuture<Void> allowed = check.operation(operation, table);
     if (!allowed.isDone() || allowed.isCompletedExceptionally()) {
       table.awaitRead(allowed);
     }

@@ -13,8 +13,10 @@ import io.stele.model.OperationId;
 import io.stele.model.Outstanding;
 import io.stele.model.RowOperation;
 import io.stele.model.SteleException;
+import io.stele.model.TableId;
 import io.stele.runtime.Durations;
 import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.Address;
 import io.stele.wire.MutateBatch;
 import io.stele.wire.OperationCodec;
@@ -49,21 +51,26 @@ final class Batcher {
   /** A mutation with less time left does not shorten the time that its batch has. */
   private static final Duration BATCH_TIMEOUT_MIN = Duration.ofMillis(500);
 
+  private final ProcessRuntime runtime;
   private final Tablets tablets;
-  private final TableRef table;
+  private final TableId table;
 
   @GuardedBy("this")
   private final Map<ServerQueue.Destination, ServerQueue> queues = new HashMap<>();
 
   /** A batcher without mutations yet. */
-  Batcher(Tablets tablets, TableRef table) {
+  Batcher(ProcessRuntime runtime, Tablets tablets, TableId table) {
+    this.runtime = runtime;
     this.tablets = tablets;
     this.table = table;
   }
 
-  /** A writer whose mutations have ids of {@code operations}. */
-  Writer writer(Operations operations) {
-    return new Writer(operations);
+  /**
+   * A writer whose mutations have ids of {@code operations}, and the time limit of {@code named},
+   * which is the table of this batcher.
+   */
+  Writer writer(TableRef named, Operations operations) {
+    return new Writer(named, operations);
   }
 
   /**
@@ -75,13 +82,15 @@ final class Batcher {
    * these go back to the head of the queue. Safe for use by any number of threads.
    */
   final class Writer {
+    private final TableRef table;
     private final Operations operations;
     private final TaskEnd end;
 
     @GuardedBy("this")
     private final Map<Bytes, RowQueue> rows = new HashMap<>(); // Of which one is under way.
 
-    private Writer(Operations operations) {
+    private Writer(TableRef table, Operations operations) {
+      this.table = table;
       this.operations = operations;
       this.end = new TaskEnd(tablets, table, operations);
     }
@@ -163,7 +172,7 @@ final class Batcher {
         submitted,
         () ->
             tablets
-                .locate(table.id(), submitted.operation.row(), submitted.attempts.deadline())
+                .locate(table, submitted.operation.row(), submitted.attempts.deadline())
                 .whenComplete((tablet, failure) -> located(submitted, tablet, failure)));
   }
 
@@ -175,7 +184,7 @@ final class Batcher {
             tablets
                 .send(
                     new SingleOperation(
-                            table,
+                            submitted.writer.table,
                             submitted.operation,
                             submitted.id,
                             submitted.durability,
@@ -218,6 +227,9 @@ final class Batcher {
     ServerQueue.Destination destination =
         new ServerQueue.Destination(tablet.address(), submitted.writer.operations);
     ServerQueue queue;
+    if (submitted.writer.table.limit().isOfCaller()) {
+      expireInTime(submitted);
+    }
     synchronized (this) {
       submitted.tablet = Optional.of(tablet);
       queue = queues.computeIfAbsent(destination, ServerQueue::new);
@@ -428,7 +440,7 @@ final class Batcher {
     ended
         .writer
         .next(ended.row)
-        .ifPresent(next -> table.runtime().after(Duration.ZERO, () -> locate(next)));
+        .ifPresent(next -> runtime.after(Duration.ZERO, () -> locate(next)));
   }
 
   private void finish(SubmittedOperation submitted, Optional<? extends Throwable> failure) {
@@ -453,14 +465,17 @@ final class Batcher {
       fail(submitted, end.failure());
       return;
     }
-    if (submitted.expiry.isEmpty()) { // From now on it may wait behind others with more time.
+    expireInTime(submitted);
+    runtime.after(((Decision.Again) decision).pause(), () -> locate(submitted));
+  }
+
+  /** From now on it may wait behind others with more time. */
+  private void expireInTime(SubmittedOperation submitted) {
+    if (submitted.expiry.isEmpty()) {
       submitted.expiry =
           Optional.of(
-              table
-                  .runtime()
-                  .after(submitted.attempts.deadline().remaining(), () -> expire(submitted)));
+              runtime.after(submitted.attempts.deadline().remaining(), () -> expire(submitted)));
     }
-    table.runtime().after(((Decision.Again) decision).pause(), () -> locate(submitted));
   }
 
   private void expire(SubmittedOperation submitted) {

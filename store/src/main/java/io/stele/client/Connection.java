@@ -186,7 +186,7 @@ final class Connection implements AutoCloseable {
 
   /** What sends the mutations of a table. */
   Batcher batcher(TableRef table) {
-    return batchers.computeIfAbsent(table.id(), id -> new Batcher(tablets, table));
+    return batchers.computeIfAbsent(table.id(), id -> new Batcher(runtime, tablets, id));
   }
 
   Table table(String name) throws IOException {
@@ -195,9 +195,9 @@ final class Connection implements AutoCloseable {
     SchemaCheck check =
         new SchemaCheck(
             stored.schema(),
-            () ->
+            deadline ->
                 lockReads.readAsync(
-                    "reading the schema of table " + name, ref.deadline(), () -> schema(ref)),
+                    "reading the schema of table " + name, deadline, () -> schema(ref)),
             valueBytesMax());
     return new Table(this, ref, check);
   }

@@ -1,6 +1,5 @@
 package io.stele.client;
 
-import io.stele.config.Keys;
 import io.stele.model.Bytes;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
@@ -103,9 +102,9 @@ public final class Rows implements Iterable<Row>, Closeable {
         "reading table "
             + table.name()
             + " for "
-            + table.timeout().toMillis()
+            + table.limit().length().toMillis()
             + " ms ("
-            + Keys.CLIENT_TIMEOUT.name()
+            + table.limit().setBy()
             + ") has found no row yet: call again to continue from row \""
             + scan.left().first()
             + "\"");

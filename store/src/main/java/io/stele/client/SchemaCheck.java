@@ -5,6 +5,7 @@ import io.stele.model.RowOperation;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
+import io.stele.runtime.Deadline;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
@@ -26,7 +27,7 @@ final class SchemaCheck {
   @FunctionalInterface
   interface Source {
     /** The schema as it is now, within a time limit; fails with NOT_FOUND if the table is gone. */
-    CompletableFuture<TableSchema> read();
+    CompletableFuture<TableSchema> read(Deadline deadline);
   }
 
   /**
@@ -46,31 +47,32 @@ final class SchemaCheck {
   }
 
   /**
-   * Completes where {@code operation} may be sent, fails with why not. Mostly it is done at once.
+   * Completes where {@code operation} may be sent, fails with why not. Mostly it is done at once,
+   * and always in {@code table}'s time.
    */
-  CompletableFuture<Void> operation(RowOperation operation) {
-    return check(current -> current.check(operation, valueBytesMax));
+  CompletableFuture<Void> operation(RowOperation operation, TableRef table) {
+    return check(current -> current.check(operation, valueBytesMax), table);
   }
 
-  /** Completes where {@code query} may be sent, fails with why not. */
-  CompletableFuture<Void> query(RowQuery query) {
-    return check(current -> current.check(query));
+  /** Completes where {@code query} may be sent, fails with why not, in {@code table}'s time. */
+  CompletableFuture<Void> query(RowQuery query, TableRef table) {
+    return check(current -> current.check(query), table);
   }
 
-  private CompletableFuture<Void> check(Consumer<OperationRules> check) {
+  private CompletableFuture<Void> check(Consumer<OperationRules> check, TableRef table) {
     try {
       check.accept(rules);
       return GOOD;
     } catch (SteleException e) {
       return e.code() == SteleException.Code.NOT_FOUND
-          ? readAgain(check)
+          ? readAgain(check, table.deadline())
           : CompletableFuture.failedFuture(e);
     }
   }
 
-  private CompletableFuture<Void> readAgain(Consumer<OperationRules> check) {
+  private CompletableFuture<Void> readAgain(Consumer<OperationRules> check, Deadline deadline) {
     return source
-        .read()
+        .read(deadline)
         .thenAccept(
             schema -> {
               OperationRules fresh = new OperationRules(schema);

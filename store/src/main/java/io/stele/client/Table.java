@@ -17,6 +17,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -83,6 +84,27 @@ public final class Table {
    */
   public Table withDurability(Durability least) {
     return new Table(connection, ref, check, least, rowBytesMax);
+  }
+
+  /**
+   * The same table, whose calls, and those of its batch writers, end within another time than
+   * {@code stele.client.timeout}.
+   *
+   * <pre>{@code
+   * table.withTimeout(Duration.ofMillis(200)).readRow("r"); // Or an error, RETRY_LATER.
+   * }</pre>
+   *
+   * <p>A time that is too short for a second attempt makes failures visible that are otherwise
+   * retried, such as a tablet that moves.
+   *
+   * @param timeout more than 0. A mutation that has been sent may take up to half a second longer,
+   *     so that its outcome becomes known
+   */
+  public Table withTimeout(Duration timeout) {
+    if (timeout.isNegative() || timeout.isZero()) {
+      throw SteleException.refused("a time limit must be more than 0, not " + timeout);
+    }
+    return new Table(connection, ref.withTimeout(timeout), check, durability, rowBytesMax);
   }
 
   /**
@@ -154,7 +176,9 @@ public final class Table {
    * call has completed, either may be applied first.
    */
   public CompletableFuture<Void> mutateAsync(Mutation mutation) {
-    return check.operation(mutation).thenCompose(good -> writer().submit(mutation, durability));
+    return check
+        .operation(mutation, ref)
+        .thenCompose(good -> writer().submit(mutation, durability));
   }
 
   /**
@@ -194,7 +218,7 @@ public final class Table {
   /** Submits a mutation when it was checked, and those of its row before it were submitted. */
   private CompletableFuture<Void> submitInTurn(
       Mutation mutation, Batcher.Writer writer, Map<Bytes, CompletableFuture<?>> turns) {
-    CompletableFuture<Void> good = check.operation(mutation);
+    CompletableFuture<Void> good = check.operation(mutation, ref);
     CompletableFuture<?> before = turns.get(mutation.row());
     if (before == null && good.isDone() && !good.isCompletedExceptionally()) {
       return writer.submit(mutation, durability);
@@ -223,7 +247,7 @@ public final class Table {
   /** Like {@link #checkAndMutate}, without waiting. */
   public CompletableFuture<Boolean> checkAndMutateAsync(CheckAndMutate operation) {
     return check
-        .operation(operation)
+        .operation(operation, ref)
         .thenCompose(good -> send(operation))
         .thenApply(answer -> answer.response().header().getMatched());
   }
@@ -245,7 +269,7 @@ public final class Table {
   /** Like {@link #readModifyWrite}, without waiting. */
   public CompletableFuture<Row> readModifyWriteAsync(ReadModifyWrite operation) {
     return check
-        .operation(operation)
+        .operation(operation, ref)
         .thenCompose(good -> send(operation))
         .thenApply(
             answer ->
@@ -385,7 +409,9 @@ public final class Table {
 
   /** At a pin, the pinned schema applies, which only the servers know. */
   private CompletableFuture<Void> checkedFamilies(RowQuery query) {
-    return ref.pin().isPresent() ? CompletableFuture.completedFuture(null) : check.query(query);
+    return ref.pin().isPresent()
+        ? CompletableFuture.completedFuture(null)
+        : check.query(query, ref);
   }
 
   /**
@@ -431,7 +457,7 @@ public final class Table {
             .map(first -> Operations.repeatable(connection.runtime(), first, options.job()))
             .orElse(connection.operations());
     return new BatchWriter(
-        check, connection.batcher(ref).writer(operations), options.bufferBytes(), durability);
+        check, connection.batcher(ref).writer(ref, operations), options.bufferBytes(), durability);
   }
 
   @Override
@@ -440,7 +466,7 @@ public final class Table {
   }
 
   private Batcher.Writer writer() {
-    return connection.batcher(ref).writer(connection.operations());
+    return connection.batcher(ref).writer(ref, connection.operations());
   }
 
   private CompletableFuture<TabletAccess.Answer> send(RowOperation operation) {

@@ -19,30 +19,51 @@ import java.util.function.Supplier;
  * @param waiting how its calls wait
  * @param id its id
  * @param name its name, for messages
- * @param timeout how long an operation on it is tried
+ * @param limit how long an operation on it is tried
  * @param once whether its rows are unlikely to be read again soon
  * @param pin the job at whose pins it is read; empty: as it is now
  */
 record TableRef(
-    Waiting waiting,
-    TableId id,
-    String name,
-    Duration timeout,
-    boolean once,
-    Optional<String> pin) {
-  /** A table as it is now. */
+    Waiting waiting, TableId id, String name, TimeLimit limit, boolean once, Optional<String> pin) {
+  /**
+   * A time limit.
+   *
+   * @param length of an operation, from its beginning
+   * @param setBy what sets it, for messages
+   */
+  record TimeLimit(Duration length, String setBy) {
+    private static final String CALLER = "Table.withTimeout";
+
+    /** Whether it may be shorter than that of other operations on the same connection. */
+    boolean isOfCaller() {
+      return setBy.equals(CALLER);
+    }
+  }
+
+  /** A table as it is now, with the connection's time limit. */
   TableRef(Waiting waiting, TableId id, String name, Duration timeout) {
-    this(waiting, id, name, timeout, false, Optional.empty());
+    this(
+        waiting,
+        id,
+        name,
+        new TimeLimit(timeout, Keys.CLIENT_TIMEOUT.name()),
+        false,
+        Optional.empty());
+  }
+
+  /** The table with another time limit. */
+  TableRef withTimeout(Duration timeout) {
+    return new TableRef(waiting, id, name, new TimeLimit(timeout, TimeLimit.CALLER), once, pin);
   }
 
   /** The table as that job has pinned it. */
   TableRef atPin(String job) {
-    return new TableRef(waiting, id, name, timeout, once, Optional.of(job));
+    return new TableRef(waiting, id, name, limit, once, Optional.of(job));
   }
 
   /** The table, read once. */
   TableRef readOnce() {
-    return new TableRef(waiting, id, name, timeout, true, pin);
+    return new TableRef(waiting, id, name, limit, true, pin);
   }
 
   /** Whose clock counts. */
@@ -52,7 +73,7 @@ record TableRef(
 
   /** When an operation that begins now ends at the latest. */
   Deadline deadline() {
-    return Deadline.after(runtime(), timeout);
+    return Deadline.after(runtime(), limit.length());
   }
 
   /** The attempts at something that begins now; {@code what} is for messages. */
@@ -62,7 +83,7 @@ record TableRef(
 
   /** Something done to it; {@code what} is for messages. */
   Purpose purpose(Effect effect, Supplier<String> what) {
-    return Purpose.of(effect, what).limitedBy(Keys.CLIENT_TIMEOUT.name());
+    return Purpose.of(effect, what).limitedBy(limit.setBy());
   }
 
   /** Waits for a change. */

@@ -79,9 +79,9 @@ class BatchWriterTest {
     SchemaCheck check =
         new SchemaCheck(
             TableSchema.of("webtable", "f"),
-            () -> CompletableFuture.completedFuture(TableSchema.of("webtable", "f")),
+            deadline -> CompletableFuture.completedFuture(TableSchema.of("webtable", "f")),
             1000);
-    return made.apply(check, new Batcher(tablets, table).writer(operations));
+    return made.apply(check, new Batcher(runtime, tablets, table.id()).writer(table, operations));
   }
 
   private BatchWriter writer() {
@@ -488,32 +488,31 @@ class BatchWriterTest {
 
   @Test
   void writersWithIdsOfTheirOwnShareABatcherButNoBatch() throws IOException {
-    Batcher batcher =
-        new Batcher(
-            tablets,
-            new TableRef(
-                Waiting.silent(SystemRuntime.INSTANCE),
-                FakeTablets.TABLE,
-                "webtable",
-                Duration.ofSeconds(30)));
+    TableRef table =
+        new TableRef(
+            Waiting.silent(SystemRuntime.INSTANCE),
+            FakeTablets.TABLE,
+            "webtable",
+            Duration.ofSeconds(30));
+    Batcher batcher = new Batcher(SystemRuntime.INSTANCE, tablets, table.id());
     OperationId other = new OperationId(3, 4, 100);
     SchemaCheck check =
         new SchemaCheck(
             TableSchema.of("webtable", "f"),
-            () -> CompletableFuture.completedFuture(TableSchema.of("webtable", "f")),
+            deadline -> CompletableFuture.completedFuture(TableSchema.of("webtable", "f")),
             1000);
     try (BatchWriter one =
             new BatchWriter(
                 check,
                 batcher.writer(
-                    Operations.repeatable(SystemRuntime.INSTANCE, FIRST, Optional.empty())),
+                    table, Operations.repeatable(SystemRuntime.INSTANCE, FIRST, Optional.empty())),
                 1 << 20,
                 Durability.HFLUSH);
         BatchWriter two =
             new BatchWriter(
                 check,
                 batcher.writer(
-                    Operations.repeatable(SystemRuntime.INSTANCE, other, Optional.empty())),
+                    table, Operations.repeatable(SystemRuntime.INSTANCE, other, Optional.empty())),
                 1 << 20,
                 Durability.HFLUSH)) {
       for (int i = 0; i < 100; i++) {

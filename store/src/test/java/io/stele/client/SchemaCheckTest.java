@@ -7,18 +7,25 @@ import io.stele.model.Mutation;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 class SchemaCheckTest {
+  private static final TableRef TABLE =
+      new TableRef(
+          Waiting.silent(SystemRuntime.INSTANCE), FakeTablets.TABLE, "t", Duration.ofSeconds(30));
+
   private final ArrayDeque<TableSchema> source = new ArrayDeque<>();
   private int reads;
   private final SchemaCheck check = new SchemaCheck(TableSchema.of("t", "f"), this::read, 10);
 
-  private CompletableFuture<TableSchema> read() {
+  private CompletableFuture<TableSchema> read(Deadline deadline) {
     reads++;
     return source.isEmpty()
         ? CompletableFuture.failedFuture(new IOException("no answer"))
@@ -31,32 +38,33 @@ class SchemaCheckTest {
 
   @Test
   void whatTheSchemaHeldAllowsNeedsNoOther() {
-    assertThat(check.operation(Mutation.of("r").put("f", "q", "v"))).isCompleted();
-    assertThat(check.query(RowQuery.ALL.family("f"))).isCompleted();
+    assertThat(check.operation(Mutation.of("r").put("f", "q", "v"), TABLE)).isCompleted();
+    assertThat(check.query(RowQuery.ALL.family("f"), TABLE)).isCompleted();
     assertThat(reads).isZero();
   }
 
   @Test
   void whatNoSchemaAllowsIsRefusedWithoutReadingIt() {
-    refused(check.operation(Mutation.of("r")), "has no edits");
-    refused(check.operation(Mutation.of("r").put("f", "q", "12345678901")), "has 11 bytes");
+    refused(check.operation(Mutation.of("r"), TABLE), "has no edits");
+    refused(check.operation(Mutation.of("r").put("f", "q", "12345678901"), TABLE), "has 11 bytes");
     assertThat(reads).isZero();
   }
 
   @Test
   void anUnknownFamilyIsLookedForInAFresherSchema() {
     source.addAll(List.of(TableSchema.of("t", "f", "g"), TableSchema.of("t", "f", "g")));
-    assertThat(check.operation(Mutation.of("r").put("g", "q", "v"))).isCompleted();
-    assertThat(check.query(RowQuery.ALL.family("g"))).isCompleted();
+    assertThat(check.operation(Mutation.of("r").put("g", "q", "v"), TABLE)).isCompleted();
+    assertThat(check.query(RowQuery.ALL.family("g"), TABLE)).isCompleted();
     assertThat(reads).isEqualTo(1);
     assertThat(check.schema()).isEqualTo(TableSchema.of("t", "f", "g"));
-    refused(check.query(RowQuery.ALL.family("h")), "table t has no family \"h\": it has f, g");
+    refused(
+        check.query(RowQuery.ALL.family("h"), TABLE), "table t has no family \"h\": it has f, g");
     assertThat(reads).isEqualTo(2);
   }
 
   @Test
   void aSchemaThatCannotBeReadIsNoReasonToSayThatAFamilyDoesNotExist() {
-    assertThatThrownBy(() -> check.query(RowQuery.ALL.family("g")).join())
+    assertThatThrownBy(() -> check.query(RowQuery.ALL.family("g"), TABLE).join())
         .hasRootCauseMessage("no answer")
         .hasRootCauseInstanceOf(IOException.class)
         .cause()

@@ -1,0 +1,54 @@
+package io.stele.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.metadata.Operations;
+import io.stele.model.Durability;
+import io.stele.model.Mutation;
+import io.stele.model.SteleException;
+import io.stele.runtime.SystemRuntime;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** Calls with different time limits on one connection. */
+class TimeLimitTest {
+  private static final TableRef PATIENT =
+      new TableRef(
+          Waiting.silent(SystemRuntime.INSTANCE),
+          FakeTablets.TABLE,
+          "webtable",
+          Duration.ofMinutes(5));
+
+  private final FakeTablets tablets = new FakeTablets();
+  private final Operations operations = new Operations(SystemRuntime.INSTANCE);
+  private final Batcher batcher = new Batcher(SystemRuntime.INSTANCE, tablets, FakeTablets.TABLE);
+
+  private CompletableFuture<Void> put(TableRef table, String row) {
+    return batcher
+        .writer(table, operations)
+        .submit(Mutation.of(row).put("f", "q", "v"), Durability.HFLUSH);
+  }
+
+  @Test
+  void oneThatIsQueuedBehindMorePatientOnesEndsInItsTime() throws Exception {
+    tablets.hold();
+    CompletableFuture<Void> patient = put(PATIENT, "patient"); // Under way, and not answered.
+
+    CompletableFuture<Void> hasty = put(PATIENT.withTimeout(Duration.ofMillis(200)), "hasty");
+
+    assertThatThrownBy(() -> hasty.get(30, TimeUnit.SECONDS))
+        .isInstanceOf(ExecutionException.class)
+        .cause()
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
+        .hasMessageContaining("(Table.withTimeout)");
+    tablets.goOn();
+    patient.get(30, TimeUnit.SECONDS);
+    assertThat(tablets.applied()).hasSize(1);
+  }
+}
