@@ -14,15 +14,15 @@ final class ReaderOptions {
       paramLabel = "PRINCIPAL",
       description =
           "Let a user or group read the table's files: user:NAME or group:NAME; may be repeated."
-              + " Where any is named, nobody else may, but the store.")
+              + " If any reader is named, only the readers and the store's own user can read the files.")
   private List<Principal> added = List.of();
 
   @Option(
       names = "--drop-reader",
       paramLabel = "PRINCIPAL",
       description =
-          "Stop letting a user or group read the table's files; may be repeated. When the last is dropped,"
-              + " whoever HDFS permits may read new files.")
+          "Stop letting a user or group read the table's files; may be repeated. When the last reader is"
+              + " dropped, HDFS's usual permissions hold again, for existing files too.")
   private List<Principal> dropped = List.of();
 
   boolean isEmpty() {

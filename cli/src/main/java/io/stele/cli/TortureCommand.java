@@ -41,8 +41,9 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "It finds most while things fail: add --faults, or kill servers and masters during the run. On a cluster that it starts itself, or",
-      "that stele demo --keep left running, it kills and stops processes and takes parts of Hadoop away; on the first it also cuts servers and",
-      "masters off from ZooKeeper; on any other it does what an operator does: drains, restarts, moves, merges, splits, balances.",
+      "that stele demo --keep left running, it kills and stops processes and takes parts of Hadoop away; on the first, on Linux, it also cuts",
+      "servers and masters off from ZooKeeper and the NameNode; on any other it does what an operator does: drains, restarts, moves, merges,",
+      "splits, balances.",
       "It uses its own tables, torture-SEED-*, and drops them at the end.",
       "The seed decides what clients ask for, not when, so no two runs are the same.",
       "All calls are kept in memory, some 300 bytes each, and checked at the end: for hours give it more, as STELE_OPTS=-Xmx4g.",

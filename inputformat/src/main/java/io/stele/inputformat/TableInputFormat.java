@@ -67,7 +67,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
   /**
    * What mappers read: {@code pinned}, unless set, the rows as they were when the job was
    * submitted, the same in every attempt of every task, or {@code latest}, the rows as they are
-   * then.
+   * when a mapper reads them.
    */
   public static final String READ_KEY = JobKeys.INPUT_READ;
 

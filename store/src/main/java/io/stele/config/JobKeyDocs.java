@@ -60,7 +60,9 @@ public final class JobKeyDocs {
             "The lowest timestamp to read, inclusive: in microseconds, or as 2026-01-31T12:00:00Z."));
     docs.put(
         JobKeys.INPUT_TIMES_TO,
-        new Doc("", "The end of the timestamps to read, exclusive: likewise."));
+        new Doc(
+            "",
+            "The end of the timestamps to read, exclusive: in microseconds, or as 2026-01-31T12:00:00Z."));
     docs.put(
         JobKeys.INPUT_FILTER, new Doc("", "A filter as text, such as cells_per_column_limit(1)."));
   }
@@ -74,7 +76,7 @@ public final class JobKeyDocs {
         new Doc(
             "pinned",
             "What mappers read: the rows as they were when the job was submitted, or as they are"
-                + " then. Allowed: pinned, latest."));
+                + " when a mapper reads them. Allowed: pinned, latest."));
     docs.put(
         JobKeys.INPUT_MODE,
         new Doc(

@@ -27,7 +27,9 @@ public final class Keys {
 
   public static final Key<String> CLUSTER_NAME =
       Key.text(
-          "stele.cluster.name", "stele", "The cluster's name: its directory in the lock service.");
+          "stele.cluster.name",
+          "stele",
+          "The cluster's name. Its nodes in ZooKeeper are below /stele/NAME.");
 
   public static final Key<String> ROOT_DIR =
       Key.text(
@@ -174,7 +176,7 @@ public final class Keys {
           "24h",
           ofSeconds(1),
           ofDays(365),
-          "Deleted and expired cells stay in SSTables for at most about this long; then a major compaction removes them.");
+          "Deleted and expired cells stay in SSTables for about this long at most; then a major compaction removes them. Versions that only a stricter policy makes garbage may stay seven times as long.");
 
   public static final Key<Long> VALUE_BYTES_MAX =
       Key.sizeOrDerived(
@@ -234,7 +236,7 @@ public final class Keys {
           "10m",
           ofMillis(0),
           ofDays(7),
-          "An SSTable is deleted no sooner than this after the master has first seen that no tablet needs it. No read may take longer.");
+          "An SSTable is deleted no sooner than this after the master has first seen that no tablet needs it. A single read request must not take longer; a scan or a job may.");
 
   public static final Key<Duration> MERGE_AFTER =
       Key.time(

@@ -57,7 +57,7 @@ final class MasterPage {
                     "state"),
                 status.getRecoveriesList().stream().map(MasterPage::row).toList()),
             new Section(
-                "Changes of schema under way",
+                "Table changes in progress",
                 List.of("table", "change", "begun", "waits for", "tablets done"),
                 status.getChangesList().stream().map(MasterPage::row).toList()),
             new Section(

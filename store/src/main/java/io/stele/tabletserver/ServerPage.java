@@ -239,7 +239,7 @@ final class ServerPage {
     metrics.add(
         counter(
             prefix + "_switch_overs_total",
-            "Changes to another segment as a flush was slow",
+            "Switches to another segment because a flush was slow",
             log.switchOvers()));
     metrics.add(
         counter(
@@ -250,12 +250,12 @@ final class ServerPage {
     metrics.add(
         gauge(
             prefix + "_flush_median_micros",
-            "Time of half of the last flushes, at most",
+            "Median time of recent flushes",
             micros(log.flushMedian())));
     metrics.add(
         gauge(
             prefix + "_flush_99th_micros",
-            "Time of 99 % of the last flushes, at most",
+            "99th percentile of the time of recent flushes",
             micros(log.flush99th())));
   }
 
