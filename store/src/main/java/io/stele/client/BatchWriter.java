@@ -60,6 +60,10 @@ public final class BatchWriter implements Closeable {
   @GuardedBy("this")
   private final List<Outcome> failed = new ArrayList<>();
 
+  /** Of the operations in {@code failed}, which are kept in memory: no more than a buffer. */
+  @GuardedBy("this")
+  private long failedBytes;
+
   @GuardedBy("this")
   private long failures;
 
@@ -190,6 +194,7 @@ public final class BatchWriter implements Closeable {
         MutationsFailedException failure =
             new MutationsFailedException(table.name(), failed, failures, unknown);
         failed.clear();
+        failedBytes = 0;
         failures = 0;
         unknown = false;
         throw failure;
@@ -269,8 +274,10 @@ public final class BatchWriter implements Closeable {
         Outcome outcome = Outcome.failed(operation, failure);
         failures++;
         unknown |= outcome.isUnknown();
-        if (failed.size() < FAILURES_KEPT) {
+        boolean fits = failed.isEmpty() || failedBytes + bytes <= bufferBytes;
+        if (failed.size() < FAILURES_KEPT && fits) {
           failed.add(outcome);
+          failedBytes += bytes;
         }
       }
       waiting = takeWaiting();

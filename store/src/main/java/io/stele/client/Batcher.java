@@ -196,13 +196,10 @@ final class Batcher {
 
   private void answered(
       SubmittedOperation submitted, TabletAccess.Answer answer, Throwable failure) {
-    Operations operations = submitted.writer.operations;
-    Optional<? extends Throwable> why = Optional.ofNullable(failure).map(Futures::cause);
-    if (why.isEmpty()) {
-      submitted.writer.end().met(answer.location());
-      operations.hear(OperationCodec.settled(answer.response().header()));
-      why = operations.differs();
-    }
+    Optional<? extends Throwable> why =
+        failure == null
+            ? hear(submitted, answer.location(), answer.response(), failure)
+            : Optional.of(Futures.cause(failure));
     if (why.isEmpty()) {
       submitted.applied();
     } else {
@@ -333,14 +330,9 @@ final class Batcher {
       for (SubmittedOperation first : batch) {
         count += first.behind.size();
       }
-      Operations operations = queue.destination.operations();
-      if (failure == null) {
-        batch.get(0).writer.end().met(batch.get(0).tablet.orElseThrow());
-        operations.hear(OperationCodec.settled(response.header()));
-      }
-      Throwable differs = operations.differs().orElse(null);
-      List<Optional<? extends Throwable>> outcomes =
-          outcomes(count, response, differs == null ? failure : differs);
+      Optional<? extends Throwable> why =
+          hear(batch.get(0), batch.get(0).tablet.orElseThrow(), response, failure);
+      List<Optional<? extends Throwable>> outcomes = outcomes(count, response, why);
       int from = 0;
       for (SubmittedOperation first : batch) {
         int end = from + 1 + first.behind.size();
@@ -360,6 +352,22 @@ final class Batcher {
     }
   }
 
+  /** Takes what an answer says about the records of a task; why nothing else in it counts. */
+  private static Optional<? extends Throwable> hear(
+      SubmittedOperation first, TabletLocation at, Response response, Throwable failure) {
+    Operations operations = first.writer.operations;
+    try {
+      if (failure == null) {
+        first.writer.end().met(at);
+        operations.hear(OperationCodec.settled(response.header()));
+      }
+    } catch (RuntimeException | Error e) {
+      return Optional.of(e); // Each operation must have an outcome.
+    }
+    Optional<SteleException> differs = operations.differs();
+    return differs.isPresent() ? differs : Optional.ofNullable(failure);
+  }
+
   /** Ends mutations of a row whose outcome could not be taken; the row goes on. */
   private void abandon(SubmittedOperation first, List<SubmittedOperation> behind, Throwable why) {
     first.failed(why);
@@ -368,17 +376,16 @@ final class Batcher {
   }
 
   private static List<Optional<? extends Throwable>> outcomes(
-      int count, Response response, Throwable failure) {
-    Throwable cause;
-    try {
-      if (failure == null) {
+      int count, Response response, Optional<? extends Throwable> failure) {
+    Optional<? extends Throwable> cause = failure;
+    if (cause.isEmpty()) {
+      try {
         return List.copyOf(OperationCodec.outcomes(response.check().header(), count));
+      } catch (IOException | RuntimeException | Error e) {
+        cause = Optional.of(e);
       }
-      cause = failure;
-    } catch (IOException | RuntimeException | Error e) {
-      cause = e;
     }
-    return Collections.nCopies(count, Optional.of(cause));
+    return Collections.nCopies(count, cause);
   }
 
   /** Ends what has an outcome, and sends the rest of the row again. */

@@ -76,7 +76,7 @@ public record ClusterSnapshot(
   /**
    * A server that holds its lock.
    *
-   * @param draining whether it gives its tablets away and takes no new ones
+   * @param draining whether it takes no tablets: it gives its own away, or does not answer
    * @param tablets how many tablets it has that are not in the snapshot, because nothing is to be
    *     done about them
    * @param bytes of the SSTables of these

@@ -67,16 +67,20 @@ final class JobDirectories {
    */
   void make(String job, List<TableId> tables, Optional<String> user) throws IOException {
     requireBegun(job);
-    if (requests.incrementAndGet() > AT_ONCE) {
-      requests.decrementAndGet();
-      throw SteleException.retryLater("the master makes directories for other jobs");
-    }
+    beginRequest();
     try {
       if (lists.areKept(layout.root())) {
         makeFor(job, tables, user);
       }
     } finally {
       requests.decrementAndGet();
+    }
+  }
+
+  private void beginRequest() {
+    if (requests.incrementAndGet() > AT_ONCE) {
+      requests.decrementAndGet();
+      throw SteleException.retryLater("the master is asking HDFS about other jobs");
     }
   }
 
@@ -104,9 +108,18 @@ final class JobDirectories {
     }
   }
 
-  /** Whether a job has a directory, and so may have files that wait for its commit. */
+  /**
+   * Whether a job has a directory, and so may have files that wait for its commit.
+   *
+   * @throws SteleException RETRY_LATER if too many ask something like this at this moment
+   */
   boolean has(String job) throws IOException {
-    return fs.exists(directory(job));
+    beginRequest();
+    try {
+      return fs.exists(directory(job));
+    } finally {
+      requests.decrementAndGet();
+    }
   }
 
   private static List<Principal> commonReaders(List<TableSchema> schemas) {

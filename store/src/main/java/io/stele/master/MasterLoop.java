@@ -53,6 +53,7 @@ final class MasterLoop implements Runnable {
   private final TableAdmin tables;
   private final OrphanRecords orphans;
   private final ServerReports reports;
+  private final SilentServers silent;
   private final LoadTroubles troubles;
   private final Moves moves;
   private final Merges merges;
@@ -118,6 +119,7 @@ final class MasterLoop implements Runnable {
     this.tables = tables;
     this.orphans = new OrphanRecords(tables.schemas(), records);
     this.reports = new ServerReports(runtime, requests, known.loads().hosts());
+    this.silent = new SilentServers(reports);
     this.troubles = new LoadTroubles(runtime, records);
     this.moves = new Moves(runtime);
     this.merges = new Merges(runtime, records);
@@ -322,6 +324,7 @@ final class MasterLoop implements Runnable {
     Predicate<TabletRecord> held = merges.held(known);
     Map<TabletId, TabletRecord> open = known.open(look.live().keySet(), dropping, wanted());
     executor.retain(open.keySet());
+    silent.givenUp(open.values(), look.live()).forEach(troubles::failed);
     ClusterSnapshot snapshot = snapshot(look, open, dropping, held);
     List<Action> actions = AssignmentPlanner.plan(snapshot);
     PlanExecutor.Outcome outcome =
@@ -521,7 +524,9 @@ final class MasterLoop implements Runnable {
             .map(
                 server ->
                     ClusterSnapshot.Server.of(
-                        server.getKey(), server.getValue().draining(), others))
+                        server.getKey(),
+                        server.getValue().draining() || silent.has(server.getKey()),
+                        others))
             .toList(),
         look.fenced(),
         open.values().stream()

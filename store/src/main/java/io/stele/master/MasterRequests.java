@@ -61,9 +61,8 @@ final class MasterRequests implements MasterProtocol {
   private static final Logger LOG = LoggerFactory.getLogger(MasterRequests.class);
 
   /** Some times longer than servers are asked for their reports. */
-  private static final Duration HEARD_LATELY = Duration.ofSeconds(15);
-
   private final MasterLoop loop;
+
   private final TableAdmin tables;
   private final ChangeRequests changes;
   private final ServerWatch servers;
@@ -151,12 +150,12 @@ final class MasterRequests implements MasterProtocol {
     return serve(
         () -> {
           ServerId server = parsed(request.getServerId(), ServerId::parse);
-          if (request.getUnlessHeard() && !loop.reports().isSilent(server, HEARD_LATELY)) {
+          if (request.getUnlessHeard() && !loop.reports().isSilent(server, SilentServers.LATELY)) {
             throw SteleException.refused(
                 "tablet server "
                     + server
                     + " has answered the master within the last "
-                    + HEARD_LATELY.toSeconds()
+                    + SilentServers.LATELY.toSeconds()
                     + " s, so it is not dead: see why your host cannot reach it");
           }
           LOG.info(

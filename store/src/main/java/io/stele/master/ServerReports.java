@@ -59,8 +59,9 @@ final class ServerReports {
   @GuardedBy("this")
   private final Map<ServerId, Long> askedNanos = new TreeMap<>();
 
+  /** When a server was first asked since its last answer. */
   @GuardedBy("this")
-  private final Map<ServerId, Long> firstAskedNanos = new TreeMap<>();
+  private final Map<ServerId, Long> unansweredNanos = new TreeMap<>();
 
   @GuardedBy("this")
   private final Map<TabletId, Suspicion> suspicions = new TreeMap<>();
@@ -123,7 +124,7 @@ final class ServerReports {
     synchronized (this) {
       last.keySet().retainAll(live.keySet());
       askedNanos.keySet().retainAll(live.keySet());
-      firstAskedNanos.keySet().retainAll(live.keySet());
+      unansweredNanos.keySet().retainAll(live.keySet());
       measured.keySet().retainAll(live.keySet());
       fresh.retainAll(live.keySet());
       live.forEach(
@@ -131,7 +132,7 @@ final class ServerReports {
             Long asked = askedNanos.get(server);
             if (asked == null || now - asked >= EVERY.toNanos()) {
               askedNanos.put(server, now);
-              firstAskedNanos.putIfAbsent(server, now);
+              unansweredNanos.putIfAbsent(server, now);
               due.put(server, info);
             }
           });
@@ -169,6 +170,7 @@ final class ServerReports {
                               new Measured(
                                   rate, localHosts.getOrDefault(id, LocalHosts.UNKNOWN)))));
       measured.put(server, now);
+      unansweredNanos.remove(server);
       fresh.add(server);
       unheard.add(server);
       last.put(server, new Report(asked, report.getStatus(), tablets, troubles, requests));
@@ -232,22 +234,26 @@ final class ServerReports {
   }
 
   /**
-   * Whether the server was silent for the last {@code time}.
+   * Whether nothing was heard of the server for {@code time}, whether it was asked or not.
    *
    * @throws SteleException RETRY_LATER if it never answered, and was first asked more recently
    */
   synchronized boolean isSilent(ServerId server, Duration time) {
-    long now = runtime.nanoTime();
     Report report = last.get(server);
     if (report != null) {
-      return now - report.askedNanos() > time.toNanos();
+      return runtime.nanoTime() - report.askedNanos() > time.toNanos();
     }
-    Long first = firstAskedNanos.get(server);
-    if (first == null || now - first <= time.toNanos()) {
+    if (!leavesUnanswered(server, time)) {
       throw SteleException.retryLater(
           "the master does not know yet whether tablet server " + server + " answers: try again");
     }
     return true;
+  }
+
+  /** Whether the server was asked, and has not answered for {@code time}. */
+  synchronized boolean leavesUnanswered(ServerId server, Duration time) {
+    Long since = unansweredNanos.get(server);
+    return since != null && runtime.nanoTime() - since > time.toNanos();
   }
 
   /** The server's last report about itself. */

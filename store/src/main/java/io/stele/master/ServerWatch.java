@@ -56,7 +56,9 @@ final class ServerWatch implements AutoCloseable {
 
   // The clocks of the server and of the master may drift apart by this part of the lease.
   private static final int DRIFT_PARTS = 20;
-  private static final int FENCERS_MAX = 16;
+
+  /** Each waits, mostly asleep, until HDFS has closed the log of one server. */
+  private static final int FENCERS_MAX = 256;
 
   /** How far the fencing of a server has come. */
   private enum Stage {

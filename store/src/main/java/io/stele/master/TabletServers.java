@@ -48,14 +48,15 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Each server has one queue and at most one call under way, which takes all tablets that are to
  * be loaded, unloaded or discarded, together. A server that did not answer is not called for a
- * short time, so that servers that hang do not occupy all threads; one that refused a request did
- * answer. Safe for use by any number of threads.
+ * short time, which grows, so that servers that hang do not occupy all threads; one that refused a
+ * request did answer. Safe for use by any number of threads.
  */
 final class TabletServers implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TabletServers.class);
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
-  private static final Duration REST_AFTER_FAILURE = Duration.ofSeconds(1);
-  private static final int CALLERS_MAX = 16;
+  private static final Duration REST_FIRST = Duration.ofSeconds(1);
+  private static final int REST_DOUBLINGS_MAX = 2;
+  private static final int CALLERS_MAX = 64;
   private static final int TABLETS_PER_CALL_MAX = 500;
 
   private final ProcessRuntime runtime;
@@ -64,6 +65,10 @@ final class TabletServers implements AutoCloseable {
 
   @GuardedBy("this")
   private final Map<Address, Queue> queues = new HashMap<>();
+
+  /** How many calls to a server have failed in a row. */
+  @GuardedBy("this")
+  private final Map<Address, Integer> failures = new HashMap<>();
 
   /** The pending requests for a server; exists while there are any, or a call is in progress. */
   private static final class Queue {
@@ -263,12 +268,15 @@ final class TabletServers implements AutoCloseable {
       LOG.info("Tablet server {} refused a request: {}", server, e.toString());
     } catch (IOException | RuntimeException e) {
       LOG.info("A request to tablet server {} failed: {}", server, e.toString());
-      rest = REST_AFTER_FAILURE;
+      rest = restAfterFailure(server);
     } finally {
       synchronized (this) {
         Queue queue = queue(server);
         queue.underWay = Set.of();
         queue.otherUnderWay = Optional.empty();
+        if (rest.isZero()) {
+          failures.remove(server);
+        }
       }
       // Goes to the end of the callers' queue, so that all servers get their turn.
       if (rest.isZero()) {
@@ -277,6 +285,11 @@ final class TabletServers implements AutoCloseable {
         runtime.after(rest, () -> goOn(server));
       }
     }
+  }
+
+  private synchronized Duration restAfterFailure(Address server) {
+    int before = failures.merge(server, 1, Integer::sum) - 1;
+    return REST_FIRST.multipliedBy(1L << Math.min(before, REST_DOUBLINGS_MAX));
   }
 
   /** The next call to {@code server}; if there is none, its queue is removed. */
@@ -333,6 +346,7 @@ final class TabletServers implements AutoCloseable {
   /** Drops the connections to servers that are gone, and the requests waiting for them. */
   void retain(Set<Address> addresses) {
     synchronized (this) {
+      failures.keySet().retainAll(addresses);
       queues.forEach(
           (server, queue) -> {
             if (!addresses.contains(server)) {

@@ -3,6 +3,7 @@ package io.stele.tabletserver;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.files.NameSpace;
 import io.stele.metadata.JobNodes;
+import io.stele.metadata.TabletRecord;
 import io.stele.model.SteleException;
 import io.stele.record.Pending;
 import io.stele.record.PendingFile;
@@ -14,6 +15,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -43,6 +45,12 @@ final class JobFiles implements AutoCloseable {
   private static final Duration LOOK_EVERY = Duration.ofSeconds(3);
   private static final int ASKERS = 4;
 
+  /**
+   * Files and entries of jobs that a tablet may have. Its record is written as one mutation, with
+   * some 300 bytes for each, and what is too large for METADATA's server would end this one.
+   */
+  private static final int ENTRIES_MAX = 4_000;
+
   private final ProcessRuntime runtime;
   private final FileSystem fs;
   private final Path root;
@@ -57,6 +65,29 @@ final class JobFiles implements AutoCloseable {
 
   private volatile long nextLookNanos;
   private volatile Set<String> over = Set.of(); // Of the jobs whose files wait here.
+
+  /**
+   * Refuses more changes of a job than the tablet's record has room for.
+   *
+   * @throws SteleException REFUSED if there are too many
+   */
+  static void requireRoom(HostedTablet hosted, List<Pending> more) {
+    TabletRecord record = hosted.record();
+    Set<Pending> pending = new HashSet<>(record.pending());
+    pending.addAll(more);
+    int entries = record.files().size() + pending.size();
+    if (entries > ENTRIES_MAX) {
+      throw SteleException.refused(
+          "tablet "
+              + hosted.id()
+              + " would have "
+              + entries
+              + " files, with those that wait for their jobs, and a tablet has at most "
+              + ENTRIES_MAX
+              + ": write the output with fewer tasks, or sorted by a shuffle, so that each tablet"
+              + " gets fewer files; `stele table compact` unites those that it has");
+    }
+  }
 
   /**
    * The job files of a server's tablets.

@@ -278,10 +278,12 @@ final class Maintenance implements JobOutcomes {
    *
    * @param waiting of one job, with rows of the tablet only
    * @return whether all of it is registered
-   * @throws SteleException CORRUPTION if a file is damaged
+   * @throws SteleException CORRUPTION if a file is damaged, REFUSED if the tablet would have too
+   *     many
    */
   boolean register(HostedTablet hosted, List<Pending> waiting) {
     if (!JobFiles.isRegistered(hosted, waiting)) {
+      JobFiles.requireRoom(hosted, waiting);
       String what = REGISTER + waiting.get(0).job();
       for (Trouble trouble : hosted.troubles()) {
         if (trouble.work().equals(what) && trouble.damage()) {

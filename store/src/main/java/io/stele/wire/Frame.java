@@ -117,6 +117,11 @@ final class Frame {
     return in.readUInt64();
   }
 
+  /** The header, not decoded yet. */
+  CodedInputStream header() {
+    return CodedInputStream.newInstance(payload, header, body - header);
+  }
+
   <M> M header(Parser<M> parser) throws InvalidProtocolBufferException {
     return parser.parseFrom(payload, header, body - header);
   }

@@ -42,9 +42,6 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
   /** A header of so few bytes is decoded whatever waits. */
   private static final int HEADER_BYTES_FREE = 1 << 10;
 
-  /** How much memory a byte of a header takes when decoded: a message of two bytes is an object. */
-  private static final int DECODED_FACTOR = 16;
-
   /** The longest request about METADATA of those that may only read there. */
   private static final int SYSTEM_BYTES_OF_CLIENTS = 256 << 10;
 
@@ -176,7 +173,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
     }
     try {
       if (frame.headerBytes() > HEADER_BYTES_FREE) {
-        answer.take((long) DECODED_FACTOR * frame.headerBytes());
+        answer.take(HeaderObjects.bytes(frame.header(), RequestProto.getDescriptor()));
       }
       RequestProto header = frame.header(RequestProto.parser());
       answer.method = header.getMethodCase();

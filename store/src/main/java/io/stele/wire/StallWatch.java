@@ -31,6 +31,7 @@ final class StallWatch {
   private boolean watching;
   private Sent sent = Sent.NOTHING;
   private long sentNanos;
+  private long readNanos; // Until then nothing was read, so that nothing could come.
 
   /**
    * How far the sending of answers has come.
@@ -70,11 +71,14 @@ final class StallWatch {
     watching = true;
     sent = Sent.of(context.channel());
     sentNanos = runtime.nanoTime();
+    readNanos = sentNanos;
     schedule(context);
   }
 
   private boolean isQuiet(ChannelHandlerContext context) {
-    return idle.getAsBoolean() && decoder(context).filter(FrameDecoder::isInsideFrame).isEmpty();
+    return idle.getAsBoolean()
+        && Sent.of(context.channel()).equals(Sent.NOTHING)
+        && decoder(context).filter(FrameDecoder::isInsideFrame).isEmpty();
   }
 
   private static Optional<FrameDecoder> decoder(ChannelHandlerContext context) {
@@ -110,11 +114,15 @@ final class StallWatch {
     } else if (now - sentNanos >= stallMax.toNanos()) {
       return Optional.of("it does not read the answers it is sent");
     }
+    if (!context.channel().isWritable()) {
+      readNanos = now;
+    }
     Optional<FrameDecoder> inside = decoder(context).filter(FrameDecoder::isInsideFrame);
     if (inside.isPresent()) {
       Duration silentMax =
           inside.get().trafficClass() == TrafficClass.SYSTEM ? systemStallMax : stallMax;
-      if (now - inside.get().lastReceivedNanos() >= silentMax.toNanos()) {
+      long silent = Math.min(now - readNanos, now - inside.get().lastReceivedNanos());
+      if (silent >= silentMax.toNanos()) {
         return Optional.of("the client stopped in the middle of a request");
       }
     }

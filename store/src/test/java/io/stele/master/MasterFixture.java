@@ -217,6 +217,7 @@ final class MasterFixture {
     final List<String> sortedBy = new ArrayList<>(); // The hosts that were asked to sort.
     final List<TabletId> stuck = new ArrayList<>(); // Cannot be unloaded.
     final List<TabletId> lost = new ArrayList<>(); // Loaded, and not reported.
+    final List<String> silent = new ArrayList<>(); // Hosts that do not answer.
     int readsForReports; // Of records: what servers have is taken from these.
     final Map<TabletId, Long> busy = new TreeMap<>(); // Requests a second.
     final Map<TabletId, String> localHosts = new TreeMap<>(); // The hosts with all bytes.
@@ -225,6 +226,9 @@ final class MasterFixture {
     @Override
     public <P, R> R call(Address server, Class<P> protocol, Duration timeout, Call<P, R> call)
         throws IOException {
+      if (silent.contains(server.host())) {
+        throw new IOException("no answer from " + server);
+      }
       try {
         asked = server;
         return call.on(protocol.cast(this));

@@ -66,6 +66,43 @@ class MasterLoopTest {
   }
 
   @Test
+  void aServerThatHoldsItsLockAndDoesNotAnswerKeepsNoTabletWaiting() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          master.start(B);
+          master.stepUntilIdle();
+          master.start(A);
+          master.plane.silent.add(A.host());
+          TableId first = master.table("first");
+          master.wake.lookAtAll();
+          master.loop.step();
+          assertThat(master.only(first).assignment().isTo(A)).as("the lightest").isTrue();
+          for (int i = 0; i < 60; i++) {
+            master.loop.step();
+            master.sleep(Duration.ofSeconds(1));
+          }
+          assertThat(master.isServed(first)).isTrue();
+          assertThat(master.only(first).assignment().isTo(B)).isTrue();
+          for (String name : List.of("second", "third", "fourth")) {
+            TableId table = master.table(name);
+            master.wake.lookAtAll();
+            master.stepUntilIdle();
+            assertThat(master.isServed(table)).as(name).isTrue();
+          }
+          master.plane.silent.clear();
+          for (int i = 0; i < 10; i++) {
+            master.loop.step();
+            master.sleep(Duration.ofSeconds(1));
+          }
+          TableId last = master.table("last");
+          master.wake.lookAtAll();
+          master.stepUntilIdle();
+          assertThat(master.only(last).assignment().isTo(A)).as("it answers again").isTrue();
+        });
+  }
+
+  @Test
   void aTabletOfMetadataThatIsNotServedStopsOnlyTheTabletsWhoseRecordsAreInIt() throws Exception {
     master.run(
         () -> {

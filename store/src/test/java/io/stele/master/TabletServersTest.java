@@ -64,7 +64,7 @@ class TabletServersTest {
           }
           simulation.outside().sleep(Duration.ofMinutes(10));
           assertThat(plane.calls).hasSize(1000);
-          assertThat(plane.mostAtOnce).isEqualTo(16);
+          assertThat(plane.mostAtOnce).isEqualTo(64);
         });
   }
 
@@ -109,6 +109,18 @@ class TabletServersTest {
             simulation.outside().sleep(Duration.ofSeconds(5));
             assertThat(plane.calls).as(host).hasSize(2);
           }
+        });
+  }
+
+  @Test
+  void aServerThatNeverAnswersIsCalledMoreAndMoreSeldom() throws Exception {
+    simulation.run(
+        () -> {
+          for (int i = 0; i < 1000; i++) { // 100 s, in which a call and its rest took two.
+            servers.report(info("gone"), report -> {});
+            simulation.outside().sleep(Duration.ofMillis(100));
+          }
+          assertThat(plane.calls.size()).isBetween(18, 23);
         });
   }
 

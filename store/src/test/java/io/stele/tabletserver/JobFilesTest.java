@@ -109,6 +109,32 @@ class JobFilesTest {
   }
 
   @Test
+  void moreThanARecordHasRoomForIsRefused() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      Maintenance maintenance = maintenance(server);
+      String job = begin(server);
+      List<Pending> many = new ArrayList<>();
+      for (int i = 0; i < 4_000; i++) {
+        String row = String.format("%05d", i);
+        many.add(new PendingReplacement(job, RowRange.single(Bytes.of(row))));
+      }
+      assertThat(maintenance.register(hosted, many)).isFalse();
+      server.registering.work();
+      assertThat(maintenance.register(hosted, many)).isTrue();
+
+      List<Pending> more =
+          List.of(new PendingReplacement(job, RowRange.single(Bytes.of("one more"))));
+      assertThatThrownBy(() -> maintenance.register(hosted, more))
+          .isInstanceOfSatisfying(
+              SteleException.class,
+              e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
+          .hasMessageContaining("would have 4001 files");
+      assertThat(server.stored(hosted.id()).pending()).hasSize(4_000);
+    }
+  }
+
+  @Test
   void aRegistrationThatFailedWithoutDamageIsTriedAgain() throws Exception {
     AtomicLong skipped = new AtomicLong();
     ProcessRuntime runtime = ForwardingRuntime.ahead(skipped::get);

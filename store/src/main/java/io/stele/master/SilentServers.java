@@ -1,0 +1,79 @@
+package io.stele.master;
+
+import io.stele.metadata.Assignment;
+import io.stele.metadata.ServerInfo;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.ServerId;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Servers that hold their locks, and do not answer the master: they get no tablets, and tablets
+ * that they have not loaded go elsewhere. What they serve they keep, since clients may reach them.
+ *
+ * <p>Safe for use by any number of threads.
+ */
+final class SilentServers {
+  /** A server that said something more recently is not silent. */
+  static final Duration LATELY = Duration.ofSeconds(15);
+
+  /** How long a server may be silent before what it has not loaded goes elsewhere. */
+  private static final Duration LOADS_AFTER = Duration.ofSeconds(30);
+
+  private final ServerReports reports;
+
+  SilentServers(ServerReports reports) {
+    this.reports = reports;
+  }
+
+  /** Whether a server is to get no tablets. */
+  boolean has(ServerId server) {
+    return reports.leavesUnanswered(server, LATELY);
+  }
+
+  /**
+   * Tablets to be taken from silent servers. None where no other server takes tablets.
+   *
+   * <p>Such a server may be loading the tablet: whose change of the record comes first has it.
+   *
+   * @param open records of tablets that may wait to be loaded
+   */
+  List<LoadFailure> givenUp(Collection<TabletRecord> open, Map<ServerId, ServerInfo> live) {
+    boolean others =
+        live.entrySet().stream()
+            .anyMatch(server -> !server.getValue().draining() && !has(server.getKey()));
+    if (!others) {
+      return List.of();
+    }
+    Set<ServerId> servers = live.keySet();
+    List<LoadFailure> failures = new ArrayList<>();
+    for (TabletRecord record : open) {
+      Assignment assignment = record.assignment();
+      if (assignment.state() == Assignment.State.ASSIGNED) {
+        assignment
+            .server()
+            .filter(
+                server -> servers.contains(server) && reports.leavesUnanswered(server, LOADS_AFTER))
+            .ifPresent(server -> failures.add(failure(record, server)));
+      }
+    }
+    return failures;
+  }
+
+  private static LoadFailure failure(TabletRecord record, ServerId server) {
+    return new LoadFailure(
+        server,
+        record.id(),
+        record.assignment().epoch(),
+        "tablet server "
+            + server
+            + " holds its lock, but has not answered the master for "
+            + LOADS_AFTER.toSeconds()
+            + " s",
+        false);
+  }
+}
