@@ -1,5 +1,6 @@
 package io.stele.inputformat;
 
+import io.stele.client.JobRenewal;
 import io.stele.client.Jobs;
 import io.stele.client.ModelSerialization;
 import io.stele.client.Stele;
@@ -155,11 +156,22 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
     List<TableScan> scans = TableScan.all(conf);
     boolean pinned = isPinned(conf);
     try (Stele stele = Stele.connect(conf)) {
-      if (pinned) {
-        return pinnedSplits(stele, context, scans);
+      Optional<JobRenewal> output = keepOutput(stele.jobs(), context);
+      try {
+        return pinned
+            ? pinnedSplits(stele, context, scans)
+            : new ArrayList<>(splits(stele, conf, scans));
+      } finally {
+        output.ifPresent(JobRenewal::close);
       }
-      return new ArrayList<>(splits(stele, conf, scans));
     }
+  }
+
+  /** Keeps the job of the output, which was begun before, while input is pinned and divided. */
+  private static Optional<JobRenewal> keepOutput(Jobs jobs, JobContext context) throws IOException {
+    return context instanceof Job // As in keeper().
+        ? SubmittedOutput.keep(jobs, context.getConfiguration())
+        : Optional.empty();
   }
 
   private static List<InputSplit> pinnedSplits(
@@ -181,11 +193,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
         SubmittedOutput.notBefore(conf, stele.jobs().nowMicros());
       }
       stele.jobs().pin(job, rows);
-      List<TableSplit> splits = splits(stele, conf, scans);
-      splits.forEach(split -> split.atPin(job));
-      if (isDirect(conf)) {
-        locate(stele, job, scans, splits);
-      }
+      List<TableSplit> splits = splitsAtPin(stele, conf, job, scans);
       stele.jobs().renew(job);
       done = true;
       return new ArrayList<>(splits);
@@ -193,6 +201,20 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
       if (!done) {
         stele.jobs().end(job);
       }
+    }
+  }
+
+  /** The splits at the pin of {@code job}, which is kept however long it takes to plan them. */
+  @SuppressWarnings("try") // Renewed while the block runs.
+  private static List<TableSplit> splitsAtPin(
+      Stele stele, Configuration conf, String job, List<TableScan> scans) throws IOException {
+    try (JobRenewal renewal = stele.jobs().keep(job)) {
+      List<TableSplit> splits = splits(stele, conf, scans);
+      splits.forEach(split -> split.atPin(job));
+      if (isDirect(conf)) {
+        locate(stele, job, scans, splits);
+      }
+      return splits;
     }
   }
 

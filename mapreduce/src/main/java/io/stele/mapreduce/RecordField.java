@@ -7,13 +7,20 @@ import io.stele.model.SteleException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.time.DateTimeException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
+import org.apache.avro.AvroRuntimeException;
+import org.apache.avro.Conversion;
+import org.apache.avro.Conversions;
+import org.apache.avro.LogicalType;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.GenericFixed;
+import org.apache.avro.specific.SpecificRecordBase;
 import org.jspecify.annotations.Nullable;
 
 /** One field of a record: its values as bytes of cells, and back. Immutable. */
@@ -91,7 +98,7 @@ final class RecordField {
     if (value == null && !field.schema().isNullable()) {
       throw isNull();
     }
-    return Optional.ofNullable(value).map(some -> encode(type, some));
+    return Optional.ofNullable(value).map(some -> encode(of, type, some));
   }
 
   /** What {@code of} has in this field, which is a map: nothing if it is null. */
@@ -102,14 +109,14 @@ final class RecordField {
       ((Map<?, ?>) map)
           .forEach(
               (key, value) ->
-                  values.put(Bytes.of(key.toString()), encode(type.getValueType(), value)));
+                  values.put(Bytes.of(key.toString()), encode(of, type.getValueType(), value)));
     }
     return values;
   }
 
   /** Sets the field of {@code of} to what its cell has, or to the default. */
   void set(Object of, Row row, Optional<Bytes> value) {
-    Object decoded = value.isPresent() ? decode(type, row, value.get()) : missing(row);
+    Object decoded = value.isPresent() ? decode(of, type, row, value.get()) : missing(row);
     model.setField(of, field.name(), field.pos(), decoded);
   }
 
@@ -117,7 +124,8 @@ final class RecordField {
   void setMap(Object of, Row row, List<Cell> cells) {
     Map<String, Object> map = new LinkedHashMap<>();
     for (Cell cell : cells) { // Newest first.
-      map.computeIfAbsent(key(row, cell), key -> decode(type.getValueType(), row, cell.value()));
+      map.computeIfAbsent(
+          key(row, cell), key -> decode(of, type.getValueType(), row, cell.value()));
     }
     model.setField(of, field.name(), field.pos(), map);
   }
@@ -149,7 +157,45 @@ final class RecordField {
     throw refused("has no default, and row \"" + row.key() + "\" has no cell for it");
   }
 
-  private Bytes encode(Schema of, Object value) {
+  /**
+   * How this field of {@code record} comes from the plain value of a logical type: as Avro's own
+   * readers do it, by what the class has for the field, and by its model where the field is not
+   * directly of the type. Empty: the record has plain values.
+   *
+   * @param ofModel what the model has for the type
+   */
+  private Optional<Conversion<?>> conversion(
+      Object record, Schema of, Function<LogicalType, @Nullable Conversion<?>> ofModel) {
+    if (of.getLogicalType() == null) {
+      return Optional.empty();
+    }
+    return Optional.ofNullable(
+        field.schema().equals(of) && record instanceof SpecificRecordBase generated
+            ? generated.getConversion(field.pos())
+            : ofModel.apply(of.getLogicalType()));
+  }
+
+  private Bytes encode(Object record, Schema of, Object value) {
+    try {
+      Optional<Conversion<?>> conversion =
+          conversion(record, of, type -> model.getConversionByClass(value.getClass(), type));
+      return encodePlain(
+          of,
+          conversion.isPresent()
+              ? Conversions.convertToRawType(value, of, of.getLogicalType(), conversion.get())
+              : value);
+    } catch (ClassCastException | ArithmeticException | AvroRuntimeException e) {
+      throw refused(
+          "is of type "
+              + of
+              + ", but a record has "
+              + value.getClass().getName()
+              + " there: "
+              + e.getMessage());
+    }
+  }
+
+  private static Bytes encodePlain(Schema of, Object value) {
     return switch (of.getType()) {
       case BYTES -> value instanceof byte[] array ? Bytes.of(array) : bytes((ByteBuffer) value);
       case FIXED -> Bytes.of(((GenericFixed) value).bytes());
@@ -166,32 +212,43 @@ final class RecordField {
     return Bytes.wrap(copy);
   }
 
-  private Object decode(Schema of, Row row, Bytes value) {
+  private Object decode(Object record, Schema of, Row row, Bytes value) {
     try {
-      return switch (of.getType()) {
-        case BYTES ->
-            "[B".equals(of.getProp("java-class"))
-                ? value.toByteArray()
-                : ByteBuffer.wrap(value.toByteArray());
-        case FIXED -> {
-          checkLength(value, of.getFixedSize());
-          yield model.createFixed(null, value.toByteArray(), of);
-        }
-        case INT -> Math.toIntExact(number(value));
-        case LONG -> number(value);
-        case FLOAT -> (float) Double.longBitsToDouble(number(value));
-        case DOUBLE -> Double.longBitsToDouble(number(value));
-        case BOOLEAN -> {
-          checkLength(value, 1);
-          yield value.at(0) != 0;
-        }
-        case ENUM -> model.createEnum(symbol(of, value.toUtf8()), of);
-        case STRING, RECORD, ARRAY, MAP, UNION, NULL -> text(value);
-      };
-    } catch (IllegalArgumentException | ArithmeticException e) {
+      Object plain = decodePlain(of, value);
+      Optional<Conversion<?>> conversion = conversion(record, of, model::getConversionFor);
+      return conversion.isPresent()
+          ? Conversions.convertToLogicalType(plain, of, of.getLogicalType(), conversion.get())
+          : plain;
+    } catch (IllegalArgumentException
+        | ArithmeticException
+        | DateTimeException
+        | AvroRuntimeException e) {
       throw refused(
           "is of type " + of.getType() + ", but row \"" + row.key() + "\": " + e.getMessage());
     }
+  }
+
+  private Object decodePlain(Schema of, Bytes value) {
+    return switch (of.getType()) {
+      case BYTES ->
+          "[B".equals(of.getProp("java-class"))
+              ? value.toByteArray()
+              : ByteBuffer.wrap(value.toByteArray());
+      case FIXED -> {
+        checkLength(value, of.getFixedSize());
+        yield model.createFixed(null, value.toByteArray(), of);
+      }
+      case INT -> Math.toIntExact(number(value));
+      case LONG -> number(value);
+      case FLOAT -> (float) Double.longBitsToDouble(number(value));
+      case DOUBLE -> Double.longBitsToDouble(number(value));
+      case BOOLEAN -> {
+        checkLength(value, 1);
+        yield value.at(0) != 0;
+      }
+      case ENUM -> model.createEnum(symbol(of, value.toUtf8()), of);
+      case STRING, RECORD, ARRAY, MAP, UNION, NULL -> text(value);
+    };
   }
 
   /** Strict: other bytes would be changed where the record is written again. */

@@ -53,7 +53,9 @@ import org.apache.avro.specific.SpecificRecord;
  *
  * <p>Strings and enums are stored as UTF-8, bytes and fixed as they are, int, long, float and
  * double as 8 bytes, big-endian, so that columns can be incremented, and boolean as one byte. A
- * field may also be null: then it has no cell. Arrays and nested records are not supported.
+ * field may also be null: then it has no cell. Arrays and nested records are not supported. A field
+ * with a logical type is stored as its plain type; where the class has another Java type for it,
+ * such as {@code Instant}, Avro's conversions of the class apply.
  *
  * <p><b>Evolution.</b> This version of the record can read rows that another version wrote: a field
  * without a cell gets its default, or null if null is allowed; cells that no field names are left

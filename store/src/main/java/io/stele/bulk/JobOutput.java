@@ -21,6 +21,7 @@ import io.stele.tablet.JobFileWriter;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -42,6 +43,7 @@ import org.slf4j.LoggerFactory;
  * &lt;attempt&gt;_&lt;i&gt;-&lt;n&gt;.sst    what an attempt of a task has written
  * &lt;attempt&gt;.attempt      lists it, as {@link FileList} has it
  * &lt;task&gt;.task            the list of the attempt that counts: renamed, the first one wins
+ * closing                a directory, made right before the lists of tasks are read for the next
  * job                    the lists of all tasks, when the job commits: written once
  * </pre>
  *
@@ -58,6 +60,7 @@ public final class JobOutput {
   private static final Logger LOG = LoggerFactory.getLogger(JobOutput.class);
   private static final String ATTEMPT = ".attempt";
   private static final String TASK = ".task";
+  private static final String CLOSING = "closing";
   private static final String ALL = "job";
 
   private final Jobs jobs;
@@ -135,13 +138,43 @@ public final class JobOutput {
     return fs.exists(new Path(directory, attempt + ATTEMPT));
   }
 
-  /** Makes the files of an attempt those of its task, unless another attempt's are already. */
+  /**
+   * Makes the files of an attempt those of its task, unless another attempt's are already.
+   *
+   * @throws SteleException REFUSED if the job commits without them: an ApplicationMaster had begun
+   *     to commit it when the task had failed, and that was tolerated. Another one runs such a task
+   *     again, which must not seem to succeed
+   */
   public void publish(String attempt, String task) throws IOException {
     Path from = new Path(directory, attempt + ATTEMPT);
     Path to = new Path(directory, task + TASK);
     if (!renamed(from, to)) {
       throw new IOException("cannot rename " + from + " to " + to);
     }
+    NameSpace.catchUp(fs, directory);
+    if (fs.exists(new Path(directory, CLOSING)) && !isListed(to)) {
+      throw SteleException.refused(
+          "job "
+              + job
+              + " commits without what "
+              + task
+              + " has written: the task had failed when an ApplicationMaster began to commit the"
+              + " job, as mapreduce.map.failures.maxpercent or mapreduce.reduce.failures.maxpercent"
+              + " allows, and another one has run the task again. It stays failed. Set both to 0"
+              + " if the job needs all of its tasks");
+    }
+  }
+
+  /** Whether the job commits all that a task has published. */
+  private boolean isListed(Path task) throws IOException {
+    Map<TableId, List<FileRef>> all = files();
+    for (Map.Entry<TableId, List<FileRef>> table : read(task).entrySet()) {
+      List<FileRef> listed = all.getOrDefault(table.getKey(), List.of());
+      if (!new HashSet<>(listed).containsAll(table.getValue())) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Renames a file; true also if there is one of that name already. */
@@ -319,12 +352,14 @@ public final class JobOutput {
     NameSpace.catchUp(fs, directory); // Other processes have published the tasks.
     Path all = new Path(directory, ALL);
     if (!fs.exists(all)) {
-      Map<TableId, List<FileRef>> files = new TreeMap<>();
-      for (FileStatus file : tasks()) {
-        read(file.getPath())
-            .forEach((id, more) -> files.computeIfAbsent(id, t -> new ArrayList<>()).addAll(more));
-      }
       try {
+        close();
+        Map<TableId, List<FileRef>> files = new TreeMap<>();
+        for (FileStatus file : tasks()) {
+          read(file.getPath())
+              .forEach(
+                  (id, more) -> files.computeIfAbsent(id, t -> new ArrayList<>()).addAll(more));
+        }
         listAll(files, all);
       } catch (AccessControlException e) {
         if (!fs.exists(all)) {
@@ -333,6 +368,14 @@ public final class JobOutput {
       }
     }
     return read(all);
+  }
+
+  /** From here on a task that publishes looks whether it is listed: the lists are read after. */
+  private void close() throws IOException {
+    Path closing = new Path(directory, CLOSING);
+    if (!fs.mkdirs(closing)) { // By several at once, without harm: a file would have one writer.
+      throw new IOException("cannot create the directory " + closing);
+    }
   }
 
   private void listAll(Map<TableId, List<FileRef>> files, Path all) throws IOException {

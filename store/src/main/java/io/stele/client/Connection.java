@@ -148,6 +148,15 @@ final class Connection implements AutoCloseable {
     return records;
   }
 
+  /**
+   * Rows of a table, divided where its tablets meet now. Reads METADATA once, from first to last.
+   */
+  List<RowRanges> dividedByTablet(TableId table, RowRanges rows) throws IOException {
+    TreeSet<Bytes> starts = new TreeSet<>();
+    records.readOver(table, rows.span()).forEach(record -> starts.add(record.extent().start()));
+    return rows.dividedAt(starts);
+  }
+
   /** The file system with the cluster's files; nothing else is read from it. */
   FileSystem files() throws IOException {
     return files.isPresent() ? files.get() : new Path(Keys.ROOT_DIR.in(conf)).getFileSystem(conf);

@@ -18,11 +18,8 @@ import io.stele.wire.control.ControlProtos.ResolveJobRequestProto;
 import io.stele.wire.control.ControlProtos.RowRangeProto;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
@@ -136,7 +133,7 @@ final class JobCommit {
     AtomicBoolean over = new AtomicBoolean(); // One part failed, or the job is as nobody wanted.
     List<CompletableFuture<Boolean>> parts = new ArrayList<>();
     try (WorkerPool threads = connection.runtime().pool("commit-job", AT_ONCE)) {
-      for (List<RowRange> rows : parts(table, change)) {
+      for (RowRanges rows : parts(table, change)) {
         CompletableFuture<Boolean> done = new CompletableFuture<>();
         parts.add(done);
         threads.execute(
@@ -160,46 +157,27 @@ final class JobCommit {
   }
 
   /** The rows that a change may change, divided where tablets meet now. */
-  private List<List<RowRange>> parts(TableId table, JobChange change) throws IOException {
-    List<RowRange> inOrder =
-        change.rows().stream().sorted(Comparator.comparing(RowRange::start)).toList();
-    if (inOrder.isEmpty()) {
-      return List.of();
-    }
-    TreeSet<Bytes> starts = new TreeSet<>(Set.of(Bytes.EMPTY));
-    connection
-        .records()
-        .readOver(table, span(inOrder))
-        .forEach(record -> starts.add(record.extent().start()));
-    List<List<RowRange>> parts = new ArrayList<>();
-    for (Bytes start : starts) {
-      Optional<Bytes> end = Optional.ofNullable(starts.higher(start));
-      RowRange tablet = new RowRange(start, end.orElse(Bytes.EMPTY));
-      List<RowRange> here =
-          inOrder.stream().flatMap(rows -> rows.intersection(tablet).stream()).toList();
-      if (!here.isEmpty()) {
-        parts.add(here);
-      }
-    }
-    return parts;
+  private List<RowRanges> parts(TableId table, JobChange change) throws IOException {
+    Optional<RowRanges> rows = united(change);
+    return rows.isPresent() ? connection.dividedByTablet(table, rows.get()) : List.of();
   }
 
-  /** From the first to the last row of some ranges, which are in order of their starts. */
-  private static RowRange span(List<RowRange> inOrder) {
-    Bytes end = inOrder.get(0).end();
-    for (RowRange rows : inOrder) {
-      if (rows.end().isEmpty()) {
-        return RowRange.from(inOrder.get(0).start());
-      }
-      end = rows.end().compareTo(end) > 0 ? rows.end() : end;
-    }
-    return new RowRange(inOrder.get(0).start(), end);
+  /**
+   * The rows that a change may change, each once, however many files have it: or the parts of
+   * tablets would have as many ranges as there are files, each.
+   */
+  static Optional<RowRanges> united(JobChange change) {
+    List<RowRange> rows = change.rows();
+    return Optional.of(rows)
+        .filter(some -> !some.isEmpty()) // None is not every row here.
+        .map(RowRanges::of)
+        .filter(some -> !some.isEmpty());
   }
 
-  private boolean walk(TableId table, List<RowRange> inOrder, Asking asking, AtomicBoolean over)
+  private boolean walk(TableId table, RowRanges part, Asking asking, AtomicBoolean over)
       throws IOException {
     Optional<Bytes> done = Optional.of(Bytes.EMPTY); // Up to here; empty: to the end.
-    for (RowRange rows : inOrder) {
+    for (RowRange rows : part.ranges()) {
       while (!over.get() && done.isPresent() && isBeforeEnd(done.get(), rows)) {
         Bytes start = rows.start();
         Bytes row = start.compareTo(done.get()) > 0 ? start : done.get();

@@ -23,6 +23,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -379,12 +380,14 @@ public final class Jobs {
     int pinning = beginPinning(job);
     try (JobRenewal renewal =
         JobRenewal.start(connection.runtime(), this, job, pinning, RENEWED_WHILE_PINNING)) {
+      List<Pinning.Rows> all = new ArrayList<>();
       for (Map.Entry<String, List<RowRange>> one : new TreeMap<>(rows).entrySet()) {
-        TableId table = admin.tableId(one.getKey());
-        for (RowRange range : one.getValue()) {
-          new Pinning(connection, job, table, one.getKey()).run(range, renewal);
+        if (!one.getValue().isEmpty()) {
+          TableId table = admin.tableId(one.getKey());
+          all.add(new Pinning.Rows(table, one.getKey(), RowRanges.of(one.getValue())));
         }
       }
+      new Pinning(connection, job).run(all, renewal);
     }
     pinning(job, pinning, PinningProto.Step.IS_DONE);
   }

@@ -1,7 +1,6 @@
 package io.stele.client;
 
 import io.stele.metadata.TabletLocation;
-import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
@@ -20,10 +19,10 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Pins the tablets of a table for one job, several at once.
+ * Pins the tablets with some rows of tables in them for one job, several at once.
  *
  * <p>Rows are divided where tablets meet now, and each part is pinned until the answers cover it:
- * so all rows are pinned, wherever tablets meet by then. One thread runs it.
+ * so all rows are pinned, wherever tablets meet by then. One thread runs it, once.
  */
 final class Pinning {
   private static final int AT_ONCE = 16;
@@ -31,38 +30,48 @@ final class Pinning {
 
   private final Connection connection;
   private final String job;
-  private final TableId table;
-  private final String what;
   private final ServerCalls servers;
   private final CompletableFuture<Void> failed = new CompletableFuture<>();
   private volatile boolean over; // One part failed, or all is done.
 
-  Pinning(Connection connection, String job, TableId table, String name) {
+  /**
+   * Rows of a table.
+   *
+   * @param name the table's name, for people
+   */
+  record Rows(TableId table, String name, RowRanges ranges) {}
+
+  Pinning(Connection connection, String job) {
     this.connection = connection;
     this.job = job;
-    this.table = table;
     this.servers = new ServerCalls(connection);
-    this.what = "pinning table " + name + " for job " + job;
   }
 
   /**
-   * Pins all tablets with {@code rows} in them.
+   * Pins all tablets with any of {@code all} in them. METADATA is read once for each table: other
+   * jobs wait to commit meanwhile.
    *
    * @param renewal of the job
    * @throws SteleException RETRY_LATER if a tablet was not pinned in time; NOT_FOUND if the job is
    *     over
    */
-  void run(RowRange rows, JobRenewal renewal) throws IOException {
-    List<CompletableFuture<Void>> parts = new ArrayList<>();
+  void run(List<Rows> all, JobRenewal renewal) throws IOException {
+    String what = "pinning tables for job " + job;
+    List<Rows> parts = new ArrayList<>();
+    for (Rows rows : all) {
+      parts.addAll(parts(rows));
+      renewal.check();
+    }
+    List<CompletableFuture<Void>> pinned = new ArrayList<>();
     try (WorkerPool threads = connection.runtime().pool("pin-tablets", AT_ONCE)) {
-      for (RowRange part : parts(rows)) {
+      for (Rows part : parts) {
         CompletableFuture<Void> done = new CompletableFuture<>();
-        parts.add(done);
+        pinned.add(done);
         threads.execute(() -> pin(part, done));
       }
-      CompletableFuture<Void> all =
-          CompletableFuture.allOf(parts.toArray(CompletableFuture<?>[]::new));
-      CompletableFuture<?> end = CompletableFuture.anyOf(all, failed);
+      CompletableFuture<Void> allPinned =
+          CompletableFuture.allOf(pinned.toArray(CompletableFuture<?>[]::new));
+      CompletableFuture<?> end = CompletableFuture.anyOf(allPinned, failed);
       while (!connection.runtime().await(end, CHECK_EVERY)) {
         renewal.check();
       }
@@ -75,30 +84,24 @@ final class Pinning {
   }
 
   /** The rows, divided where tablets meet. */
-  private List<RowRange> parts(RowRange rows) throws IOException {
-    List<RowRange> parts = new ArrayList<>();
-    Bytes start = rows.start();
-    for (TabletRecord record : connection.records().readOver(table, rows)) {
-      Bytes next = record.extent().start();
-      if (next.compareTo(start) > 0 && rows.contains(next)) {
-        parts.add(new RowRange(start, next));
-        start = next;
-      }
+  private List<Rows> parts(Rows rows) throws IOException {
+    if (rows.ranges().isEmpty()) {
+      return List.of();
     }
-    parts.add(new RowRange(start, rows.end()));
-    return parts;
+    return connection.dividedByTablet(rows.table(), rows.ranges()).stream()
+        .map(part -> new Rows(rows.table(), rows.name(), part))
+        .toList();
   }
 
-  private void pin(RowRange part, CompletableFuture<Void> done) {
+  private void pin(Rows part, CompletableFuture<Void> done) {
+    String what = "pinning table " + part.name() + " for job " + job;
     try {
-      Bytes row = part.start();
-      while (!over) {
-        Bytes end = pinTablet(row);
-        if (end.isEmpty() || (!part.end().isEmpty() && end.compareTo(part.end()) >= 0)) {
-          done.complete(null);
-          return;
-        }
-        row = end;
+      RowRanges left = part.ranges();
+      while (!over && !left.isEmpty()) {
+        left = left.from(pinTablet(part.table(), left.first(), what));
+      }
+      if (left.isEmpty()) {
+        done.complete(null);
       }
     } catch (IOException | RuntimeException | Error e) {
       failed.completeExceptionally(e);
@@ -106,7 +109,7 @@ final class Pinning {
   }
 
   /** Pins the tablet with {@code row} in it; returns where the rows end that are pinned so. */
-  private Bytes pinTablet(Bytes row) throws IOException {
+  private Bytes pinTablet(TableId table, Bytes row, String what) throws IOException {
     Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
     Pauses pauses = new Pauses(connection.runtime(), what);
     Optional<String> trouble = Optional.empty(); // As the tablet's server has it.

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.SortedSet;
 
 /**
  * Rows still to be read: ranges in ascending order that neither overlap nor touch. Immutable.
@@ -66,6 +67,45 @@ record RowRanges(List<RowRange> ranges) {
       }
     }
     return new RowRanges(List.copyOf(within));
+  }
+
+  /**
+   * These rows, divided: what lies between two neighbouring {@code cuts} is one part, if there is
+   * any. There are no more ranges in all parts than there are ranges and cuts.
+   *
+   * @param cuts ascending
+   */
+  List<RowRanges> dividedAt(SortedSet<Bytes> cuts) {
+    List<RowRanges> parts = new ArrayList<>();
+    List<RowRange> part = new ArrayList<>();
+    List<Bytes> ascending = List.copyOf(cuts);
+    int next = 0;
+    for (RowRange range : ranges) {
+      Bytes start = range.start();
+      for (; next < ascending.size() && range.isBeforeEnd(ascending.get(next)); next++) {
+        Bytes cut = ascending.get(next);
+        if (cut.compareTo(start) > 0) {
+          part.add(new RowRange(start, cut));
+          start = cut;
+        }
+        endPart(part, parts);
+      }
+      part.add(new RowRange(start, range.end()));
+    }
+    endPart(part, parts);
+    return parts;
+  }
+
+  private static void endPart(List<RowRange> part, List<RowRanges> parts) {
+    if (!part.isEmpty()) {
+      parts.add(new RowRanges(List.copyOf(part)));
+      part.clear();
+    }
+  }
+
+  /** From the first to the last of these rows. */
+  RowRange span() {
+    return new RowRange(first(), end());
   }
 
   /** Where these rows end; empty: they go on to the table's end. */

@@ -56,6 +56,17 @@ public final class SubmittedOutput {
   }
 
   /**
+   * Keeps the job of the output of the MapReduce job that is being submitted, if it is there, until
+   * what this returns is closed: its ApplicationMaster, which will keep it, does not run yet.
+   */
+  public static Optional<JobRenewal> keep(Jobs jobs, Configuration conf) throws IOException {
+    Optional<String> job = noted(conf);
+    return job.isPresent() && jobs.state(job.get()) == JobNodes.State.BEGUN
+        ? job.map(jobs::keep)
+        : Optional.empty();
+  }
+
+  /**
    * Whether an ApplicationMaster before the one of this task has committed the MapReduce job. Then
    * the tasks run again only because this one could not recover the first one's: what they read and
    * write does not matter, and the input may be gone.

@@ -14,6 +14,7 @@ import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
+import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.record.JobChange;
@@ -37,6 +38,7 @@ import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FilterFileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.security.AccessControlException;
 import org.apache.hadoop.util.Progressable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -265,20 +267,96 @@ class JobOutputTest {
     assertThatThrownBy(() -> output.publish("task-2-a", "task-2")).isInstanceOf(IOException.class);
   }
 
+  /** One that had failed, which was tolerated, until an ApplicationMaster ran it again. */
   @Test
-  void aTaskThatPublishesAfterACommitHasBegunIsLeftOut() throws IOException {
+  void aTaskThatPublishesAfterACommitHasBegunIsLeftOutAndFails() throws IOException {
     finish("task-0-a", "one", "a");
     output.publish("task-0-a", "task-0");
     Map<TableId, JobChange> changes = output.changes(Map.of());
     jobs.register(job, changes); // Here its ApplicationMaster is killed.
     assertThat(visible()).isEmpty();
     finish("task-1-a", "two", "b");
-    output.publish("task-1-a", "task-1");
+    assertLeftOut("task-1-a", "task-1");
+    finish("task-1-b", "two", "b");
+    assertLeftOut("task-1-b", "task-1"); // As all its attempts, though one has published.
+    finish("task-0-b", "again", "a");
+    output.publish("task-0-b", "task-0"); // Nobody has told that it had succeeded.
+    finish("task-2-a", "nothing");
+    output.publish("task-2-a", "task-2");
     assertThat(output.changes(Map.of())).isEqualTo(changes);
     new JobOutput(jobs, job).commit(List.of(), Map.of()); // By the next.
     assertThat(visible()).containsExactly("a one");
     output.commit(List.of(), Map.of());
     assertThat(visible()).containsExactly("a one");
+  }
+
+  private void assertLeftOut(String attempt, String task) {
+    assertThatThrownBy(() -> output.publish(attempt, task))
+        .isInstanceOfSatisfying(
+            SteleException.class, e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
+        .hasMessageContaining("commits without what " + task + " has written")
+        .hasMessageContaining("mapreduce.map.failures.maxpercent");
+  }
+
+  @Test
+  void aTaskThatPublishesWhileTheListOfAllIsMadeIsInItOrFails() throws IOException {
+    List<String> published = new ArrayList<>();
+    for (int call = 1; call <= 6; call++) {
+      String text = "before call " + call;
+      finish("task-0-a", "one", "a" + call);
+      output.publish("task-0-a", "task-0");
+      finish("task-1-a", text, "b" + call);
+      new JobOutput(jobs, job, new PublishingLate(call, published)).commit(List.of(), Map.of());
+      assertThat(visible()).contains("a" + call + " one");
+      assertThat(visible().contains("b" + call + " " + text))
+          .as(text)
+          .isEqualTo(published.remove("task-1"));
+      begin();
+    }
+  }
+
+  /** Files of the store; before one of the calls of a commit another task is published. */
+  private final class PublishingLate extends FilterFileSystem {
+    private final int before;
+    private final List<String> published;
+    private int calls;
+
+    PublishingLate(int before, List<String> published) throws IOException {
+      super(jobs.files());
+      this.before = before;
+      this.published = published;
+    }
+
+    private void count() throws IOException {
+      if (++calls == before) {
+        try {
+          output.publish("task-1-a", "task-1");
+          published.add("task-1");
+        } catch (SteleException | AccessControlException e) {
+          assertThat(e.getMessage()).isNotEmpty(); // It is left out, or the job has committed.
+        }
+      }
+    }
+
+    @Override
+    public boolean rename(Path from, Path to) throws IOException {
+      count();
+      return super.rename(from, to);
+    }
+
+    @Override
+    public boolean mkdirs(Path path, FsPermission permission) throws IOException {
+      count();
+      return super.mkdirs(path, permission);
+    }
+
+    @Override
+    public FileStatus[] listStatus(Path path) throws IOException {
+      count();
+      FileStatus[] listed = super.listStatus(path);
+      count();
+      return listed;
+    }
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import java.util.List;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 class RowRangesTest {
@@ -51,5 +52,29 @@ class RowRangesTest {
         .containsExactly(RowRange.of("b", "c"), RowRange.of("e", "f"));
     assertThat(ranges.within(RowRange.ALL, 2).end()).isEqualTo(Bytes.of("g"));
     assertThat(ranges.within(RowRange.ALL, -1).end()).isEqualTo(Bytes.EMPTY);
+  }
+
+  @Test
+  void rowsAreDividedSoThatEachPartLiesBetweenTwoCuts() {
+    RowRanges ranges =
+        RowRanges.of(
+            List.of(
+                RowRange.of("a", "c"),
+                RowRange.of("d", "e"),
+                RowRange.of("g", "k"),
+                RowRange.of("m", "")));
+    TreeSet<Bytes> cuts = new TreeSet<>();
+    List.of("", "a", "c", "h", "i", "l", "n", "z").forEach(cut -> cuts.add(Bytes.of(cut)));
+    assertThat(ranges.dividedAt(cuts).stream().map(RowRanges::ranges))
+        .containsExactly(
+            List.of(RowRange.of("a", "c")),
+            List.of(RowRange.of("d", "e"), RowRange.of("g", "h")),
+            List.of(RowRange.of("h", "i")),
+            List.of(RowRange.of("i", "k")),
+            List.of(RowRange.of("m", "n")),
+            List.of(RowRange.of("n", "z")),
+            List.of(RowRange.of("z", "")));
+    assertThat(ranges.dividedAt(new TreeSet<>())).containsExactly(ranges);
+    assertThat(ranges.span()).isEqualTo(RowRange.of("a", ""));
   }
 }
