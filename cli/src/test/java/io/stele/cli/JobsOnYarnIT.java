@@ -11,6 +11,7 @@ import io.stele.mapreduce.documents.Document;
 import io.stele.mapreduce.documents.DocumentExample;
 import io.stele.metadata.JobNodes;
 import io.stele.model.Bytes;
+import io.stele.model.Cell;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
@@ -26,6 +27,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.JobCounter;
 import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.junit.jupiter.api.AfterAll;
@@ -122,6 +124,7 @@ class JobsOnYarnIT {
     assertThat(counted).hasSize(10).allSatisfy((group, n) -> assertThat(n).isEqualTo(rows / 10));
 
     copiesOnce(rows);
+    sortsInTasks(rows);
   }
 
   /**
@@ -151,6 +154,49 @@ class JobsOnYarnIT {
     Map<String, Row> copied = RunningStele.read(cluster.stele().table("copied"));
     assertThat(copied).isEqualTo(RunningStele.read(cluster.stele().table("killed"))).hasSize(rows);
     assertThat(cluster.stele().table("copied").tablets()).hasSize(2);
+  }
+
+  /** A job without reducers: its mappers write rows in any order, and sort them. */
+  private void sortsInTasks(int rows) throws Exception {
+    List<Bytes> splits = List.of(Bytes.of("3"), Bytes.of("6"));
+    cluster.stele().admin().createTable(TableSchema.of("sorted", "f"), splits);
+    Table sorted = cluster.stele().table("sorted");
+    Job job = SteleJob.create(cluster.conf(), "sorts in tasks");
+    job.setJar(JarOf.classes(ReversingMapper.class).toString());
+    job.getConfiguration().setLong(TableInputFormat.SPLIT_BYTES_KEY, 150_000);
+    TableInputFormat.addTable(job, "killed", RowQuery.ALL);
+    job.setMapperClass(ReversingMapper.class);
+    SteleJob.bulkWithoutReduce(job, "sorted", 3, "f");
+    assertThat(job.waitForCompletion(false)).isTrue();
+
+    Map<String, Row> expected = new TreeMap<>();
+    RunningStele.read(cluster.stele().table("killed"))
+        .forEach(
+            (key, row) -> {
+              Bytes reversed = ReversingMapper.reversed(key);
+              expected.put(reversed.toUtf8(), new Row(reversed, row.cells()));
+            });
+    assertThat(RunningStele.read(sorted)).isEqualTo(expected).hasSize(rows);
+    assertThat(job.getCounters().findCounter(JobCounter.TOTAL_LAUNCHED_MAPS).getValue())
+        .as("tasks that sort")
+        .isGreaterThan(1);
+  }
+
+  /** Copies rows to others, which come in any order. */
+  public static final class ReversingMapper extends Mapper<Bytes, Row, Bytes, Mutation> {
+    static Bytes reversed(String row) {
+      return Bytes.of(new StringBuilder(row).reverse().toString());
+    }
+
+    @Override
+    protected void map(Bytes key, Row row, Context context)
+        throws IOException, InterruptedException {
+      Mutation copy = Mutation.of(reversed(key.toUtf8()));
+      for (Cell cell : row.cells()) {
+        copy = copy.put(cell.family(), cell.qualifier(), cell.timestampMicros(), cell.value());
+      }
+      context.write(key, copy);
+    }
   }
 
   @Test
