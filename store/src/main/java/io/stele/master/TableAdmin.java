@@ -186,14 +186,14 @@ final class TableAdmin implements AutoCloseable {
                   "the table is being dropped; it was altered, but some tablet server may not have"
                       + " known that yet"));
       case WRITE_NODE,
-              MAKE_DIRECTORY,
-              WRITE_RECORDS,
-              MAKE_READY,
-              WRITE_SCHEMA,
-              GRANT_READING,
-              MARK_DROPPED,
-              REMOVE_RECORDS,
-              REMOVE_NODE ->
+          MAKE_DIRECTORY,
+          WRITE_RECORDS,
+          MAKE_READY,
+          WRITE_SCHEMA,
+          GRANT_READING,
+          MARK_DROPPED,
+          REMOVE_RECORDS,
+          REMOVE_NODE ->
           Optional.empty();
     };
   }
