@@ -58,6 +58,10 @@ final class DeadLogs {
   @GuardedBy("this")
   private final Map<ServerId, Sorting> sortings = new TreeMap<>();
 
+  /** Servers whose fenced logs are listed, which they stay: HDFS need not be asked again. */
+  @GuardedBy("this")
+  private final Set<ServerId> listed = new TreeSet<>();
+
   /** A segment that is not sorted. */
   private static final class Open {
     final String name;
@@ -137,13 +141,30 @@ final class DeadLogs {
    */
   Set<ServerId> unfinished(Set<ServerId> live) throws IOException {
     Set<ServerId> servers = serversIn(layout.recovery());
+    Set<ServerId> known = listedOf(servers);
     for (Iterator<ServerId> all = servers.iterator(); all.hasNext(); ) {
       ServerId server = all.next();
-      if (!live.contains(server) && FencedLog.isListed(fs, layout.recovery(server))) {
+      if (!live.contains(server) && (known.contains(server) || isListed(server))) {
         all.remove();
       }
     }
     return servers;
+  }
+
+  /** Of the {@code servers} that have fenced logs, those whose logs are known to be listed. */
+  private synchronized Set<ServerId> listedOf(Set<ServerId> servers) {
+    listed.retainAll(servers);
+    return new TreeSet<>(listed);
+  }
+
+  private boolean isListed(ServerId server) throws IOException {
+    if (!FencedLog.isListed(fs, layout.recovery(server))) {
+      return false;
+    }
+    synchronized (this) {
+      listed.add(server);
+    }
+    return true;
   }
 
   private Set<ServerId> serversIn(Path directories) throws IOException {

@@ -39,6 +39,7 @@ final class OrphanRecords {
   private final Set<TableId> withData = new TreeSet<>();
   private final Set<TableId> reported = new TreeSet<>();
   private final Set<TableId> givenUp = new ConcurrentSkipListSet<>();
+  private boolean listed;
 
   OrphanRecords(Schemas schemas, TabletRecords records) {
     this.schemas = schemas;
@@ -60,14 +61,19 @@ final class OrphanRecords {
     return givenUp.contains(table);
   }
 
-  /** Forgets which tables exist: each is looked up again. */
+  /** Forgets which tables exist: they are listed again. */
   void lookAgain() {
     there.clear();
+    listed = false;
     withData.clear();
   }
 
   /** The tables among {@code tables} that are gone; their records were read before this call. */
   Set<TableId> gone(Set<TableId> tables) throws IOException {
+    if (!listed) {
+      there.addAll(schemas.ids());
+      listed = true;
+    }
     Set<TableId> gone = new TreeSet<>();
     for (TableId table : tables) {
       if (!there.contains(table)) {

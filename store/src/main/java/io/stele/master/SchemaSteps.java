@@ -1,15 +1,11 @@
 package io.stele.master;
 
-import io.stele.metadata.Assignment;
 import io.stele.metadata.EndedChange;
-import io.stele.metadata.RecordChangedException;
 import io.stele.metadata.SchemaChange;
 import io.stele.metadata.SchemaChange.Step;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.ServerInfo;
-import io.stele.metadata.SplitRecords;
 import io.stele.metadata.StoredTable;
-import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
@@ -18,7 +14,6 @@ import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -36,7 +31,7 @@ final class SchemaSteps {
 
   private final Schemas schemas;
   private final TabletRecords records;
-  private final SplitRecords splits;
+  private final RecordRemoval removal;
   private final SchemaNews news;
   private final Clearing clearing;
   private final FamilyErasing erasing;
@@ -52,7 +47,7 @@ final class SchemaSteps {
       TableReaders readers) {
     this.schemas = schemas;
     this.records = records;
-    this.splits = new SplitRecords(records);
+    this.removal = new RecordRemoval(runtime, records);
     Supplier<Map<ServerId, ServerInfo>> live = () -> answering.get().live();
     this.news = new SchemaNews(servers, answering);
     this.clearing = new Clearing(runtime, records, live, servers::clear);
@@ -139,9 +134,9 @@ final class SchemaSteps {
         }
         yield new Taken.Next(Step.REMOVE_RECORDS);
       }
-      case REMOVE_RECORDS ->
-          removeRecords(change.table()) ? new Taken.Next(Step.REMOVE_NODE) : new Taken.Waits();
+      case REMOVE_RECORDS -> removeRecords(change);
       case REMOVE_NODE -> {
+        news.forget(change.table());
         if (table.isPresent() && !schemas.delete(table.get())) {
           yield new Taken.Waits();
         }
@@ -224,34 +219,30 @@ final class SchemaSteps {
                 + ": nothing is left of the table"));
   }
 
-  /**
-   * Removes the records of a dropped table once no server has its tablets.
-   *
-   * @return whether none is left
-   */
-  private boolean removeRecords(TableId table) throws IOException {
-    List<TabletRecord> left = records.readAll(table);
-    // In order, and only once all are released: a record may count only because of the next one.
-    if (left.stream().anyMatch(record -> record.assignment().state() != Assignment.State.NONE)) {
-      return false;
+  private Taken removeRecords(SchemaChange change) throws IOException {
+    RecordRemoval.Left left = removal.goOn(change.table());
+    if (left instanceof RecordRemoval.Left.Damaged damaged) {
+      return new Taken.Ended(
+          change.failed(
+              SteleException.Code.OUTCOME_UNKNOWN,
+              "the table was dropped, but not all of it: "
+                  + damaged.damage().size()
+                  + " of its records in METADATA cannot be read, and nobody can tell which servers"
+                  + " have these tablets. The records, the table's files and all logs of dead"
+                  + " servers are kept; see `stele check`. Once the records are repaired or"
+                  + " deleted, the master removes the rest by itself. The first is: "
+                  + damaged.damage().get(0)));
     }
-    for (TabletRecord record : left) {
-      try {
-        records.delete(record);
-      } catch (RecordChangedException e) {
-        LOG.debug("{} was changed by somebody else; the next try looks at it again", record, e);
-        return false;
-      }
-    }
-    splits.deleteTentatives(table);
-    return true;
+    return left instanceof RecordRemoval.Left.Nothing
+        ? new Taken.Next(Step.REMOVE_NODE)
+        : new Taken.Waits();
   }
 
   /**
    * Removes records that were written late, after the table's change had ended, by a master that
-   * had lost its lock without knowing it.
+   * had lost its lock without knowing it, or that were damaged when the table was dropped.
    *
-   * @return whether nothing is left to do
+   * @return whether nothing is left to do now; damaged records may still be left
    */
   boolean clear(TableId id) throws IOException {
     Optional<StoredTable> table = schemas.table(id);
@@ -262,6 +253,9 @@ final class SchemaSteps {
       schemas.advance(table.get(), StoredTable.State.DROPPING);
       return false;
     }
-    return removeRecords(id) && schemas.delete(table.get());
+    RecordRemoval.Left left = removal.goOn(id);
+    return left instanceof RecordRemoval.Left.Nothing
+        ? schemas.delete(table.get())
+        : left instanceof RecordRemoval.Left.Damaged;
   }
 }

@@ -48,6 +48,9 @@ final class TableChanges implements AutoCloseable {
   private static final Duration REMEMBERED = Duration.ofHours(1);
   private static final int CHANGERS_MAX = 4;
 
+  /** How many tables and names on which nothing is done are read each time. */
+  private static final int AT_REST_READ_MAX = 16;
+
   private final ProcessRuntime runtime;
   private final Schemas schemas;
   private final SchemaSteps steps;
@@ -56,6 +59,9 @@ final class TableChanges implements AutoCloseable {
 
   @GuardedBy("this")
   private final Map<TableId, Work> works = new TreeMap<>();
+
+  private final AtRest<TableId> tablesAtRest = new AtRest<>(AT_REST_READ_MAX);
+  private final AtRest<String> namesAtRest = new AtRest<>(AT_REST_READ_MAX);
 
   // For the one thread that resumes.
   private final Map<String, Idle> idle = new HashMap<>();
@@ -123,6 +129,7 @@ final class TableChanges implements AutoCloseable {
       Optional<OnItsWay> begun = Optional.of(new OnItsWay(name, change));
       works.put(change.table(), new Work(begun, change.table(), runtime.nanoTime()));
     }
+    moves(change.table(), Optional.of(name));
     wake.look();
   }
 
@@ -130,21 +137,44 @@ final class TableChanges implements AutoCloseable {
    * Finds changes that this master or another began earlier and that have not ended, and tables
    * without a change that are neither complete nor gone. For one thread.
    *
-   * <p>Names are listed seldom; created and dropped tables are found nevertheless.
+   * <p>Names are listed seldom; created tables are found nevertheless. A table or a name that this
+   * master has found at rest is read only now and then. If another master changes it all the same,
+   * whoever asked that one for the change asks this one for its end, and {@link #begin} learns it.
    */
   void resume() throws IOException {
-    for (StoredTable table : schemas.list().tables()) {
-      if (table.state() != StoredTable.State.READY) {
-        resume(table);
-      }
+    for (TableId table : tablesAtRest.choose(schemas.ids())) {
+      look(table);
     }
     long now = runtime.nanoTime();
     if (listedNanos.filter(last -> now - last < LIST_EVERY.toNanos()).isEmpty()) {
-      for (String name : schemas.names().all()) {
+      Set<String> names = new TreeSet<>(schemas.names().all());
+      idle.keySet().retainAll(names);
+      for (String name : namesAtRest.choose(names)) {
         look(name, now);
       }
       listedNanos = Optional.of(now);
     }
+  }
+
+  private void look(TableId id) throws IOException {
+    Optional<StoredTable> table;
+    try {
+      table = schemas.table(id);
+    } catch (CorruptionException e) {
+      LOG.error("The node of table {} in the lock service cannot be decoded", id, e);
+      return;
+    }
+    if (table.isPresent() && table.get().state() == StoredTable.State.READY) {
+      tablesAtRest.rests(id);
+    } else if (table.isPresent()) {
+      tablesAtRest.moves(id);
+      resume(table.get());
+    }
+  }
+
+  private void moves(TableId table, Optional<String> name) {
+    tablesAtRest.moves(table);
+    name.ifPresent(namesAtRest::moves);
   }
 
   private void resume(StoredTable table) throws IOException {
@@ -184,7 +214,12 @@ final class TableChanges implements AutoCloseable {
   private void look(String name, long now) throws IOException {
     try {
       Optional<TableName> found = schemas.names().find(name);
-      found.flatMap(TableName::running).ifPresent(change -> begin(name, change));
+      if (found.flatMap(TableName::running).isPresent()) {
+        namesAtRest.moves(name);
+        begin(name, found.get().running().orElseThrow());
+      } else {
+        namesAtRest.rests(name);
+      }
       if (found.isEmpty() || found.get().running().isPresent() || found.get().table().isPresent()) {
         idle.remove(name);
         return;
@@ -258,12 +293,15 @@ final class TableChanges implements AutoCloseable {
     }
   }
 
-  private synchronized void replace(Work work, Optional<Work> next) {
-    if (next.isPresent()) {
-      works.replace(work.table, work, next.get());
-    } else {
+  private void replace(Work work, Optional<Work> next) {
+    synchronized (this) {
+      if (next.isPresent()) {
+        works.replace(work.table, work, next.get());
+        return;
+      }
       works.remove(work.table, work); // Unless it is another change by now.
     }
+    moves(work.table, work.change.map(OnItsWay::name));
   }
 
   private Work later(Work work, Optional<OnItsWay> change, Duration pause) {

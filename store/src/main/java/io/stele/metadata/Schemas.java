@@ -163,6 +163,22 @@ public final class Schemas {
     }
   }
 
+  /**
+   * The ids of all tables that have nodes in the lock service, at the cost of one read; names that
+   * are no ids are left out.
+   */
+  public Set<TableId> ids() throws IOException {
+    Set<TableId> ids = new TreeSet<>();
+    for (String id : locks.children(LockPaths.TABLES)) {
+      try {
+        ids.add(new TableId(id));
+      } catch (IllegalArgumentException e) {
+        LOG.error("{}/{} in the lock service is not the id of a table", LockPaths.TABLES, id, e);
+      }
+    }
+    return ids;
+  }
+
   /** All tables in the lock service; a damaged one is logged and does not hide the others. */
   public Listing list() throws IOException {
     List<StoredTable> tables = new ArrayList<>();

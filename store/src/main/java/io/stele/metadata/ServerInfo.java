@@ -49,7 +49,13 @@ public record ServerInfo(
    */
   public static Optional<Map.Entry<ServerId, ServerInfo>> inContainer(
       LockService locks, String container) throws IOException {
-    return all(locks).entrySet().stream()
+    return inContainer(all(locks), container);
+  }
+
+  /** The one of {@code servers} that runs in a YARN container, if any does. */
+  public static Optional<Map.Entry<ServerId, ServerInfo>> inContainer(
+      Map<ServerId, ServerInfo> servers, String container) {
+    return servers.entrySet().stream()
         .filter(server -> server.getValue().container().equals(Optional.of(container)))
         .findFirst();
   }

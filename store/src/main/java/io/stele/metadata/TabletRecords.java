@@ -203,8 +203,19 @@ public final class TabletRecords {
    * enough} of them, or all if there are fewer; damaged ones are skipped and logged.
    */
   public List<TabletRecord> readUndamaged(RowRange rows, int enough) throws IOException {
+    return readUndamaged(rows, enough, damage -> {});
+  }
+
+  /**
+   * The first records that count in {@code rows} of METADATA, of all tables: at least {@code
+   * enough} of them, or all if there are fewer; damaged ones are skipped.
+   *
+   * @param damaged told what is wrong with each skipped record
+   */
+  public List<TabletRecord> readUndamaged(RowRange rows, int enough, Consumer<String> damaged)
+      throws IOException {
     return CountedRecords.read(
-        ofTables, rows, enough, row -> CountedRecords.decodeUndamaged(row, damage -> {}));
+        ofTables, rows, enough, row -> CountedRecords.decodeUndamaged(row, damaged));
   }
 
   /**

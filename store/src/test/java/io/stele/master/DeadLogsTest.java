@@ -14,11 +14,18 @@ import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
+import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FilterFileSystem;
+import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
 
 class DeadLogsTest {
@@ -120,6 +127,37 @@ class DeadLogsTest {
           next.goOn(master.watch.live());
           master.sleep(Duration.ofMillis(50));
           assertThat(asked()).isEqualTo(segments);
+        });
+  }
+
+  @Test
+  void aFencedLogIsAskedForItsListOnce() throws Exception {
+    master.run(
+        () -> {
+          deadServerWith(5);
+          master.stepUntilIdle();
+          List<Path> asked = new ArrayList<>();
+          FileSystem noting =
+              new FilterFileSystem(master.fs) {
+                @Override
+                public FileStatus getFileStatus(Path path) throws IOException {
+                  asked.add(path);
+                  return super.getFileStatus(path);
+                }
+              };
+          DeadLogs next =
+              new DeadLogs(
+                  master.process,
+                  noting,
+                  master.layout,
+                  master.servers,
+                  master.wake,
+                  new DeadLogs.Limits(0, 2));
+          assertThat(next.unfinished(Set.of())).isEmpty();
+          assertThat(asked).hasSize(1);
+          assertThat(next.unfinished(Set.of())).isEmpty();
+          assertThat(asked).hasSize(1);
+          assertThat(next.unfinished(Set.of(DEAD))).as("it has a lock").containsExactly(DEAD);
         });
   }
 

@@ -35,7 +35,12 @@ import java.util.TreeSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Stele's processes, found by what they registered in the lock service. */
+/**
+ * Stele's processes, found by what they registered in the lock service.
+ *
+ * <p>The lock of each tablet server is read once: where the server is does not change. Whether it
+ * drains may, and is not known here.
+ */
 final class SteleServers implements Servers {
   private static final Logger LOG = LoggerFactory.getLogger(SteleServers.class);
   private static final Duration MASTER_TIMEOUT = Duration.ofSeconds(5);
@@ -47,6 +52,7 @@ final class SteleServers implements Servers {
   private final ControlPlane plane;
   private final Duration drainTimeout;
   private final LockConnection locks;
+  private volatile Map<ServerId, ServerInfo> registered = Map.of(); // As last read.
 
   SteleServers(
       ProcessRuntime runtime, ControlPlane plane, Duration drainTimeout, LockConnection locks) {
@@ -76,7 +82,7 @@ final class SteleServers implements Servers {
       String containerId, Deadline deadline) throws IOException {
     while (true) {
       try {
-        return ServerInfo.inContainer(locks.get(), containerId);
+        return ServerInfo.inContainer(registered(), containerId);
       } catch (UnreachableException e) {
         if (deadline.isOver()) {
           throw e;
@@ -85,6 +91,13 @@ final class SteleServers implements Servers {
       }
       pause();
     }
+  }
+
+  /** The tablet servers that hold their locks. */
+  private Map<ServerId, ServerInfo> registered() throws IOException {
+    Map<ServerId, ServerInfo> now = ServerInfo.all(locks.get(), registered);
+    registered = now;
+    return now;
   }
 
   @Override
@@ -115,7 +128,7 @@ final class SteleServers implements Servers {
   /** Gives up connections to servers that are gone. */
   private void forgetOthers() throws IOException {
     Set<Address> there = new HashSet<>();
-    ServerInfo.all(locks.get()).values().forEach(info -> there.add(info.control()));
+    registered().values().forEach(info -> there.add(info.control()));
     MasterInfo.address(locks.get()).ifPresent(there::add);
     plane.retain(there);
   }
@@ -150,7 +163,7 @@ final class SteleServers implements Servers {
   public Set<String> serving(Map<String, ComponentKind> running) throws IOException {
     Set<String> serving = new TreeSet<>();
     if (running.containsValue(ComponentKind.TABLET_SERVER)) {
-      for (ServerInfo info : ServerInfo.all(locks.get()).values()) {
+      for (ServerInfo info : registered().values()) {
         info.container().ifPresent(serving::add);
       }
     }
@@ -172,7 +185,7 @@ final class SteleServers implements Servers {
   public Map<String, Integer> stopRanks(Set<String> containers) throws IOException {
     Map<String, Integer> ranks = new TreeMap<>();
     List<Address> withSystemTablets = new ArrayList<>();
-    for (Map.Entry<ServerId, ServerInfo> server : ServerInfo.all(locks.get()).entrySet()) {
+    for (Map.Entry<ServerId, ServerInfo> server : registered().entrySet()) {
       Optional<String> container = server.getValue().container().filter(containers::contains);
       if (container.isPresent()) {
         try {

@@ -162,11 +162,56 @@ final class SteleServersTest {
     assertThat(servers.serving(running)).containsOnly("container_1", "container_3");
   }
 
+  @Test
+  void readsTheLockOfEachServerOnce() throws IOException {
+    register("container_1");
+    List<String> read = new CopyOnWriteArrayList<>();
+    try (LockConnection noting =
+        new LockConnection(SystemRuntime.INSTANCE, () -> notingReads(store.connect(), read))) {
+      SteleServers others =
+          new SteleServers(
+              SystemRuntime.INSTANCE, transport.controlPlane(), Duration.ofSeconds(5), noting);
+      others.drain("container_1");
+      others.drain("container_1");
+      assertThat(read).containsExactly(LockPaths.server(SERVER));
+
+      ServerId second = new ServerId("host", 1, 3);
+      register(second, "container_2");
+      Map<String, ComponentKind> running =
+          Map.of(
+              "container_1", ComponentKind.TABLET_SERVER,
+              "container_2", ComponentKind.TABLET_SERVER);
+      assertThat(others.serving(running)).containsOnly("container_1", "container_2");
+      assertThat(read).containsExactly(LockPaths.server(SERVER), LockPaths.server(second));
+
+      locks.delete(
+          LockPaths.server(SERVER), locks.read(LockPaths.server(SERVER)).orElseThrow().version());
+      assertThat(others.serving(running)).containsExactly("container_2");
+    }
+  }
+
+  private static LockService notingReads(LockService service, List<String> paths) {
+    return (LockService)
+        Proxy.newProxyInstance(
+            LockService.class.getClassLoader(),
+            new Class<?>[] {LockService.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("read")) {
+                paths.add((String) arguments[0]);
+              }
+              return method.invoke(service, arguments);
+            });
+  }
+
   private void register(String container) throws IOException {
+    register(SERVER, container);
+  }
+
+  private void register(ServerId server, String container) throws IOException {
     Address control = new Address("localhost", tabletServer.port());
     ServerInfo info =
         new ServerInfo(control, control, Optional.empty(), Optional.of(container), false);
-    assertThat(locks.tryLock(LockPaths.server(SERVER), info.encode())).isPresent();
+    assertThat(locks.tryLock(LockPaths.server(server), info.encode())).isPresent();
   }
 
   /** A service that notes what it is asked and answers with an empty message. */

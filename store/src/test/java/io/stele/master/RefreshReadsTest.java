@@ -1,0 +1,119 @@
+package io.stele.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.lock.LockService;
+import io.stele.metadata.Schemas;
+import io.stele.model.ServerId;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+
+class RefreshReadsTest {
+  private static final ServerId A = new ServerId("a", 1, 1);
+
+  private final MasterFixture master = new MasterFixture();
+  private int reads;
+
+  private LockService counting() {
+    return (LockService)
+        Proxy.newProxyInstance(
+            LockService.class.getClassLoader(),
+            new Class<?>[] {LockService.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("read") || method.getName().equals("children")) {
+                reads++;
+              }
+              try {
+                return method.invoke(master.locks, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            });
+  }
+
+  /** How often the loop reads schemas and names in one refresh, when all is at rest. */
+  private int readsOfARefresh(MasterLoop loop) throws Exception {
+    for (int i = 0; i < 3; i++) {
+      master.sleep(Duration.ofSeconds(30));
+      reads = 0;
+      loop.step();
+    }
+    return reads;
+  }
+
+  private void makeTables(int from, int to) throws Exception {
+    for (int i = from; i < to; i++) {
+      master.table("table" + i);
+    }
+  }
+
+  @Test
+  void aRefreshReadsNoMoreFromTheLockServiceWhenThereAreMoreTables() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          master.start(A);
+          Schemas schemas = new Schemas(master.process, counting());
+          TableAdmin tables = new TableAdmin(master.process, schemas, master.steps(), master.wake);
+          MasterLoop loop =
+              new MasterLoop(
+                  master.process,
+                  master.records,
+                  master.watch,
+                  master.servers,
+                  tables,
+                  master.wake);
+          makeTables(0, 50);
+          int before = readsOfARefresh(loop);
+          assertThat(before).isLessThan(50);
+          makeTables(50, 100);
+          master.wake.lookAtAll();
+          assertThat(readsOfARefresh(loop)).isEqualTo(before);
+          assertThat(loop.view().tablets()).as("all were looked at").hasSize(102);
+        });
+  }
+
+  @Test
+  void nodesAtRestAreReadInTurnAndOthersEachTime() {
+    AtRest<Integer> nodes = new AtRest<>(2);
+    Set<Integer> all = new TreeSet<>(Set.of(1, 2, 3, 4, 5));
+    assertThat(nodes.choose(all)).containsExactly(1, 2, 3, 4, 5);
+    all.forEach(nodes::rests);
+    assertThat(nodes.choose(all)).containsExactly(1, 2);
+    assertThat(nodes.choose(all)).containsExactly(3, 4);
+    assertThat(nodes.choose(all)).containsExactly(5, 1);
+    nodes.moves(4);
+    all.remove(2);
+    assertThat(nodes.choose(all)).containsExactly(4, 3, 5);
+    nodes.rests(4);
+    assertThat(nodes.choose(all)).containsExactly(1, 3);
+    all.clear();
+    assertThat(nodes.choose(all)).isEmpty();
+  }
+
+  @Test
+  void aDropThatAnotherMasterBeganIsFoundAlthoughTheTableWasAtRest() throws Exception {
+    master.run(
+        () -> {
+          makeTables(0, 40);
+          TableAdmin another =
+              new TableAdmin(master.process, master.schemas, master.steps(), master.wake);
+          another.resume();
+          master.sleep(Duration.ofSeconds(30));
+          another.resume();
+          assertThat(another.onTheirWay()).isEmpty();
+          master.drop("table17");
+          for (int i = 0; i < 5; i++) {
+            master.sleep(Duration.ofSeconds(30));
+            another.resume();
+          }
+          assertThat(another.onTheirWay())
+              .singleElement()
+              .satisfies(change -> assertThat(change.name()).isEqualTo("table17"));
+        });
+  }
+}
