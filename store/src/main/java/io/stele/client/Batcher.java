@@ -221,12 +221,11 @@ final class Batcher {
   }
 
   private void enqueue(SubmittedOperation submitted, TabletLocation tablet) {
+    Writer writer = submitted.writer;
     ServerQueue.Destination destination =
-        new ServerQueue.Destination(tablet.address(), submitted.writer.operations);
+        new ServerQueue.Destination(
+            tablet.address(), writer.operations, writer.table.limit().length());
     ServerQueue queue;
-    if (submitted.writer.table.limit().isOfCaller()) {
-      expireInTime(submitted);
-    }
     synchronized (this) {
       submitted.tablet = Optional.of(tablet);
       queue = queues.computeIfAbsent(destination, ServerQueue::new);
@@ -472,17 +471,12 @@ final class Batcher {
       fail(submitted, end.failure());
       return;
     }
-    expireInTime(submitted);
-    runtime.after(((Decision.Again) decision).pause(), () -> locate(submitted));
-  }
-
-  /** From now on it may wait behind others with more time. */
-  private void expireInTime(SubmittedOperation submitted) {
-    if (submitted.expiry.isEmpty()) {
+    if (submitted.expiry.isEmpty()) { // From now on it may wait behind others with more time.
       submitted.expiry =
           Optional.of(
               runtime.after(submitted.attempts.deadline().remaining(), () -> expire(submitted)));
     }
+    runtime.after(((Decision.Again) decision).pause(), () -> locate(submitted));
   }
 
   private void expire(SubmittedOperation submitted) {

@@ -2,6 +2,7 @@ package io.stele.client;
 
 import io.stele.metadata.Operations;
 import io.stele.wire.Address;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,8 +22,8 @@ final class ServerQueue {
   /** How many batches may be under way to one server: applied, flushed and on their way. */
   private static final int BATCHES_UNDER_WAY = 3;
 
-  /** A batch goes to one server and has ids of one client. */
-  record Destination(Address server, Operations operations) {}
+  /** A batch goes to one server, has ids of one client, and one time limit. */
+  record Destination(Address server, Operations operations, Duration limit) {}
 
   final Destination destination;
 

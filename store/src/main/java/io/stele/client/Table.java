@@ -45,6 +45,8 @@ public final class Table {
   /** The default limit on the size of a row that a read returns: 256 MiB. */
   public static final long ROW_BYTES_MAX = 256L << 20;
 
+  private static final Duration TIMEOUT_MAX = Duration.ofDays(365);
+
   private static final RowQuery ANY_CELL =
       RowQuery.ALL.filter(Filter.chain(new Filter.CellsPerRowLimit(1), new Filter.StripValue()));
 
@@ -97,12 +99,13 @@ public final class Table {
    * <p>A time that is too short for a second attempt makes failures visible that are otherwise
    * retried, such as a tablet that moves.
    *
-   * @param timeout more than 0. A mutation that has been sent may take up to half a second longer,
-   *     so that its outcome becomes known
+   * @param timeout more than 0, at most 365 days. A mutation that has been sent may take up to half
+   *     a second longer, so that its outcome becomes known
    */
   public Table withTimeout(Duration timeout) {
-    if (timeout.isNegative() || timeout.isZero()) {
-      throw SteleException.refused("a time limit must be more than 0, not " + timeout);
+    if (timeout.isNegative() || timeout.isZero() || timeout.compareTo(TIMEOUT_MAX) > 0) {
+      throw SteleException.refused(
+          "a time limit must be more than 0 and at most 365 days, not " + timeout);
     }
     return new Table(connection, ref.withTimeout(timeout), check, durability, rowBytesMax);
   }

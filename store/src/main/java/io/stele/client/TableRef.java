@@ -31,14 +31,7 @@ record TableRef(
    * @param length of an operation, from its beginning
    * @param setBy what sets it, for messages
    */
-  record TimeLimit(Duration length, String setBy) {
-    private static final String CALLER = "Table.withTimeout";
-
-    /** Whether it may be shorter than that of other operations on the same connection. */
-    boolean isOfCaller() {
-      return setBy.equals(CALLER);
-    }
-  }
+  record TimeLimit(Duration length, String setBy) {}
 
   /** A table as it is now, with the connection's time limit. */
   TableRef(Waiting waiting, TableId id, String name, Duration timeout) {
@@ -53,7 +46,7 @@ record TableRef(
 
   /** The table with another time limit. */
   TableRef withTimeout(Duration timeout) {
-    return new TableRef(waiting, id, name, new TimeLimit(timeout, TimeLimit.CALLER), once, pin);
+    return new TableRef(waiting, id, name, new TimeLimit(timeout, "Table.withTimeout"), once, pin);
   }
 
   /** The table as that job has pinned it. */

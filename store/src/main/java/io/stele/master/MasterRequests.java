@@ -60,9 +60,7 @@ import org.slf4j.LoggerFactory;
 final class MasterRequests implements MasterProtocol {
   private static final Logger LOG = LoggerFactory.getLogger(MasterRequests.class);
 
-  /** Some times longer than servers are asked for their reports. */
   private final MasterLoop loop;
-
   private final TableAdmin tables;
   private final ChangeRequests changes;
   private final ServerWatch servers;

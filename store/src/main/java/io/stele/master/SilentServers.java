@@ -18,7 +18,7 @@ import java.util.Set;
  * <p>Safe for use by any number of threads.
  */
 final class SilentServers {
-  /** A server that said something more recently is not silent. */
+  /** A server that said something more recently is not silent: it is asked every few seconds. */
   static final Duration LATELY = Duration.ofSeconds(15);
 
   /** How long a server may be silent before what it has not loaded goes elsewhere. */

@@ -57,6 +57,7 @@ final class TabletServers implements AutoCloseable {
   private static final Duration REST_FIRST = Duration.ofSeconds(1);
   private static final int REST_DOUBLINGS_MAX = 2;
   private static final int CALLERS_MAX = 64;
+  private static final String REPORT = "report";
   private static final int TABLETS_PER_CALL_MAX = 500;
 
   private final ProcessRuntime runtime;
@@ -217,7 +218,7 @@ final class TabletServers implements AutoCloseable {
   void report(ServerInfo info, Consumer<ServerReportResponseProto> reported) {
     other(
         info,
-        "report",
+        REPORT,
         server ->
             reported.accept(call(server, p -> p.report(null, EmptyProto.getDefaultInstance()))));
   }
@@ -298,6 +299,11 @@ final class TabletServers implements AutoCloseable {
     if (queue.isEmpty()) {
       queues.remove(server);
       return Optional.empty();
+    }
+    IoConsumer<Address> report = queue.others.remove(REPORT);
+    if (report != null) { // Before all else: it tells whether the server answers.
+      queue.otherUnderWay = Optional.of(REPORT);
+      return Optional.of(report);
     }
     if (!queue.loads.isEmpty()) {
       LoadTabletsRequestProto request =

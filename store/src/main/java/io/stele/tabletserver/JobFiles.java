@@ -69,7 +69,8 @@ final class JobFiles implements AutoCloseable {
   /**
    * Refuses more changes of a job than the tablet's record has room for.
    *
-   * @throws SteleException REFUSED if there are too many
+   * @throws SteleException REFUSED if the job's own are too many, RETRY_LATER if those of others
+   *     leave no room now
    */
   static void requireRoom(HostedTablet hosted, List<Pending> more) {
     TabletRecord record = hosted.record();
@@ -77,7 +78,9 @@ final class JobFiles implements AutoCloseable {
     pending.addAll(more);
     int entries = record.files().size() + pending.size();
     if (entries > ENTRIES_MAX) {
-      throw SteleException.refused(
+      String job = more.get(0).job();
+      long own = pending.stream().filter(one -> one.job().equals(job)).count();
+      String why =
           "tablet "
               + hosted.id()
               + " would have "
@@ -85,7 +88,8 @@ final class JobFiles implements AutoCloseable {
               + " files, with those that wait for their jobs, and a tablet has at most "
               + ENTRIES_MAX
               + ": write the output with fewer tasks, or sorted by a shuffle, so that each tablet"
-              + " gets fewer files; `stele table compact` unites those that it has");
+              + " gets fewer files; `stele table compact` unites those that it has";
+      throw own > ENTRIES_MAX ? SteleException.refused(why) : SteleException.retryLater(why);
     }
   }
 

@@ -278,8 +278,8 @@ final class Maintenance implements JobOutcomes {
    *
    * @param waiting of one job, with rows of the tablet only
    * @return whether all of it is registered
-   * @throws SteleException CORRUPTION if a file is damaged, REFUSED if the tablet would have too
-   *     many
+   * @throws SteleException CORRUPTION if a file is damaged, REFUSED or RETRY_LATER if the tablet
+   *     would have too many
    */
   boolean register(HostedTablet hosted, List<Pending> waiting) {
     if (!JobFiles.isRegistered(hosted, waiting)) {

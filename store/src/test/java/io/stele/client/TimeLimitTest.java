@@ -9,6 +9,8 @@ import io.stele.model.Mutation;
 import io.stele.model.SteleException;
 import io.stele.runtime.SystemRuntime;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -34,9 +36,8 @@ class TimeLimitTest {
   }
 
   @Test
-  void oneThatIsQueuedBehindMorePatientOnesEndsInItsTime() throws Exception {
-    tablets.hold();
-    CompletableFuture<Void> patient = put(PATIENT, "patient"); // Under way, and not answered.
+  void oneThatCannotBeAppliedEndsInItsTime() {
+    tablets.fault(entry -> Optional.of(FakeTablets.retryLater()));
 
     CompletableFuture<Void> hasty = put(PATIENT.withTimeout(Duration.ofMillis(200)), "hasty");
 
@@ -47,8 +48,20 @@ class TimeLimitTest {
             SteleException.class,
             e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
         .hasMessageContaining("(Table.withTimeout)");
+  }
+
+  @Test
+  void oneWithLittleTimeIsInNoBatchOfOthersWhoseTimeItWouldCut() throws Exception {
+    tablets.hold();
+    List<CompletableFuture<Void>> all =
+        List.of(
+            put(PATIENT, "under way"),
+            put(PATIENT, "waits for it"),
+            put(PATIENT.withTimeout(Duration.ofMinutes(1)), "hasty"));
     tablets.goOn();
-    patient.get(30, TimeUnit.SECONDS);
-    assertThat(tablets.applied()).hasSize(1);
+    for (CompletableFuture<Void> one : all) {
+      one.get(30, TimeUnit.SECONDS);
+    }
+    assertThat(tablets.batches()).hasSize(3);
   }
 }
