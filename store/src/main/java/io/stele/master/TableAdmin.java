@@ -31,9 +31,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A repeated request, to this master or another, is answered from the written decision. For each
  * name one change is made at a time; requests for others must be repeated later. But a drop ends a
- * change that only waits for tablets to clear rows or to erase families, or for servers to learn a
- * new schema: such a change might wait for a tablet that cannot be loaded any more, or for a server
- * that is silent.
+ * change that only waits for tablets to clear rows or to erase families: such a change might wait
+ * for a tablet that cannot be loaded any more.
  *
  * <p>Safe for use by any number of threads. Requests wait only for the lock service, and the first
  * one that names readers for the NameNode.
@@ -163,44 +162,17 @@ final class TableAdmin implements AutoCloseable {
 
   /** Whether {@code request} ends the change in progress. */
   private static boolean isSuperseded(SchemaChange running, ChangeRequest request) {
-    return whySuperseded(running).isPresent() && request.wish() instanceof Drop;
-  }
-
-  /** How a drop ends {@code change}; empty if it does not. */
-  private static Optional<EndedChange.Failure> whySuperseded(SchemaChange change) {
-    return switch (change.step()) {
-      case CLEAR_TABLETS ->
-          Optional.of(
-              new EndedChange.Failure(
-                  Code.OUTCOME_UNKNOWN,
-                  "the table is being dropped; the rows were deleted from some of its tablets at"
-                      + " most"));
-      case ERASE_FAMILIES ->
-          Optional.of(
-              new EndedChange.Failure(
-                  Code.RETRY_LATER, "the table is being dropped: nothing was altered"));
-      case TELL_SERVERS -> // Not made: a server that may not know the schema may still answer.
-          Optional.of(
-              new EndedChange.Failure(
-                  Code.OUTCOME_UNKNOWN,
-                  "the table is being dropped; it was altered, but some tablet server may not have"
-                      + " known that yet"));
-      case WRITE_NODE,
-          MAKE_DIRECTORY,
-          WRITE_RECORDS,
-          MAKE_READY,
-          WRITE_SCHEMA,
-          GRANT_READING,
-          MARK_DROPPED,
-          REMOVE_RECORDS,
-          REMOVE_NODE ->
-          Optional.empty();
-    };
+    boolean waitsForTablets =
+        running.step() == Step.CLEAR_TABLETS || running.step() == Step.ERASE_FAMILIES;
+    return waitsForTablets && request.wish() instanceof Drop;
   }
 
   private static EndedChange superseded(SchemaChange change) {
-    EndedChange.Failure why = whySuperseded(change).orElseThrow();
-    return change.failed(why.code(), why.message());
+    return change.step() == Step.CLEAR_TABLETS
+        ? change.failed(
+            Code.OUTCOME_UNKNOWN,
+            "the table is being dropped; the rows were deleted from some of its tablets at most")
+        : change.failed(Code.RETRY_LATER, "the table is being dropped: nothing was altered");
   }
 
   private boolean writeDown(TableName now, Answer answer) throws IOException {

@@ -445,27 +445,6 @@ class TableAdminTest {
         });
   }
 
-  @Test
-  void aDropEndsAnAlterationThatASilentServerIsNotToldOf() throws Exception {
-    master.run(
-        () -> {
-          TableId table = master.table("users");
-          master.start(A);
-          master.watch.refresh(true);
-          master.watch.suspected(A); // It cannot be told, and may answer until its lease is over.
-          master.watch.refresh(false);
-          running(alter("more", of("f", "g")));
-          carryOn(master.tables);
-          assertThat(step("users")).isEqualTo(Step.TELL_SERVERS);
-          assertBusy(() -> alter("other", of("f", "h")), "may not know the change yet");
-          assertThat(running(master.ask("gone", new Drop("users")))).isEqualTo(table);
-          assertThat(failure(alter("more", of("f", "g")))).contains(Code.OUTCOME_UNKNOWN);
-          carryOn(master.tables);
-          assertThat(ended(master.ask("gone", new Drop("users"))).failure()).isEmpty();
-          assertThat(master.schemas.list().tables()).isEmpty();
-        });
-  }
-
   /** The lock service, where {@code first} happens before a node is read for the first time. */
   private LockService beforeReading(String path, Simulation.Work first) {
     AtomicBoolean done = new AtomicBoolean();

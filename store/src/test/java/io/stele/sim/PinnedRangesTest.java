@@ -20,10 +20,10 @@ class PinnedRangesTest {
   private static final Duration LEASE = Duration.ofMinutes(2);
   private static final int TABLETS = 64;
 
-  /** Each message takes up to so long: one range after the other would take ten minutes. */
-  private static final Duration SLOW = Duration.ofMillis(200);
+  /** Each message takes up to so long: one range after the other would take five minutes. */
+  private static final Duration SLOW = Duration.ofMillis(100);
 
-  private static final Duration PINNED_MAX = Duration.ofSeconds(90);
+  private static final Duration PINNED_MAX = Duration.ofSeconds(60);
 
   private static Bytes row(int salt) {
     return Bytes.of(String.format("%02d", salt));
