@@ -93,7 +93,7 @@ final class SplitPlanner {
         next++;
       }
       List<RowRange> ranges = new ArrayList<>();
-      for (int i = next; i < asked.size() && startsIn(asked.get(i), tablet.rows()); i++) {
+      for (int i = next; i < asked.size() && tablet.rows().isBeforeEnd(asked.get(i).start()); i++) {
         asked.get(i).intersection(tablet.rows()).ifPresent(ranges::add);
       }
       if (!ranges.isEmpty()) {
@@ -226,10 +226,6 @@ final class SplitPlanner {
   /** Whether a row may lie between the end of {@code range} and {@code row}. */
   private static boolean leavesGap(RowRange range, Bytes row) {
     return !range.end().isEmpty() && range.end().compareTo(row) < 0;
-  }
-
-  private static boolean startsIn(RowRange range, RowRange tablet) {
-    return tablet.end().isEmpty() || range.start().compareTo(tablet.end()) < 0;
   }
 
   /** Cuts the rows read of one tablet by its samples. */

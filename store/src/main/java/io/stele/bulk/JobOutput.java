@@ -148,7 +148,7 @@ public final class JobOutput {
   public void publish(String attempt, String task) throws IOException {
     Path from = new Path(directory, attempt + ATTEMPT);
     Path to = new Path(directory, task + TASK);
-    if (!renamed(from, to)) {
+    if (!rename(from, to)) {
       throw new IOException("cannot rename " + from + " to " + to);
     }
     NameSpace.catchUp(fs, directory);
@@ -167,7 +167,7 @@ public final class JobOutput {
 
   /** Whether the job commits all that a task has published. */
   private boolean isListed(Path task) throws IOException {
-    Map<TableId, List<FileRef>> all = files();
+    Map<TableId, List<FileRef>> all = freezeFiles();
     for (Map.Entry<TableId, List<FileRef>> table : read(task).entrySet()) {
       List<FileRef> listed = all.getOrDefault(table.getKey(), List.of());
       if (!new HashSet<>(listed).containsAll(table.getValue())) {
@@ -178,7 +178,7 @@ public final class JobOutput {
   }
 
   /** Renames a file; true also if there is one of that name already. */
-  private boolean renamed(Path from, Path to) throws IOException {
+  private boolean rename(Path from, Path to) throws IOException {
     try {
       return fs.rename(from, to) || fs.exists(to);
     } catch (FileAlreadyExistsException | FileNotFoundException e) {
@@ -247,7 +247,7 @@ public final class JobOutput {
       throws IOException {
     JobNodes.State state = jobs.state(job);
     if (state == JobNodes.State.GONE) {
-      throw isOver();
+      throw over();
     }
     if (state == JobNodes.State.BEGUN) {
       cut(cuts);
@@ -262,7 +262,7 @@ public final class JobOutput {
    * @param replaced by table
    */
   public Map<TableId, JobChange> changes(Map<TableId, List<RowRange>> replaced) throws IOException {
-    Map<TableId, List<FileRef>> files = files();
+    Map<TableId, List<FileRef>> files = freezeFiles();
     Set<TableId> tables = new TreeSet<>(files.keySet());
     tables.addAll(replaced.keySet());
     Map<TableId, JobChange> changes = new TreeMap<>();
@@ -275,7 +275,7 @@ public final class JobOutput {
     return changes;
   }
 
-  private SteleException isOver() {
+  private SteleException over() {
     return SteleException.notFound(
         "job "
             + job
@@ -286,7 +286,7 @@ public final class JobOutput {
   /** Says that the job is over if that is why its directory is closed to its user. */
   void explain(AccessControlException closed) throws IOException {
     if (jobs.state(job) == JobNodes.State.GONE) {
-      SteleException over = isOver();
+      SteleException over = over();
       over.addSuppressed(closed);
       throw over;
     }
@@ -312,7 +312,7 @@ public final class JobOutput {
   public record Division(String table, TableId id, int tabletsMax, long bytesMin) {}
 
   private List<Cut> cuts(Division division) throws IOException {
-    List<FileRef> files = files().getOrDefault(division.id(), List.of());
+    List<FileRef> files = freezeFiles().getOrDefault(division.id(), List.of());
     return new FileDivision(fs, root, files)
         .starts(division.tabletsMax(), division.bytesMin()).stream()
             .map(row -> new Cut(division.table(), division.id(), row))
@@ -347,13 +347,16 @@ public final class JobOutput {
     }
   }
 
-  /** The files of all tasks: as they were when somebody first asked. */
-  private Map<TableId, List<FileRef>> files() throws IOException {
+  /**
+   * Fixes which files the job commits, if nobody has yet, and returns them: no task can publish
+   * more.
+   */
+  private Map<TableId, List<FileRef>> freezeFiles() throws IOException {
     NameSpace.catchUp(fs, directory); // Other processes have published the tasks.
     Path all = new Path(directory, ALL);
     if (!fs.exists(all)) {
       try {
-        close();
+        markClosing();
         Map<TableId, List<FileRef>> files = new TreeMap<>();
         for (FileStatus file : tasks()) {
           read(file.getPath())
@@ -371,7 +374,7 @@ public final class JobOutput {
   }
 
   /** From here on a task that publishes looks whether it is listed: the lists are read after. */
-  private void close() throws IOException {
+  private void markClosing() throws IOException {
     Path closing = new Path(directory, CLOSING);
     if (!fs.mkdirs(closing)) { // By several at once, without harm: a file would have one writer.
       throw new IOException("cannot create the directory " + closing);
@@ -381,7 +384,7 @@ public final class JobOutput {
   private void listAll(Map<TableId, List<FileRef>> files, Path all) throws IOException {
     Path aside = new Path(directory, ALL + "-" + jobs.unique());
     write(aside, FileList.encode(files));
-    if (!renamed(aside, all)) {
+    if (!rename(aside, all)) {
       throw new IOException("cannot rename " + aside + " to " + all);
     }
   }

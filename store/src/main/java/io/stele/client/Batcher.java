@@ -441,7 +441,10 @@ final class Batcher {
     return Optional.empty();
   }
 
-  /** Sends the next operation of the row. */
+  /**
+   * Sends the next operation of the row, from a timer: if all that wait in it failed at once, each
+   * would recurse into the next.
+   */
   private void goOn(SubmittedOperation ended) {
     ended
         .writer
@@ -500,7 +503,6 @@ final class Batcher {
 
   private void fail(SubmittedOperation submitted, Throwable failure) {
     submitted.failed(failure);
-    // On a timer: if all that wait behind it failed at once, each would recurse into the next.
     goOn(submitted);
   }
 

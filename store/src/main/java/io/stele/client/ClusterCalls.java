@@ -188,7 +188,7 @@ final class ClusterCalls {
     return ask(attempts(effect, what, connection.timeout()), call);
   }
 
-  /** As above, as {@code attempts} say. */
+  /** Like {@link #ask(Effect, String, ControlPlane.Call)}, with these attempts. */
   <R> R ask(Attempts attempts, ControlPlane.Call<MasterProtocol, R> call) throws IOException {
     return ask(attempts, () -> activeMaster(attempts.deadline()), MasterProtocol.class, call);
   }

@@ -178,7 +178,7 @@ final class JobCommit {
       throws IOException {
     Optional<Bytes> done = Optional.of(Bytes.EMPTY); // Up to here; empty: to the end.
     for (RowRange rows : part.ranges()) {
-      while (!over.get() && done.isPresent() && isBeforeEnd(done.get(), rows)) {
+      while (!over.get() && done.isPresent() && rows.isBeforeEnd(done.get())) {
         Bytes start = rows.start();
         Bytes row = start.compareTo(done.get()) > 0 ? start : done.get();
         Optional<Optional<Bytes>> reached = tablet(table, row, asking);
@@ -190,10 +190,6 @@ final class JobCommit {
       }
     }
     return true;
-  }
-
-  private static boolean isBeforeEnd(Bytes row, RowRange rows) {
-    return rows.end().isEmpty() || row.compareTo(rows.end()) < 0;
   }
 
   /** Asks the tablet with {@code row}; where its rows end, or empty if the job has committed. */

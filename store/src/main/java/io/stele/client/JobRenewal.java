@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps a job while somebody reads for it, however long that takes: a thread of its own renews the
- * job. Internal: for input formats.
+ * Keeps a job while somebody reads, writes or commits for it, however long that takes: a thread of
+ * its own renews the job. Internal: for input and output formats.
  */
 public final class JobRenewal implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(JobRenewal.class);
@@ -50,7 +50,7 @@ public final class JobRenewal implements AutoCloseable {
   }
 
   /**
-   * As above, with the pinning of the job's tablets.
+   * Like {@link #start(ProcessRuntime, Jobs, String)}, with the pinning of the job's tablets.
    *
    * @param pinning its id
    * @param every how long it is between two renewals

@@ -74,7 +74,7 @@ public final class Jobs {
   }
 
   /**
-   * As above.
+   * Like {@link #begin(Duration)}.
    *
    * @param application what runs the job, as YARN names it, or {@link SubmittedOutput#keeper}:
    *     while that waits or runs, the job needs no renewal, and it is over soon after. If the
@@ -357,7 +357,7 @@ public final class Jobs {
             master -> master.endJob(null, request));
   }
 
-  /** As below, for one range of rows. */
+  /** Like {@link #pin(String, Map)}, for one range of rows. */
   public void pin(String job, String table, RowRange rows) throws IOException {
     pin(job, Map.of(table, List.of(rows)));
   }

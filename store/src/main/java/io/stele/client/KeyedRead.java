@@ -45,7 +45,7 @@ final class KeyedRead {
    * A read.
    *
    * @param keys the rows
-   * @param query what of the rows to return; its ranges and row limit say nothing
+   * @param query what of the rows to return; its ranges and row limit are ignored
    * @param rowBytesMax a row with more bytes than this fails the read
    */
   KeyedRead(

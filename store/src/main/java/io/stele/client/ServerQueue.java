@@ -11,8 +11,8 @@ import java.util.Optional;
 /** The operations that wait for, or are under way to, one destination. Guarded by the batcher. */
 final class ServerQueue {
   /**
-   * The bytes of a full batch: less than half of the smallest region of G1, which would give an
-   * array of more a region of its own, and would mark the heap the sooner.
+   * The bytes of a full batch: less than half of G1's smallest region. A larger array gets regions
+   * of its own, and G1 starts to mark sooner.
    */
   private static final int BATCH_BYTES = 448 << 10;
 

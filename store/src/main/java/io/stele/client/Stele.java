@@ -80,7 +80,7 @@ public final class Stele implements AutoCloseable {
   }
 
   /**
-   * As above.
+   * Like {@link #over(Configuration, ProcessRuntime, LockService, Transport)}.
    *
    * @param files the file system with the cluster's root directory, for direct reading; empty: the
    *     one that {@code conf} names

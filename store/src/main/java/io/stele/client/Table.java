@@ -324,7 +324,7 @@ public final class Table {
    * Reads one row.
    *
    * @param row the row key
-   * @param query what of the row to return; the ranges and the row limit in it say nothing
+   * @param query what of the row to return; the ranges and the row limit in it are ignored
    * @return the row; empty if it has nothing that {@code query} asks for
    * @throws io.stele.model.SteleException NOT_FOUND if the table or a family does not exist,
    *     REFUSED if the row key is empty or too long, RETRY_LATER if no server could answer in time,
@@ -355,7 +355,7 @@ public final class Table {
    * time. Each row is read at one read point; the rows have no common one.
    *
    * @param rows the row keys, in any order
-   * @param query what of the rows to return; the ranges and the row limit in it say nothing
+   * @param query what of the rows to return; the ranges and the row limit in it are ignored
    * @return the rows that have something {@code query} asks for, by their keys in ascending order
    * @throws io.stele.model.SteleException as {@link #readRow(Bytes, RowQuery)}, if a row cannot be
    *     read
@@ -390,7 +390,7 @@ public final class Table {
   /**
    * Reads one row of any size, cell by cell. This does not wait: {@link Cells#read} does.
    *
-   * @param query what of the row to return; the ranges and the row limit in it say nothing
+   * @param query what of the row to return; the ranges and the row limit in it are ignored
    * @throws io.stele.model.SteleException NOT_FOUND if a family does not exist, REFUSED if the row
    *     key is empty or too long
    */

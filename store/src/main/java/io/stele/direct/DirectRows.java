@@ -76,14 +76,14 @@ public final class DirectRows implements Closeable {
    *
    * @param table read at a pin
    * @param query what to read; its ranges are ascending and do not overlap, none: all rows; its row
-   *     limit says nothing
+   *     limit is ignored
    */
   public static DirectRows of(Table table, RowQuery query) throws IOException {
     return of(table, query, READAHEAD_BYTES);
   }
 
   /**
-   * As above.
+   * Like {@link #of(Table, RowQuery)}.
    *
    * @param readaheadBytes how far to read ahead, in all files together
    */

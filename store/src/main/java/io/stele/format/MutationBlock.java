@@ -72,7 +72,7 @@ public final class MutationBlock {
     }
   }
 
-  /** As below, with nobody to ask for memory. */
+  /** Like {@link #read(Bytes, CellCursor, MemoryClaim)}, with nobody to ask for memory. */
   public static Mutation read(Bytes row, CellCursor cells) throws IOException {
     return read(row, cells, MemoryClaim.NONE);
   }

@@ -150,7 +150,7 @@ public final class CommitLog implements AutoCloseable {
     return waiting.done;
   }
 
-  /** Has all records written that were appended before, with no wait for it. */
+  /** Has the records appended so far written soon; does not wait for it. */
   public void flushSoon() {
     pipeline.flushSoon();
   }
@@ -228,11 +228,6 @@ public final class CommitLog implements AutoCloseable {
   /** The log's counters so far. */
   public LogStatistics statistics() {
     return pipeline.statistics();
-  }
-
-  /** The directory with the log's segments. */
-  public Path directory() {
-    return location.directory();
   }
 
   /**

@@ -21,8 +21,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fences a dead server's log: after {@link #fence} no write of that process is acknowledged,
- * however late it wakes; everything acknowledged before is kept.
+ * Fences a dead server's log: {@link #rename}s it, then {@link #close}s its segments. After that no
+ * write of that process is acknowledged, however late it wakes; everything acknowledged before is
+ * kept.
  *
  * <p>First the directory is renamed, so that no new segment can be created in it; then the lease of
  * every segment is recovered, so that the next flush of an open one fails; when all are closed,

@@ -19,7 +19,7 @@ final class WaitingRecord {
   final int bodyCrc;
   final Durability durability;
 
-  /** Whether it need not be written before a record that is queued later. */
+  /** Whether its caller appends more at once, so that it may be written with the next record. */
   final boolean moreFollow;
 
   final CompletableFuture<Void> done = new CompletableFuture<>();

@@ -217,9 +217,9 @@ public final class Attempts {
   }
 
   /**
-   * How long to pause when there has been trouble since {@code sinceNanos}: the longer, the longer,
-   * so that an attempt is made at most a quarter of that time after it is over. With random
-   * variation, so that many callers do not return at once.
+   * How long to pause when there has been trouble since {@code sinceNanos}. The longer it has
+   * lasted, the longer the pause, up to a quarter of that time: so an attempt follows soon after
+   * the trouble is over. With random variation, so that many callers do not return at once.
    */
   static Duration pause(ProcessRuntime runtime, long sinceNanos) {
     long part = (runtime.nanoTime() - sinceNanos) / PAUSE_PART;

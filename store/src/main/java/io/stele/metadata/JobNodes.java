@@ -83,7 +83,7 @@ public final class JobNodes {
   /** How far a job's commit has come. */
   public enum Commit {
     NOT_BEGUN,
-    /** The committing client checks whether a job is pinning. */
+    /** The master checks whether tablets are being pinned for a job. */
     UNDER_WAY,
     DONE
   }

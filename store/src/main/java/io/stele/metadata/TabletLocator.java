@@ -66,11 +66,6 @@ public final class TabletLocator implements AutoCloseable {
         : directory(table).locate(row, deadline);
   }
 
-  /** The known location of the row, without asking. */
-  public Optional<TabletLocation> cached(TableId table, Bytes row) {
-    return directory(table).cached(row);
-  }
-
   /**
    * Whether another server than {@code location} says has the tablet with its first row, as far as
    * METADATA could be read now; for callers that wait for an answer from there.

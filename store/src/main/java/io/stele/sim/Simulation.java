@@ -115,7 +115,10 @@ public final class Simulation {
     this(seed, stepsMax, STEP_MAX);
   }
 
-  /** As above; a task that keeps the baton longer than {@code stepMax} fails the simulation. */
+  /**
+   * Like {@link #Simulation(long, long)}; a task that keeps the baton longer than {@code stepMax}
+   * fails the simulation.
+   */
   Simulation(long seed, long stepsMax, Duration stepMax) {
     this.stepMax = stepMax;
     this.seeds = new SplittableRandom(seed);

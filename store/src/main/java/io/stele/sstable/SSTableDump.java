@@ -59,7 +59,7 @@ public final class SSTableDump {
   }
 
   /**
-   * As above.
+   * Like {@link #verify(FileSystem, Path)}.
    *
    * @param length the length that the file should have
    * @param alive called after each block

@@ -27,7 +27,7 @@ final class CellSieve {
     UNSEEN
   }
 
-  /** The fate of a cell. */
+  /** What a read or a compaction does with a cell. */
   enum Verdict {
     /** A read shows it; a compaction keeps it, tombstone or not. */
     KEEP,

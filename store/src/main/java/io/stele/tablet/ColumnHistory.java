@@ -13,7 +13,7 @@ import java.util.Arrays;
  * another before, and that one does not come back. A version that was pushed out pushes out nothing
  * that the versions above it would not push out anyway. So one number is enough: the last moment at
  * which enough versions with greater timestamps lived ({@link #pushedOutThrough}). A version was
- * pushed out if, and only if, it was written no later. docs/decisions has the proof.
+ * pushed out if, and only if, it was written no later. Decision 6 has the proof.
  *
  * <p><b>Unseen past.</b> If cells with lower sequence numbers exist that are not read (in a
  * compaction of some of the files), an unseen version may have pushed out one of these before it
@@ -125,7 +125,10 @@ final class ColumnHistory {
     endedByOverwriting = false;
   }
 
-  /** Adds a version; {@code surplus} if a compaction found before that it was pushed out. */
+  /**
+   * Adds a version; {@code surplus} if a compaction found before that it was pushed out, and wrote
+   * it as {@link io.stele.format.CellType#SURPLUS}.
+   */
   Fate version(long at, long sequence, int ordinal, boolean surplus) {
     long end = timestamp == at ? endedAt : Long.MAX_VALUE;
     boolean overwritten = end != Long.MAX_VALUE && endedByOverwriting;
@@ -159,11 +162,6 @@ final class ColumnHistory {
   /** Whether all remaining versions of the column were pushed out. */
   boolean isFull() {
     return pushedOutThrough == Long.MAX_VALUE;
-  }
-
-  /** Whether a tombstone of a version or time range was found. */
-  boolean hasTombstones() {
-    return tombstones;
   }
 
   private void countLife(long from, long to) {

@@ -16,9 +16,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How rows are read, in stages: <em>check</em> the query, <em>pin</em> a read point and a state
- * that can answer for it, <em>merge</em> memtables and SSTables, <em>sieve</em> out cells that are
- * not visible, <em>filter</em> row by row, <em>page</em>.
+ * How rows are read, in stages: <em>check</em> the query, <em>choose</em> a read point and hold a
+ * state that can answer for it, <em>merge</em> memtables and SSTables, <em>sieve</em> out cells
+ * that are not visible, <em>filter</em> row by row, <em>page</em>.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -41,31 +41,31 @@ final class ReadPath {
    *
    * @param rules whose policies define garbage
    * @param nowMicros the time from which ages are computed
-   * @param pinned the read point again if it is that of a pin; otherwise {@link
+   * @param pinPoint the read point again if it is that of a pin; otherwise {@link
    *     TabletFile#UNPINNED}
    */
-  private record Pinned(
-      long readPoint, TabletState state, SchemaRules rules, long nowMicros, long pinned) {}
+  private record View(
+      long readPoint, TabletState state, SchemaRules rules, long nowMicros, long pinPoint) {}
 
   /** Reads a page. */
   ReadResult read(ReadRequest request) throws IOException {
     core.health().check();
     RowQuery query = request.query();
     List<RowRange> ranges = clip(query.ranges(), extent);
-    Pinned pinned = request.pin().isPresent() ? pinned(request) : pin(request);
+    View view = request.pin().isPresent() ? atPin(request) : atReadPoint(request);
     try {
-      pinned.rules().operations().check(query);
-      ReadPage page = new ReadPage(request, pinned.readPoint(), core);
+      view.rules().operations().check(query);
+      ReadPage page = new ReadPage(request, view.readPoint(), core);
       for (RowRange range : ranges) {
         if (page.isFull()) {
           page.next = page.next.or(() -> Optional.of(range.start()));
           break;
         }
-        read(range, pinned, page);
+        read(range, view, page);
       }
-      return page.result(pinned.readPoint());
+      return page.result(view.readPoint());
     } finally {
-      release(pinned.state(), request);
+      release(view.state(), request);
     }
   }
 
@@ -80,7 +80,7 @@ final class ReadPath {
     TabletState state = core.current().acquire();
     try (VisibleCells cells =
         open(
-            pinned(Long.MAX_VALUE, state, rules),
+            unpinned(Long.MAX_VALUE, state, rules),
             RowRange.single(row),
             selection,
             Integer.MAX_VALUE,
@@ -124,25 +124,25 @@ final class ReadPath {
     }
   }
 
-  private Pinned pinned(long readPoint, TabletState state, SchemaRules rules) {
-    return new Pinned(readPoint, state, rules, core.clock().now(), TabletFile.UNPINNED);
+  private View unpinned(long readPoint, TabletState state, SchemaRules rules) {
+    return new View(readPoint, state, rules, core.clock().now(), TabletFile.UNPINNED);
   }
 
   /** At an existing pin: every state from the pin's creation to its end has everything it needs. */
-  private Pinned pinned(ReadRequest request) {
+  private View atPin(ReadRequest request) {
     // Take the state first: if the pin exists after that, it existed while the state was taken.
     TabletState state = core.current().acquire();
     try {
       Pins.Held held = core.pins().require(request.pin().orElseThrow());
       long point = held.pin().readPoint();
-      return new Pinned(point, state, held.rules(), held.pin().clockMicros(), point);
+      return new View(point, state, held.rules(), held.pin().clockMicros(), point);
     } catch (RuntimeException e) {
       release(state, request);
       throw e;
     }
   }
 
-  private Pinned pin(ReadRequest request) {
+  private View atReadPoint(ReadRequest request) {
     // Take the schema first: a family in it that has the name of a dropped one was added after that
     // one was erased here, and the state then has that.
     SchemaRules rules = core.rules();
@@ -162,7 +162,7 @@ final class ReadPath {
                 + ": it was taken from another tablet");
       }
       if (wanted >= state.oldestReadable()) {
-        return pinned(wanted, state, rules);
+        return unpinned(wanted, state, rules);
       }
       if (request.readPoint().isPresent() && !request.allowFresh()) {
         release(state, request);
@@ -174,7 +174,7 @@ final class ReadPath {
                 + ": read again from the start");
       }
       if (fresh >= state.oldestReadable()) {
-        return pinned(fresh, state, rules);
+        return unpinned(fresh, state, rules);
       }
       release(state, request); // A compaction ran in between: take both again.
     }
@@ -182,10 +182,10 @@ final class ReadPath {
         "the read point of tablet " + core.spec().id() + " is behind its files: try again");
   }
 
-  private void read(RowRange range, Pinned pinned, ReadPage page) throws IOException {
+  private void read(RowRange range, View view, ReadPage page) throws IOException {
     RowQuery query = page.request.query();
     try (VisibleCells cells =
-        open(pinned, range, page.columns, query.versions(), query.times(), options(page, range))) {
+        open(view, range, page.columns, query.versions(), query.times(), options(page, range))) {
       page.nextRange();
       if (page.resume.isPresent()) {
         Bytes row = range.start();
@@ -214,16 +214,12 @@ final class ReadPath {
     }
   }
 
-  private static boolean isSingle(RowRange range) {
-    return !range.end().isEmpty() && range.equals(RowRange.single(range.start()));
-  }
-
   private static ReadOptions options(ReadPage page, RowRange range) {
     ReadRequest request = page.request;
     if (request.memoryOnly()) {
       return ReadOptions.MEMORY_ONLY;
     }
-    if (isSingle(range)) {
+    if (range.isSingle()) {
       return ReadOptions.POINT.claiming(request.memory());
     }
     return request.once()
@@ -232,36 +228,36 @@ final class ReadPath {
   }
 
   private VisibleCells open(
-      Pinned pinned,
+      View view,
       RowRange range,
       ColumnSelection selection,
       int versions,
       TimeRange times,
       ReadOptions options)
       throws IOException {
-    boolean single = isSingle(range);
-    TabletState state = pinned.state();
+    boolean single = range.isSingle();
+    TabletState state = view.state();
     List<CellCursor> cursors = new ArrayList<>();
-    cursors.add(state.active().cursor(pinned.readPoint()));
+    cursors.add(state.active().cursor(view.readPoint()));
     for (TabletState.Frozen frozen : state.frozen()) {
-      cursors.add(frozen.memtable().cursor(pinned.readPoint()));
+      cursors.add(frozen.memtable().cursor(view.readPoint()));
     }
     List<TabletFile> files = new ArrayList<>();
     long cellBytes = 0;
     for (TabletFile file : state.files()) {
-      if (file.ref().isSeenAt(pinned.readPoint())
-          && file.meets(range, selection, pinned.pinned())
+      if (file.ref().isSeenAt(view.readPoint())
+          && file.meets(range, selection, view.pinPoint())
           && (!single || file.mayContain(range.start(), selection, options))) {
         files.add(file);
         cellBytes += file.cellBytes();
       }
     }
     for (TabletFile file : files) {
-      cursors.add(file.cursor(range, file.shareOf(options, cellBytes), pinned.pinned()));
+      cursors.add(file.cursor(range, file.shareOf(options, cellBytes), view.pinPoint()));
     }
     return new VisibleCells(
-        new MergedCursor(cursors, pinned.readPoint()),
-        new CellSieve(pinned.rules(), pinned.nowMicros(), CellSieve.Past.WHOLE, true),
+        new MergedCursor(cursors, view.readPoint()),
+        new CellSieve(view.rules(), view.nowMicros(), CellSieve.Past.WHOLE, true),
         selection,
         versions,
         times,

@@ -52,9 +52,11 @@ final class Sequencer {
 
   // Written under the lock. Readers without the lock tolerate an old value.
   private volatile long lastSequence;
-  private volatile boolean paused;
   private volatile long lastOfFiles;
-  private volatile boolean closed;
+
+  private volatile boolean
+      paused; // Set under the lock, so between two changes; cleared without it.
+  private volatile boolean closed; // Set before paused; never cleared.
 
   /** A sequencer that assigns numbers above {@code lastSequence}. */
   Sequencer(TabletCore core, long lastSequence) {
@@ -263,9 +265,9 @@ final class Sequencer {
     core.health().stop(why);
     commits.fail(
         SteleException.outcomeUnknown(
-            "the commit log of tablet "
+            "tablet "
                 + id
-                + " failed with this operation in it: it may have been applied or not",
+                + " has stopped with this operation queued: it may have been applied or not",
             why));
   }
 }

@@ -6,8 +6,8 @@ import java.util.List;
 
 /**
  * What {@link WritePath}, {@link ReadPath}, {@link Compactor} and {@link FileChanges} share, and
- * nothing else. Safe for use by any number of threads, but for changes of the pins and of the
- * waiting changes: these are made only within {@link ManifestEdits#alone}, one at a time.
+ * nothing else. Safe for use by any number of threads. Pins and pending changes are changed only
+ * within {@link ManifestEdits#alone}, one at a time.
  */
 final class TabletCore {
   private final TabletSpec spec;

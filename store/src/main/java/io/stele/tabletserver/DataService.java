@@ -196,10 +196,11 @@ final class DataService implements RequestHandler {
     return TabletKind.of(QueryCodec.decode(tablet)) == TabletKind.SYSTEM;
   }
 
-  /** As {@link #onHandler}, for writes. */
+  /** Like {@link #onHandler}, after the delay that the memtables require of a write. */
   private void afterDelay(TabletProto tablet, Request request, Responder responder, Work work) {
     TabletId id = QueryCodec.decode(tablet);
-    if (id.equals(TabletId.ROOT)) { // As there: METADATA's memtables are written out by it.
+    if (id.equals(
+        TabletId.ROOT)) { // Never delayed: a memtable of METADATA is written out by a write to it.
       onHandler(handlers(tablet).writes(), request, responder, work);
       return;
     }
@@ -372,9 +373,7 @@ final class DataService implements RequestHandler {
         sample ->
             answer.addSamples(
                 SampleProto.newBuilder()
-                    .setRow(
-                        org.apache.hadoop.thirdparty.protobuf.ByteString.copyFrom(
-                            sample.row().toByteArray()))
+                    .setRow(ByteStrings.of(sample.row()))
                     .setOffsetBytes(sample.offsetBytes())));
     answers.read(responder, answer, DataPlane.EMPTY);
   }

@@ -37,19 +37,23 @@ final class HostedTablets {
   private final Map<TableId, StoredTable> newest = new HashMap<>();
 
   /**
-   * The record of {@code tablet} will soon say LOADED here; lasts until {@link #came} is called.
+   * The record of {@code tablet} will soon say LOADED here; lasts until {@link #noLongerComing} is
+   * called.
    */
   void coming(HostedTablet tablet) {
     coming.put(tablet.id(), tablet);
   }
 
-  /** The tablets for which {@link #coming(HostedTablet)} was called and {@link #came} was not. */
+  /**
+   * The tablets for which {@link #coming(HostedTablet)} was called and {@link #noLongerComing} was
+   * not.
+   */
   Collection<HostedTablet> coming() {
     return List.copyOf(coming.values());
   }
 
   /** {@code tablet} is served now, or will not be. */
-  void came(HostedTablet tablet) {
+  void noLongerComing(HostedTablet tablet) {
     coming.remove(tablet.id(), tablet);
   }
 

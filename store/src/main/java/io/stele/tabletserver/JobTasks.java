@@ -46,7 +46,7 @@ final class JobTasks {
    */
   CompletableFuture<Void> admit(HostedTablet hosted, String job) {
     TabletJobs jobs = hosted.tablet().jobs();
-    long ended = jobs.ended(); // Before the node is read: see there.
+    long ended = jobs.ended(); // Before the node is read: the job may end meanwhile.
     return nodes
         .ask(job)
         .thenAccept(

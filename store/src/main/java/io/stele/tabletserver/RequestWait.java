@@ -11,8 +11,8 @@ import java.util.function.Consumer;
 
 /**
  * The wait of a request of which nothing was done yet: until what it waits for is over, but not
- * beyond its deadline. Whatever it waits for, such requests would otherwise pile up until the
- * server accepts no more.
+ * beyond its deadline. Without the deadline, requests that wait for what never comes would pile up
+ * until the server accepts no more.
  *
  * <p>Safe for use by any number of threads; never waits itself. What becomes of the request runs on
  * the caller's thread, a timer's, or one that ends what is waited for: it must not block.

@@ -98,7 +98,7 @@ final class TabletLoader {
       takeOver(hosted);
       serve(hosted, table);
     } finally {
-      server.tablets().came(hosted);
+      server.tablets().noLongerComing(hosted);
     }
     LOG.info(
         "Loaded tablet {}: {} records replayed from {}",

@@ -149,7 +149,7 @@ final class Frame {
     return encode(allocator, TrafficClass.USER, header, body);
   }
 
-  /** As above, of {@code kind}. */
+  /** Like {@link #encode(ByteBufAllocator, MessageLite, ByteBuffer)}, of {@code kind}. */
   static ByteBuf encode(
       ByteBufAllocator allocator, TrafficClass kind, MessageLite header, ByteBuffer body) {
     int flags = kind.code() << 24;

@@ -63,9 +63,12 @@ final class StallWatch {
     this.idle = idle;
   }
 
-  /** To be called after each read: watches until all that has come is answered. */
+  /**
+   * To be called after each read: watches until all that has come is answered. Costs nothing while
+   * it watches, which it does for a look at least.
+   */
   void watch(ChannelHandlerContext context) {
-    if (watching || !context.channel().isActive() || isQuiet(context)) {
+    if (watching || !context.channel().isActive()) {
       return;
     }
     watching = true;
