@@ -60,11 +60,6 @@ final class SchemaNews {
     return left;
   }
 
-  /** The table is dropped: nobody needs its schema any more. */
-  synchronized void forget(TableId table) {
-    all.remove(table);
-  }
-
   private Optional<ServerId> tell(News news) {
     ServerWatch.Answering now = answering.get();
     Optional<ServerId> left =

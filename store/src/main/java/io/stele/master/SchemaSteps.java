@@ -136,7 +136,6 @@ final class SchemaSteps {
       }
       case REMOVE_RECORDS -> removeRecords(change);
       case REMOVE_NODE -> {
-        news.forget(change.table());
         if (table.isPresent() && !schemas.delete(table.get())) {
           yield new Taken.Waits();
         }
