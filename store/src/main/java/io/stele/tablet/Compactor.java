@@ -50,6 +50,7 @@ final class Compactor {
   private final CompactionClaims claims;
   private final ManifestEdits edits;
   private final Lock minor; // Held over I/O.
+  private volatile boolean rewritesEnd;
 
   /** The compactions of a tablet. */
   Compactor(TabletCore core, Sequencer sequencer, CompactionWriter writer, ManifestEdits edits) {
@@ -97,6 +98,11 @@ final class Compactor {
     } finally {
       state.release();
     }
+  }
+
+  /** See {@link Tablet#endRewrites} and {@link Tablet#allowRewrites}. */
+  void endRewrites(boolean end) {
+    rewritesEnd = end;
   }
 
   /** Merges files of similar size, or of changed locality groups; false if there are none. */
@@ -336,6 +342,10 @@ final class Compactor {
 
   // Checked each time, because files may accumulate while a compaction waits.
   private void keepPace(long bytes) throws IOException {
+    if (rewritesEnd) {
+      throw SteleException.retryLater(
+          "tablet " + core.spec().id() + " is about to leave this server: its compactions end");
+    }
     if (!hasLayers(core.options().merging().stackMax())) {
       environment.pace().passed(bytes);
     }

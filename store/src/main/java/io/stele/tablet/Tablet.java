@@ -279,6 +279,20 @@ public final class Tablet implements Closeable {
   }
 
   /**
+   * Has merging and major compactions end within the next 256 KiB that they read, those under way
+   * and all later ones, until {@link #allowRewrites}. They fail with RETRY_LATER and change
+   * nothing.
+   */
+  public void endRewrites() {
+    compactor.endRewrites(true);
+  }
+
+  /** Takes {@link #endRewrites} back. */
+  public void allowRewrites() {
+    compactor.endRewrites(false);
+  }
+
+  /**
    * Whether some locality group has so many SSTables that merging compactions do not keep up. Minor
    * compactions should then be as late and as large as memory allows.
    */

@@ -246,7 +246,7 @@ class TabletLifecycle {
    */
   void unload(HostedTablet hosted, boolean discard) throws IOException {
     Tablet tablet = hosted.tablet();
-    hosted.awaitRewrites();
+    endRewrites(hosted);
     try {
       if (!tablets.has(hosted)) {
         return; // It was split while this waited.
@@ -273,6 +273,18 @@ class TabletLifecycle {
     }
     tablet.close();
     LOG.info("Unloaded tablet {}", hosted.id());
+  }
+
+  /**
+   * Takes all permits of rewrites. A long compaction would hold up the move: it ends unfinished.
+   */
+  private static void endRewrites(HostedTablet hosted) throws IOException {
+    hosted.tablet().endRewrites();
+    try {
+      hosted.awaitRewrites();
+    } finally {
+      hosted.tablet().allowRewrites();
+    }
   }
 
   /**

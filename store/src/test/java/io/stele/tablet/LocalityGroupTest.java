@@ -1,6 +1,7 @@
 package io.stele.tablet;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.Codec;
 import io.stele.model.ColumnFamily;
@@ -8,6 +9,7 @@ import io.stele.model.GcPolicy;
 import io.stele.model.LocalityGroup;
 import io.stele.model.Mutation;
 import io.stele.model.RowQuery;
+import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.record.FileRef;
 import java.io.IOException;
@@ -206,6 +208,27 @@ class LocalityGroupTest {
     assertThat(passed).hasValue(0);
     fixture.tablet.majorCompact();
     assertThat(passed.get()).isBetween(6_000_000L, 6_001_000L);
+  }
+
+  @Test
+  void rewritesEndUnfinishedIfTheyMust() throws IOException {
+    TabletFixture fixture = new TabletFixture(APART);
+    fixture.pace = bytes -> fixture.tablet.endRewrites(); // In the middle of one.
+    fixture.reopen(List.of());
+    for (int i = 0; i < 5; i++) {
+      fixture.put("r" + i, "page", "", 1, "x".repeat(300_000));
+    }
+    fixture.tablet.minorCompact();
+    List<FileRef> before = fixture.tablet.describe().files();
+    assertThatThrownBy(fixture.tablet::majorCompact)
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER));
+    assertThat(fixture.tablet.describe().files()).isEqualTo(before);
+    assertThat(fixture.tablet.hasAbandonedFiles()).isFalse();
+    fixture.put("r", "page", "", 1, "y".repeat(300_000));
+    assertThat(fixture.tablet.minorCompact()).as("minor ones go on").isTrue();
+    assertThat(fixture.rows()).hasSize(6);
   }
 
   @Test

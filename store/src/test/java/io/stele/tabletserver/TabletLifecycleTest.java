@@ -12,8 +12,11 @@ import io.stele.model.TableSchema;
 import io.stele.sim.FaultInjector;
 import io.stele.sim.Operation;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.Path;
@@ -59,6 +62,41 @@ class TabletLifecycleTest {
       HostedTablet moved = second.take(free);
       assertThat(TestServer.rows(moved)).isEqualTo(1);
       assertThat(moved.tablet().replayedRecords()).isZero();
+    }
+  }
+
+  @Test
+  void aTabletLeavesInTheMiddleOfALongCompaction() throws Exception {
+    try (TestServer first = new TestServer(world);
+        TestServer second = new TestServer(world)) {
+      HostedTablet hosted = first.takeNew(SCHEMA);
+      TestServer.put(hosted, "row", "value".repeat(100_000));
+      hosted.tablet().minorCompact();
+      CountDownLatch compacting = new CountDownLatch(1);
+      CompletableFuture<Void> endless =
+          CompletableFuture.runAsync(() -> compactForEver(hosted, compacting));
+      compacting.await();
+      first.lifecycle.unload(hosted.id(), hosted.tablet().epoch(), false);
+      first.work();
+      assertThat(first.context.tablets().count()).isZero();
+      assertThatThrownBy(endless::get).hasMessageContaining("is about to leave this server");
+      assertThat(TestServer.rows(second.take(first.stored(hosted.id())))).isEqualTo(1);
+    }
+  }
+
+  private static void compactForEver(HostedTablet hosted, CountDownLatch compacting) {
+    try {
+      hosted.awaitRewrite();
+      try {
+        while (true) {
+          hosted.tablet().majorCompact();
+          compacting.countDown();
+        }
+      } finally {
+        hosted.rewrites().release(1);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
