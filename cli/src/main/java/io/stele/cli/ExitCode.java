@@ -62,6 +62,8 @@ enum ExitCode {
       return NOT_FOUND;
     } else if (failure instanceof StandardOutput.ClosedException) {
       return OUTPUT_CLOSED;
+    } else if (failure instanceof java.net.SocketTimeoutException) {
+      return FAILED; // Java calls it an interruption as well.
     } else if (failure instanceof java.io.InterruptedIOException
         || failure instanceof InterruptedException) {
       return INTERRUPTED;

@@ -17,6 +17,7 @@ import io.stele.model.SteleException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.hadoop.fs.Path;
@@ -24,6 +25,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -75,6 +77,10 @@ final class JobCommand {
 
   @Spec private CommandSpec spec;
 
+  private CommandSpec sub(String name) {
+    return Objects.requireNonNull(spec.commandLine().getSubcommands().get(name)).getCommandSpec();
+  }
+
   private int run(ClusterOptions cluster, TableJob job) throws Exception {
     return new JobRun(spec.commandLine()).run(job, cluster.configuration());
   }
@@ -121,7 +127,7 @@ final class JobCommand {
         "",
         "Example:",
         "  stele job copy webtable webtable-2026 -c anchor",
-        "  stele job copy webtable webtable-2026 --prefix com. --replace",
+        "  stele job copy webtable webtable-2026 --prefix com. --replace --yes",
         "",
         "Next: stele job compare tells whether the tables are the same."
       })
@@ -132,7 +138,7 @@ final class JobCommand {
       @Parameters(paramLabel = "TABLE", description = "The table that is read.") String table,
       @Parameters(paramLabel = "TO", description = "The table that is written.") String to)
       throws Exception {
-    return run(cluster, new CopyTable(input.of(table, spec), output.to(to)));
+    return run(cluster, new CopyTable(input.of(table, spec), output.to(to, sub("copy"))));
   }
 
   @Command(
@@ -231,7 +237,9 @@ final class JobCommand {
           Path directory,
       @Parameters(paramLabel = "TABLE", description = "The table's name.") String table)
       throws Exception {
-    return run(cluster, new ImportAvro(directory, output.to(table), records.mapping()));
+    return run(
+        cluster,
+        new ImportAvro(directory, output.to(table, sub("import-avro")), records.mapping()));
   }
 
   @Command(
@@ -270,7 +278,9 @@ final class JobCommand {
               description = "Skip lines with a different number of fields, or without a row.")
           boolean skip)
       throws Exception {
-    return run(cluster, new ImportText(files, output.to(table), fields, separator, skip));
+    return run(
+        cluster,
+        new ImportText(files, output.to(table, sub("import-text")), fields, separator, skip));
   }
 
   /** What records are in files. */
@@ -306,11 +316,22 @@ final class JobCommand {
     @Option(
         names = "--replace",
         description =
-            "Replace the present contents atomically when the job succeeds: of the whole table, or of"
-                + " the copied rows.")
+            "Replace the present contents atomically when the job succeeds: all cells of the table, or"
+                + " of the copied rows, also in columns that are not written. Needs --yes.")
     private boolean replace;
 
-    TableOutput to(String table) {
+    @Option(names = "--yes", description = "Confirm the replacement of what is there.")
+    private boolean sure;
+
+    TableOutput to(String table, CommandSpec job) {
+      if (replace && !dryRun && !sure) {
+        throw new ParameterException(
+            job.commandLine(),
+            "--replace deletes what table "
+                + table
+                + " has, also in columns that are not written: look first with --dry-run, then add"
+                + " --yes to confirm");
+      }
       return new TableOutput(table, dryRun, replace);
     }
   }

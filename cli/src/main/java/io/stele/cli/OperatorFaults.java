@@ -24,7 +24,7 @@ import java.util.Optional;
 /** What an operator does to a cluster while clients are at work. For one thread. */
 final class OperatorFaults {
   private static final Duration CHANGED_MAX = Duration.ofSeconds(8);
-  private static final Duration RESTART_MAX = Duration.ofSeconds(60);
+  private static final Duration RESTART_MAX = Duration.ofMinutes(3);
   private static final int MOVES = 5;
   private static final int ROWS_MAX = 1_000;
 

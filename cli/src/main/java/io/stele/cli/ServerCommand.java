@@ -143,13 +143,31 @@ final class ServerCommand {
           all
               ? there.stream().map(ClusterStatus.Server::id).toList()
               : servers.stream().map(server -> find(there, server).id()).toList();
+      long taking = taking(there);
       for (ServerId server : chosen) {
+        requireAsMany(taking, stele.admin().clusterStatus().servers());
         stele.admin().restartServer(server, timeout);
         out.println(
             "Server " + server.hostAndPort() + " has ended, and another has taken its place.");
       }
     }
     return ExitCode.DONE.number();
+  }
+
+  private static long taking(List<ClusterStatus.Server> servers) {
+    return servers.stream().filter(server -> !server.draining()).count();
+  }
+
+  /** Refuses to go on where a server that has been restarted does not keep running. */
+  private static void requireAsMany(long before, List<ClusterStatus.Server> now) {
+    if (taking(now) < before) {
+      throw SteleException.retryLater(
+          taking(now)
+              + " servers take tablets, fewer than the "
+              + before
+              + " at first: see why with `stele yarn status` and the servers' logs, then restart"
+              + " the others");
+    }
   }
 
   /** Whether people may call the server {@code text}. */

@@ -89,11 +89,21 @@ final class YarnCommand {
         throw SteleException.notFound(
             "no Stele of cluster \""
                 + Keys.CLUSTER_NAME.in(conf)
-                + "\" runs on this YARN; start it with 'stele yarn start'");
+                + "\" runs on this YARN; start it with 'stele yarn start'"
+                + yarn.ended().map(YarnCommand::howItEnded).orElse(""));
       }
       print(running.get());
     }
     return ExitCode.DONE.number();
+  }
+
+  private static String howItEnded(ApplicationStatus last) {
+    String words = last.diagnostics().strip();
+    return ". The last one, "
+        + last.id()
+        + ", is "
+        + last.state()
+        + (words.isEmpty() ? "" : ": " + words);
   }
 
   private void print(ApplicationStatus status) {

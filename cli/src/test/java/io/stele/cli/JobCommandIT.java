@@ -324,7 +324,16 @@ class JobCommandIT {
     refused(ExitCode.NOT_FOUND, "nosuch", "job", "compare", "web", "nosuch");
     refused(ExitCode.NOT_FOUND, "nosuch", "job", "import-avro", "/exports", "nosuch");
     refused(ExitCode.NOT_FOUND, "/nosuch", "job", "import-avro", "/nosuch", "target");
-    refused(ExitCode.NOT_FOUND, "/nosuch", "job", "import-avro", "/nosuch", "target", "--replace");
+    refused(
+        ExitCode.NOT_FOUND,
+        "/nosuch",
+        "job",
+        "import-avro",
+        "/nosuch",
+        "target",
+        "--replace",
+        "--yes");
+    refused(ExitCode.USAGE, "--dry-run", "job", "copy", "web", "target", "--replace");
     refused(
         ExitCode.NOT_FOUND,
         "/no*such",

@@ -256,7 +256,7 @@ final class ClusterChangeRequests {
   }
 
   /** What is still to come of a restart. */
-  private static ClusterCalls.Progress left(ServerId server, long wanted, ClusterStatus now) {
+  static ClusterCalls.Progress left(ServerId server, long wanted, ClusterStatus now) {
     if (now.servers().stream().anyMatch(one -> one.id().equals(server))) {
       return ClusterCalls.Progress.waiting("it still has tablets, or is ending");
     }
@@ -264,8 +264,15 @@ final class ClusterChangeRequests {
       return ClusterCalls.Progress.waiting(
           "it has ended, and nobody has started another in its place yet");
     }
-    return ClusterCalls.Progress.of(
-        now.unassigned() == 0, now.unassigned() + " tablets are not served yet");
+    long waitedFor = now.unassigned() - quarantined(now);
+    return ClusterCalls.Progress.of(waitedFor <= 0, waitedFor + " tablets are not served yet");
+  }
+
+  /** How many tablets are not served until an operator releases them. */
+  private static long quarantined(ClusterStatus status) {
+    return status.troubled().stream()
+        .filter(tablet -> tablet.quarantined() && !tablet.served())
+        .count();
   }
 
   /** How many servers take tablets. */

@@ -70,6 +70,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private final BlockingCalls calls;
   private final Drains drains;
   private final NodeListing nodes;
+  private final ServerListing registered;
   private final StateSaving saving;
   private final Map<String, Container> containers = new TreeMap<>();
 
@@ -77,7 +78,6 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private boolean claimed;
 
   private boolean claiming;
-  private boolean listingServing;
   private boolean ranking;
   private OptionalInt exitCode = OptionalInt.empty();
   private final WaitLog waits = new WaitLog();
@@ -132,6 +132,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     this.resourceManager = resourceManager.connect(this);
     this.drains = new Drains(servers, state, calls, answers::areRecent);
     this.nodes = new NodeListing(this.resourceManager, state, calls, clock);
+    this.registered = new ServerListing(servers, state, calls, clock);
     this.saving = new StateSaving(stateFile, calls);
   }
 
@@ -181,23 +182,32 @@ final class ApplicationMaster implements ResourceManager.Listener {
   /**
    * Keeps {@code count} of the kind running from now on; for any thread.
    *
-   * @return done once that is saved for later attempts
+   * @return done once that is saved for later attempts; fails if the application is being stopped
    */
   CompletableFuture<Void> flex(ComponentKind kind, int count) {
-    return change(
+    CompletableFuture<Void> answer = new CompletableFuture<>();
+    events.add(
         () -> {
+          if (isStopping(answer)) {
+            return;
+          }
           LOG.info("Asked to keep {} of {}", count, kind.id());
           state.want(kind, count);
+          saving.whenSaved(answer);
         });
+    return answer;
   }
 
   /** Ends everything in order; for any thread. Returns like {@link #flex}. */
   CompletableFuture<Void> stop() {
-    return change(
+    CompletableFuture<Void> answer = new CompletableFuture<>();
+    events.add(
         () -> {
           LOG.info("Asked to stop");
           state.stop();
+          saving.whenSaved(answer);
         });
+    return answer;
   }
 
   /**
@@ -217,8 +227,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
   }
 
   private void deploy(Deployment deployment, CompletableFuture<Void> answer) {
-    if (state.isStopping()) {
-      answer.completeExceptionally(SteleException.refused("the application is being stopped"));
+    if (isStopping(answer)) {
       return;
     }
     LOG.info("Asked to start containers with {}", deployment);
@@ -226,14 +235,12 @@ final class ApplicationMaster implements ResourceManager.Listener {
     saving.whenSaved(answer);
   }
 
-  private CompletableFuture<Void> change(Runnable change) {
-    CompletableFuture<Void> answer = new CompletableFuture<>();
-    events.add(
-        () -> {
-          change.run();
-          saving.whenSaved(answer);
-        });
-    return answer;
+  /** Whether all is to end: nothing else can be asked for then, as the answer says. */
+  private boolean isStopping(CompletableFuture<Void> answer) {
+    if (state.isStopping()) {
+      answer.completeExceptionally(SteleException.refused("the application is being stopped"));
+    }
+    return state.isStopping();
   }
 
   private static void perform(Runnable event) {
@@ -272,7 +279,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
       saving.save(state.toProto(applicationId));
     }
     nodes.listWhenDue(status.getComponentsList().stream().anyMatch(c -> !c.hasContainer()));
-    listServingWhenNeeded();
+    registered.listWhenDue();
   }
 
   /** Takes the cluster for this application, or ends it where another one has the cluster. */
@@ -459,29 +466,6 @@ final class ApplicationMaster implements ResourceManager.Listener {
     } catch (IOException e) {
       throw SteleException.outcomeUnknown("unregistering failed and will be retried", e);
     }
-  }
-
-  /** Reads from the lock service which servers run, while some started process is not ready yet. */
-  private void listServingWhenNeeded() {
-    Map<String, ComponentKind> running = state.runningNotServing();
-    if (running.isEmpty() || listingServing) {
-      return;
-    }
-    listingServing = true;
-    calls.call(
-        () -> servers.serving(running),
-        serving -> {
-          serving.forEach(state::serves);
-          listServingAgain();
-        },
-        failure -> {
-          LOG.warn("Cannot read from the lock service which servers run; will ask again", failure);
-          listServingAgain();
-        });
-  }
-
-  private void listServingAgain() {
-    calls.later(TICK, () -> listingServing = false);
   }
 
   // What YARN reports, on its threads.

@@ -80,6 +80,7 @@ public final class ApplicationMasterMain {
                   new Launcher(
                       launch,
                       settings,
+                      layout.root(),
                       kind -> mainClass(kind, environment),
                       tokensForComponents(),
                       nodeManagers),

@@ -16,6 +16,8 @@ import java.util.Set;
  * @param serving those of them whose processes have started up
  * @param calledBack those of them that YARN is about to take away, for another queue
  * @param outdated those of them that were started with an earlier deployment
+ * @param withoutLock for how long tablet servers that run have had no lock; those that hold one are
+ *     left out, and no time counts in which the lock service did not answer
  * @param asks the containers that we have requested from YARN
  * @param nodes the nodes that YARN reports as alive; empty when not known yet
  * @param drainBy when what runs on a node that leaves must begin to drain, by node
@@ -33,6 +35,7 @@ record ApplicationSnapshot(
     Set<String> serving,
     Set<String> calledBack,
     Set<String> outdated,
+    Map<String, Duration> withoutLock,
     List<Ask> asks,
     List<Node> nodes,
     Map<String, Instant> drainBy,
@@ -93,6 +96,7 @@ record ApplicationSnapshot(
     serving = Set.copyOf(serving);
     calledBack = Set.copyOf(calledBack);
     outdated = Set.copyOf(outdated);
+    withoutLock = Map.copyOf(withoutLock);
     asks = List.copyOf(asks);
     nodes = List.copyOf(nodes);
     drainBy = Map.copyOf(drainBy);

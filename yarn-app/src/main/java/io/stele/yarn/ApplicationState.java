@@ -34,8 +34,10 @@ final class ApplicationState {
   /** A container given back is forgotten after this, should YARN never report its end. */
   private static final Duration RELEASE_WAIT = Duration.ofSeconds(30);
 
-  /** Of the time between two lists of nodes no more than this counts: we may have stood still. */
-  private static final Duration LIST_GAP_MAX = Duration.ofMinutes(1);
+  /** Between two lists no more than this counts, of nodes and of registered servers. */
+  private static final Duration NODES_GAP_MAX = Duration.ofMinutes(1);
+
+  private static final Duration REGISTERED_GAP_MAX = Duration.ofSeconds(20);
 
   /** What YARN refuses is asked for again after this: queues, labels and nodes change. */
   static final Duration REFUSAL_PAUSE = Duration.ofSeconds(30);
@@ -52,11 +54,11 @@ final class ApplicationState {
 
   private final Set<ComponentKind> provenKinds = EnumSet.noneOf(ComponentKind.class);
 
-  /** When nodes were last listed, if the last attempt at that succeeded and there were any. */
-  private Optional<Instant> listed = Optional.empty();
+  /** Nodes with containers of ours that YARN does not list. */
+  private final Absences nodesAbsent = new Absences(NODES_GAP_MAX);
 
-  /** How long nodes with containers of ours have been in no list; only those not in the last. */
-  private final Map<String, Duration> missing = new TreeMap<>();
+  /** Containers of running tablet servers that hold no lock. */
+  private final Absences locksAbsent = new Absences(REGISTERED_GAP_MAX);
 
   /** Since when nodes have been known to leave. */
   private final Map<String, Instant> leavingSince = new TreeMap<>();
@@ -66,6 +68,9 @@ final class ApplicationState {
 
   /** Containers that YARN is about to take away, of those held. */
   private final Set<String> calledBack = new HashSet<>();
+
+  /** Containers that were stopped because their processes stood still, of those held. */
+  private final Set<String> stoodStill = new HashSet<>();
 
   /** What containers are started with. */
   private Deployment deployment;
@@ -101,6 +106,7 @@ final class ApplicationState {
         serving,
         calledBack,
         outdated,
+        withoutLock(),
         asks(),
         List.copyOf(nodes.values()),
         drainBy(),
@@ -176,30 +182,15 @@ final class ApplicationState {
     if (nodes.isEmpty()) { // As it is when the ResourceManager has just begun.
       nodesAreUnknown();
     } else {
-      countMissing(now);
+      Set<String> ours =
+          containers.values().stream().map(HeldContainer::node).collect(Collectors.toSet());
+      nodesAbsent.listed(ours, nodes.keySet(), now);
     }
   }
 
   /** Notes that nodes could not be listed. */
   void nodesAreUnknown() {
-    listed = Optional.empty();
-  }
-
-  private void countMissing(Instant now) {
-    Duration passed = listed.map(last -> Duration.between(last, now)).orElse(Duration.ZERO);
-    if (passed.compareTo(LIST_GAP_MAX) > 0) {
-      passed = LIST_GAP_MAX;
-    }
-    Map<String, Duration> before = Map.copyOf(missing);
-    missing.clear();
-    for (HeldContainer container : containers.values()) {
-      String node = container.node();
-      if (!nodes.containsKey(node)) {
-        Duration counted = before.get(node);
-        missing.put(node, counted == null ? Duration.ZERO : counted.plus(passed));
-      }
-    }
-    listed = Optional.of(now);
+    nodesAbsent.unknown();
   }
 
   /**
@@ -210,16 +201,13 @@ final class ApplicationState {
   List<HeldContainer> unknownToYarn() {
     return containers.values().stream()
         .filter(container -> container.phase() != Phase.RELEASED)
-        .filter(
-            container ->
-                missing.getOrDefault(container.node(), Duration.ZERO).compareTo(limits.nodeExpiry())
-                    >= 0)
+        .filter(container -> nodesAbsent.of(container.node()).compareTo(limits.nodeExpiry()) >= 0)
         .toList();
   }
 
   void nodeIs(Node node, Instant now) {
     nodes.put(node.name(), node);
-    missing.remove(node.name());
+    nodesAbsent.isThere(node.name());
     if (node.leaving()) {
       leavingSince.putIfAbsent(node.name(), now);
     } else {
@@ -253,7 +241,7 @@ final class ApplicationState {
 
   void allocated(String id, SlotId slot, String node, Instant now) {
     refusals.remove(slot);
-    missing.remove(node);
+    nodesAbsent.isThere(node);
     containers.putIfAbsent(id, new HeldContainer(id, slot, node, Phase.ALLOCATED, now));
   }
 
@@ -267,6 +255,12 @@ final class ApplicationState {
   /** Notes that the container is in {@code phase}; one that has ended meanwhile stays ended. */
   void enter(String id, Phase phase, Instant now) {
     HeldContainer container = containers.computeIfPresent(id, (key, known) -> known.in(phase, now));
+    if (container != null
+        && phase == Phase.STOPPING
+        && serving.contains(id)
+        && Planner.standsStill(locksAbsent.of(id))) {
+      stoodStill.add(id);
+    }
     if (container != null && phase == Phase.STARTING) {
       history.put(container.slot(), historyOf(container.slot()).startedOn(container.node()));
     }
@@ -292,14 +286,22 @@ final class ApplicationState {
   Optional<HeldContainer> ended(String id, ContainerExit exit, Instant now) {
     HeldContainer container = containers.remove(id);
     boolean hasServed = serving.remove(id);
+    boolean hasStoodStill = stoodStill.remove(id);
     boolean wasCalledBack = calledBack.remove(id);
+    boolean inOrder = exit.status() == 0 && hasServed; // As a server does that was drained.
     boolean upgraded = outdated.remove(id) && exit.status() == 0;
     if (container == null) {
       return Optional.empty();
     }
     if (container.ending() && wasCalledBack) {
       String words = "was ended on " + container.node() + " because YARN called its container back";
-      history.put(container.slot(), historyOf(container.slot()).endedByYarn(now, words));
+      history.put(container.slot(), historyOf(container.slot()).endedInOrder(now, words));
+    } else if (hasStoodStill) {
+      String words =
+          "was stopped on " + container.node() + ": it had lost its lock and did not end by itself";
+      history.put(
+          container.slot(),
+          historyOf(container.slot()).failed(now, container.node(), Planner.LOST_LOCK_WAIT, words));
     } else if (!container.ending() && !upgraded) {
       SlotHistory before = historyOf(container.slot());
       String words = exit.describe(container.node());
@@ -310,9 +312,9 @@ final class ApplicationState {
               : Duration.ZERO;
       history.put(
           container.slot(),
-          exit.itsOwnFault()
+          exit.itsOwnFault() && !inOrder
               ? before.failed(now, container.node(), ran, words)
-              : before.endedByYarn(now, words));
+              : before.endedInOrder(now, words));
     }
     return Optional.of(container);
   }
@@ -323,24 +325,53 @@ final class ApplicationState {
     serving.remove(id);
     calledBack.remove(id);
     outdated.remove(id);
+    stoodStill.remove(id);
   }
 
-  /** Notes that the container's process has started up. */
-  void serves(String id) {
-    if (containers.containsKey(id)) {
-      serving.add(id);
-    }
+  /** Whether some process runs and is not known to have started up. */
+  boolean someStart() {
+    return containers.values().stream()
+        .anyMatch(held -> held.phase() == Phase.RUNNING && !serving.contains(held.id()));
   }
 
-  /** Containers whose process runs but is not known to have started up. */
-  Map<String, ComponentKind> runningNotServing() {
+  /**
+   * Containers of which the lock service may know something new: whose process has yet to start up,
+   * or is a tablet server, which holds a lock as long as it serves.
+   */
+  Map<String, ComponentKind> toBeRegistered() {
     Map<String, ComponentKind> running = new TreeMap<>();
     for (HeldContainer container : containers.values()) {
-      if (container.phase() == Phase.RUNNING && !serving.contains(container.id())) {
-        running.put(container.id(), container.slot().kind());
+      ComponentKind kind = container.slot().kind();
+      if (container.phase() == Phase.RUNNING
+          && (kind == ComponentKind.TABLET_SERVER || !serving.contains(container.id()))) {
+        running.put(container.id(), kind);
       }
     }
     return running;
+  }
+
+  /** Notes which of the containers asked for have processes that the lock service knows. */
+  void registeredAre(Set<String> asked, Set<String> registered, Instant now) {
+    registered.stream().filter(containers::containsKey).forEach(serving::add);
+    Set<String> servers = tabletServers();
+    locksAbsent.listed(
+        asked.stream().filter(servers::contains).collect(Collectors.toSet()), registered, now);
+  }
+
+  /** Notes that the lock service does not say which processes it knows. */
+  void registeredAreUnknown() {
+    locksAbsent.unknown();
+  }
+
+  private Map<String, Duration> withoutLock() {
+    Map<String, Duration> without = new TreeMap<>();
+    for (HeldContainer container : containers.values()) {
+      Duration since = locksAbsent.of(container.id());
+      if (!since.isZero()) {
+        without.put(container.id(), since);
+      }
+    }
+    return without;
   }
 
   /** Notes what time alone brings about. */
@@ -405,7 +436,8 @@ final class ApplicationState {
                 .setNode(container.node())
                 .setRestarts(past.restarts())
                 .setNote(noteOf(container, past))
-                .setOutdated(outdated.contains(container.id())));
+                .setOutdated(outdated.contains(container.id()))
+                .setFailures(past.recentFailureCount(now)));
       }
     }
     return status.build();
@@ -417,6 +449,10 @@ final class ApplicationState {
     }
     if (outdated.contains(container.id())) {
       return "has yet to be upgraded";
+    }
+    Duration withoutLock = locksAbsent.of(container.id());
+    if (hasLostItsLock(container)) {
+      return "has had no lock for " + withoutLock.toSeconds() + " s";
     }
     Node node = nodes.get(container.node());
     return node != null && node.leaving() ? "its node leaves" : firstLine(past.lastExit());
@@ -430,17 +466,27 @@ final class ApplicationState {
 
   private String stateOf(HeldContainer container) {
     return switch (container.phase()) {
-      case RUNNING -> serving.contains(container.id()) ? "RUNNING" : "STARTING";
+      case RUNNING ->
+          hasLostItsLock(container)
+              ? "LOST"
+              : serving.contains(container.id()) ? "RUNNING" : "STARTING";
       case ALLOCATED, STARTING, RECOVERED, CHECKING -> "STARTING";
       case DRAINING -> "DRAINING";
       case STOPPING, RELEASED -> "STOPPING";
     };
   }
 
+  private boolean hasLostItsLock(HeldContainer container) {
+    return serving.contains(container.id()) && locksAbsent.isAbsent(container.id());
+  }
+
   private ComponentProto waiting(SlotId slot, Instant now) {
     SlotHistory past = historyOf(slot);
     ComponentProto.Builder component =
-        ComponentProto.newBuilder().setId(slot.toString()).setRestarts(past.restarts());
+        ComponentProto.newBuilder()
+            .setId(slot.toString())
+            .setRestarts(past.restarts())
+            .setFailures(past.recentFailureCount(now));
     Ask ask = asks.get(slot);
     if (ask != null) {
       return component.setState("ASKED").setNote(wait(ask, now)).build();
@@ -475,6 +521,7 @@ final class ApplicationState {
         });
     provenKinds.forEach(kind -> proto.addProvenKinds(kind.id()));
     proto.setDeployment(deployment.toProto()).addAllOutdated(outdated);
+    serving.stream().filter(containers::containsKey).sorted().forEach(proto::addServing);
     return proto.build();
   }
 
@@ -504,6 +551,7 @@ final class ApplicationState {
         deployment = Deployment.of(proto.getDeployment());
       }
       outdated.addAll(proto.getOutdatedList());
+      serving.addAll(proto.getServingList());
     }
   }
 

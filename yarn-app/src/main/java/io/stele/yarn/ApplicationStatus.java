@@ -39,9 +39,9 @@ public record ApplicationStatus(
     return ClusterApplications.ALIVE.contains(YarnApplicationState.valueOf(state));
   }
 
-  /** How many components of the kind run. */
-  long running(ComponentKind kind) {
-    return components.stream().filter(one -> one.isOf(kind) && one.running()).count();
+  /** The components of the kind. */
+  List<ComponentStatus> of(ComponentKind kind) {
+    return components.stream().filter(one -> one.isOf(kind)).toList();
   }
 
   /** Whether every component runs. */

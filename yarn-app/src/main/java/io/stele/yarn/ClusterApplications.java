@@ -75,14 +75,28 @@ final class ClusterApplications {
   /** The running application of the cluster, or the one that is about to run; empty: none. */
   Optional<ApplicationReport> running() throws IOException {
     Optional<ApplicationReport> holder = Optional.empty();
-    try (LockService locks = connect()) {
-      holder = reportOf(new ClusterClaim(locks).holder());
+    try {
+      holder = lastHolder();
     } catch (IOException e) {
       LOG.warn("Cannot read from the lock service which application runs the cluster", e);
     }
     Optional<ApplicationReport> alive =
         holder.filter(report -> ALIVE.contains(report.getYarnApplicationState()));
     return alive.isPresent() ? alive : submitted();
+  }
+
+  /** The application that last had the cluster, as far as YARN remembers it. */
+  Optional<ApplicationReport> lastHolder() throws IOException {
+    try (LockService locks = connect()) {
+      return reportOf(new ClusterClaim(locks).holder());
+    }
+  }
+
+  /** Whether the application has the cluster, so its ApplicationMaster has run. */
+  boolean isHolder(ApplicationId id) throws IOException {
+    try (LockService locks = connect()) {
+      return new ClusterClaim(locks).holder().equals(Optional.of(id.toString()));
+    }
   }
 
   /**

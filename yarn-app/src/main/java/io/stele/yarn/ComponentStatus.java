@@ -5,13 +5,14 @@ package io.stele.yarn;
  *
  * @param id such as {@code tabletserver-1}; it stays through restarts
  * @param state {@code WAITING}, {@code ASKED} (of YARN), {@code STARTING}, {@code RUNNING}, {@code
- *     DRAINING} or {@code STOPPING}
+ *     LOST} (it has lost its lock and must end), {@code DRAINING} or {@code STOPPING}
  * @param container YARN's id of its container; empty while it has none
  * @param node the node it runs on; empty while it has none
  * @param restarts how often it ended unasked
  * @param note what it waits for, or how it last ended; empty when there is nothing to say
  * @param outdated whether it was started with an earlier version or configuration than would be
  *     used now
+ * @param failures how often it ended by its own fault within the last minutes
  */
 public record ComponentStatus(
     String id,
@@ -20,7 +21,8 @@ public record ComponentStatus(
     String node,
     int restarts,
     String note,
-    boolean outdated) {
+    boolean outdated,
+    int failures) {
   /** Whether it is one of the kind. */
   boolean isOf(ComponentKind kind) {
     return SlotId.parse(id).kind() == kind;

@@ -27,7 +27,11 @@ import java.util.stream.Collectors;
  * drained at once: there is no room for another before it has ended.
  *
  * <p>Once every tablet server was started with the deployment that containers are started with now,
- * the masters are replaced, one at a time. Who upgrades has tablet servers end one after another.
+ * the masters are replaced, one at a time. Who upgrades has tablet servers end one after another;
+ * an outdated one that does not come up nobody could ask to end, so it is stopped.
+ *
+ * <p>A tablet server that has lost its lock ends itself. One that does not stands still: it is
+ * stopped, and another takes its place.
  */
 final class Planner {
   private static final int NAMED_NODES_MAX = 3;
@@ -39,6 +43,12 @@ final class Planner {
 
   /** A master that has run this long can be elected: which of several serves is not known. */
   static final Duration STANDBY_AFTER = Duration.ofSeconds(30);
+
+  /** A tablet server that has lost its lock ends within this, unless it stands still. */
+  static final Duration LOST_LOCK_WAIT = Duration.ofSeconds(60);
+
+  /** An outdated tablet server may take this long to register. */
+  private static final Duration OUTDATED_START_WAIT = Duration.ofSeconds(30);
 
   private static final Comparator<HeldContainer> UPGRADE_ORDER =
       Comparator.comparing((HeldContainer held) -> held.slot().kind() == ComponentKind.MASTER)
@@ -140,7 +150,9 @@ final class Planner {
         // Its node or the ResourceManager has the word.
       }
       case RUNNING -> {
-        if (wanted
+        if (cannotBeAsked(container)) {
+          actions.add(new Action.Stop(container));
+        } else if (wanted
             ? mustLeave(container, holder) || isToBeUpgraded(container)
             : mayEnd(container)) {
           end(container);
@@ -157,6 +169,20 @@ final class Planner {
         }
       }
     }
+  }
+
+  /** Whether a tablet server that has had no lock for this long, and had one, stands still. */
+  static boolean standsStill(Duration withoutLock) {
+    return withoutLock.compareTo(LOST_LOCK_WAIT) >= 0;
+  }
+
+  /** Whether it must end, and would not if it were asked to. */
+  private boolean cannotBeAsked(HeldContainer container) {
+    Duration withoutLock = snapshot.withoutLock().getOrDefault(container.id(), Duration.ZERO);
+    return snapshot.serving().contains(container.id())
+        ? standsStill(withoutLock)
+        : snapshot.outdated().contains(container.id())
+            && withoutLock.compareTo(OUTDATED_START_WAIT) >= 0;
   }
 
   private void end(HeldContainer container) {
@@ -346,6 +372,7 @@ final class Planner {
     return snapshot.history().entrySet().stream()
         .filter(entry -> snapshot.wants(entry.getKey()))
         .filter(entry -> !snapshot.provenKinds().contains(entry.getKey().kind()))
+        .filter(entry -> !someServes(entry.getKey().kind()))
         .filter(
             entry ->
                 entry.getValue().recentFailureCount(snapshot.now())
@@ -360,5 +387,10 @@ final class Planner {
                     + " has kept running; the last one: "
                     + entry.getValue().lastExit())
         .findFirst();
+  }
+
+  private boolean someServes(ComponentKind kind) {
+    return snapshot.containers().stream()
+        .anyMatch(held -> held.slot().kind() == kind && snapshot.serving().contains(held.id()));
   }
 }

@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.CommonConfigurationKeysPublic;
+import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.yarn.api.records.QueueInfo;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.client.api.YarnClient;
@@ -24,6 +26,20 @@ final class Preflight {
   private static final int ATTEMPTS_ENOUGH = 10;
 
   private Preflight() {}
+
+  /**
+   * Refuses Hadoop with Kerberos: servers run for longer than what they were given for HDFS is
+   * valid, and could not renew it.
+   */
+  static void noKerberos() {
+    if (UserGroupInformation.isSecurityEnabled()) {
+      throw SteleException.refused(
+          "Hadoop asks for Kerberos ("
+              + CommonConfigurationKeysPublic.HADOOP_SECURITY_AUTHENTICATION
+              + "), which Stele does not support: after some days its servers could no longer use"
+              + " HDFS");
+    }
+  }
 
   /**
    * Refuses when no ResourceManager answers, at once: YARN's own client would try for a quarter of

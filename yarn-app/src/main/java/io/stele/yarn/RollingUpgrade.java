@@ -13,9 +13,15 @@ import io.stele.wire.application.ApplicationProtos.DeployRequestProto;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.ipc.RemoteException;
 import org.apache.hadoop.ipc.RpcNoSuchMethodException;
@@ -38,6 +44,12 @@ final class RollingUpgrade {
   private final IoFunction<String, Optional<ServerId>> servers;
   private final Consumer<String> progress;
   private final StatusLines lines;
+
+  /** How often upgraded tablet servers had failed when first seen, by slot. */
+  private final Map<String, Integer> failuresBefore = new TreeMap<>();
+
+  /** The slots of tablet servers that were seen to run. */
+  private final Set<String> haveRun = new TreeSet<>();
 
   /**
    * An upgrade that has yet to begin.
@@ -90,9 +102,9 @@ final class RollingUpgrade {
    *
    * @param deployment what processes must be started with
    * @param patience how long one process may take
-   * @throws SteleException RETRY_LATER if one takes longer, REFUSED if a tablet server cannot give
-   *     its tablets away, the application has ended, or another upgrade to another deployment has
-   *     begun since
+   * @throws SteleException RETRY_LATER if one takes longer or upgraded ones end again and again,
+   *     REFUSED if a tablet server cannot give its tablets away, the application has ended, or
+   *     another upgrade to another deployment has begun since
    */
   void run(Configuration conf, Deployment deployment, Duration patience) throws IOException {
     try (Stele stele = Stele.connect(conf)) {
@@ -112,8 +124,13 @@ final class RollingUpgrade {
           before = left;
           deadline = Deadline.after(runtime, patience);
         }
-        check(status, outdated, deadline, patience);
-        Optional<ServerId> next = nextTabletServer(outdated);
+        List<ComponentStatus> awaited = awaited(status);
+        check(status, awaited.isEmpty() ? outdated : awaited, deadline, patience);
+        requireUpgradedRun(status);
+        Optional<ServerId> next =
+            awaited.isEmpty() && areRegistered(stele, status)
+                ? nextTabletServer(outdated)
+                : Optional.empty();
         if (next.isPresent()) {
           restart(stele, next.get(), patience);
           deadline = Deadline.after(runtime, patience);
@@ -121,6 +138,66 @@ final class RollingUpgrade {
         pause();
       }
     }
+  }
+
+  /**
+   * Refuses where there is to be only one tablet server.
+   *
+   * @throws SteleException REFUSED
+   */
+  static void requireSeveral(ApplicationStatus status) {
+    if (status.of(ComponentKind.TABLET_SERVER).stream().map(ComponentStatus::id).distinct().count()
+        == 1) {
+      throw SteleException.refused(
+          "there is only one tablet server, and no other could take its tablets: 'stele yarn flex"
+              + " tabletserver 2' starts another");
+    }
+  }
+
+  /** Ends the upgrade where upgraded tablet servers have ended twice by their own fault since. */
+  void requireUpgradedRun(ApplicationStatus status) {
+    int ended = 0;
+    List<String> words = new ArrayList<>();
+    for (ComponentStatus one : status.of(ComponentKind.TABLET_SERVER)) {
+      if (one.outdated()) {
+        continue;
+      }
+      int since = one.failures() - failuresBefore.computeIfAbsent(one.id(), id -> one.failures());
+      if (since > 0) {
+        ended += since;
+        words.add(one.id() + " " + one.note());
+      }
+    }
+    if (ended >= 2) {
+      throw SteleException.retryLater(
+          "upgraded tablet servers do not keep running: "
+              + String.join("; ", words)
+              + ". The others stay as they are"
+              + TO_GO_ON);
+    }
+  }
+
+  /**
+   * The tablet servers that must run before the next is replaced: each that has a container, as it
+   * may never come up, and each that ran before. One for which YARN has had no room all along holds
+   * nothing up.
+   */
+  List<ComponentStatus> awaited(ApplicationStatus status) {
+    List<ComponentStatus> awaited = new ArrayList<>();
+    for (ComponentStatus one : status.of(ComponentKind.TABLET_SERVER)) {
+      if (one.running()) {
+        haveRun.add(one.id());
+      } else if (!one.container().isEmpty() || haveRun.contains(one.id())) {
+        awaited.add(one);
+      }
+    }
+    return awaited;
+  }
+
+  /** Whether as many servers are registered as run: one that stands still looks well to YARN. */
+  private static boolean areRegistered(Stele stele, ApplicationStatus status) throws IOException {
+    return stele.admin().clusterStatus().servers().size()
+        >= status.of(ComponentKind.TABLET_SERVER).stream().filter(ComponentStatus::running).count();
   }
 
   /** An outdated tablet server that has registered itself; others are starting, or have ended. */
@@ -173,7 +250,7 @@ final class RollingUpgrade {
 
   private static void check(
       ApplicationStatus status,
-      List<ComponentStatus> outdated,
+      List<ComponentStatus> awaited,
       Deadline deadline,
       Duration patience) {
     if (!status.alive()) {
@@ -184,12 +261,15 @@ final class RollingUpgrade {
       throw SteleException.refused(status.id() + " is being stopped");
     }
     if (deadline.isOver()) {
-      List<String> left = outdated.stream().map(ComponentStatus::id).toList();
+      String left =
+          awaited.stream()
+              .map(one -> one.id() + " is " + one.state() + " (" + one.note() + ")")
+              .collect(Collectors.joining("; "));
       throw SteleException.retryLater(
           "nothing was replaced for "
               + patience.toSeconds()
               + " s; "
-              + (left.isEmpty() ? "not every process runs" : "these have yet to be: " + left)
+              + (left.isEmpty() ? "not every process runs" : left)
               + TO_GO_ON);
     }
   }

@@ -53,8 +53,8 @@ record SlotHistory(
     return new SlotHistory(lastNode, restarts, failures, time, lastExit);
   }
 
-  /** After an ending that YARN brought about: the next may follow at once. */
-  SlotHistory endedByYarn(Instant now, String exit) {
+  /** After an ending that YARN or an operator brought about: the next may follow at once. */
+  SlotHistory endedInOrder(Instant now, String exit) {
     return new SlotHistory(lastNode, restarts + 1, failures, now, exit);
   }
 

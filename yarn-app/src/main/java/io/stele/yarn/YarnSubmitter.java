@@ -15,6 +15,7 @@ import io.stele.wire.application.ApplicationProtos.StopRequestProto;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.net.ConnectException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -24,9 +25,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.ipc.RemoteException;
 import org.apache.hadoop.security.Credentials;
-import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.ApplicationReport;
 import org.apache.hadoop.yarn.api.records.ApplicationSubmissionContext;
@@ -35,10 +35,11 @@ import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.api.records.YarnApplicationState;
 import org.apache.hadoop.yarn.client.api.YarnClient;
 import org.apache.hadoop.yarn.client.api.YarnClientApplication;
-import org.apache.hadoop.yarn.client.util.YarnClientUtils;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.exceptions.ApplicationNotFoundException;
 import org.apache.hadoop.yarn.exceptions.YarnException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Starts, watches and stops Stele on YARN. One application a cluster, which is a name in a lock
@@ -49,6 +50,7 @@ import org.apache.hadoop.yarn.exceptions.YarnException;
  * and leaves the application as it is. For use by one thread.
  */
 public final class YarnSubmitter implements Closeable {
+  private static final Logger LOG = LoggerFactory.getLogger(YarnSubmitter.class);
   private static final ProcessRuntime RUNTIME = SystemRuntime.INSTANCE;
   private static final Duration POLL = Duration.ofMillis(250);
   private static final Duration FOREVER = Duration.ofDays(365);
@@ -100,11 +102,12 @@ public final class YarnSubmitter implements Closeable {
    *
    * @param progress hears in one line at a time what goes on
    * @throws SteleException REFUSED when it runs already or another start was faster (with the id of
-   *     the application that has the cluster), the queue does not exist, YARN never gives a
-   *     container of the size, or the application gave up (with the last words of what failed);
-   *     RETRY_LATER when the time is up: it stays submitted
+   *     the application that has the cluster), Hadoop asks for Kerberos, the queue does not exist,
+   *     YARN never gives a container of the size, or the application gave up (with the last words
+   *     of what failed); RETRY_LATER when the time is up: it stays submitted
    */
   public ApplicationId start(StartOptions options, Consumer<String> progress) throws IOException {
+    Preflight.noKerberos();
     applications.requireNone();
     Preflight.attemptsWarning(conf, ATTEMPTS_WINDOW).ifPresent(progress);
     ApplicationId id = submit(options, progress);
@@ -121,7 +124,6 @@ public final class YarnSubmitter implements Closeable {
       ApplicationSubmissionContext context = application.getApplicationSubmissionContext();
       ApplicationId id = context.getApplicationId();
 
-      FileSystem fs = settings.root().getFileSystem(conf);
       Configuration shipped = ShippedConfiguration.of(conf);
       Deployment deployment =
           Deployment.upload(options.jars(), shipped, layout(), id.toString(), progress);
@@ -140,7 +142,10 @@ public final class YarnSubmitter implements Closeable {
       context.setKeepContainersAcrossApplicationAttempts(true);
       context.setAMContainerSpec(
           launch.context(
-              ApplicationMasterMain.class.getName(), settings.master(), environment, tokens(fs)));
+              ApplicationMasterMain.class.getName(),
+              settings.master(),
+              environment,
+              new Credentials()));
       client.submitApplication(context);
       progress.accept("submitted " + id + " to queue " + settings.queue());
       return id;
@@ -153,15 +158,6 @@ public final class YarnSubmitter implements Closeable {
   private ApplicationLayout layout() throws IOException {
     return new ApplicationLayout(
         settings.root().getFileSystem(conf).makeQualified(settings.root()));
-  }
-
-  /** The tokens with which containers use a secure HDFS. */
-  private Credentials tokens(FileSystem fs) throws IOException {
-    Credentials tokens = new Credentials();
-    if (UserGroupInformation.isSecurityEnabled()) {
-      fs.addDelegationTokens(YarnClientUtils.getRmPrincipal(conf), tokens);
-    }
-    return tokens;
   }
 
   private void waitUntilComplete(ApplicationId id, Duration timeout, Consumer<String> progress)
@@ -214,6 +210,22 @@ public final class YarnSubmitter implements Closeable {
     return text.toString();
   }
 
+  /**
+   * The application that last had this cluster, if it has ended otherwise than by {@link #stop};
+   * empty also if YARN has forgotten it, or the lock service does not answer.
+   */
+  public Optional<ApplicationStatus> ended() {
+    try {
+      return applications
+          .lastHolder()
+          .filter(report -> ClusterClaim.Fate.of(report) == ClusterClaim.Fate.ENDED)
+          .map(this::statusOf);
+    } catch (IOException e) {
+      LOG.debug("The lock service does not say who had the cluster", e); // Said before.
+      return Optional.empty();
+    }
+  }
+
   /** The running application of this cluster; empty when none runs. */
   public Optional<ApplicationStatus> status() throws IOException {
     Optional<ApplicationReport> running = applications.running();
@@ -252,10 +264,11 @@ public final class YarnSubmitter implements Closeable {
                             c.getNode(),
                             c.getRestarts(),
                             c.getNote(),
-                            c.getOutdated()))
+                            c.getOutdated(),
+                            c.getFailures()))
                 .toList();
         reachable = true;
-      } catch (IOException e) {
+      } catch (IOException | SteleException e) {
         // Between two attempts nobody answers; the status says so.
         reachable = false;
       }
@@ -293,7 +306,9 @@ public final class YarnSubmitter implements Closeable {
    * holds until the application is stopped.
    *
    * @param component {@code master} or {@code tabletserver}
-   * @throws SteleException NOT_FOUND when none runs, REFUSED for another component or number
+   * @throws SteleException NOT_FOUND when none runs, REFUSED for another component or number, or
+   *     when it is being stopped; RETRY_LATER or OUTCOME_UNKNOWN if its ApplicationMaster does not
+   *     answer
    */
   public void flex(String component, int count) throws IOException {
     ComponentKind kind = ComponentKind.parse(component);
@@ -302,11 +317,31 @@ public final class YarnSubmitter implements Closeable {
       throw SteleException.refused(
           "the number of " + component + "s is " + least + " to 100000, not " + count);
     }
-    call(
-        requireRunning(),
-        service ->
-            service.flex(
-                null, FlexRequestProto.newBuilder().setKind(kind.id()).setCount(count).build()));
+    FlexRequestProto request =
+        FlexRequestProto.newBuilder().setKind(kind.id()).setCount(count).build();
+    ApplicationReport running = requireRunning();
+    try {
+      call(running, service -> service.flex(null, request));
+    } catch (IOException e) {
+      throw unanswered(running, e);
+    }
+  }
+
+  /** What is known of a request to the ApplicationMaster that failed: it may have reached it. */
+  private static IOException unanswered(ApplicationReport report, IOException failure) {
+    if (failure instanceof RemoteException) {
+      return failure;
+    }
+    throw failure instanceof ConnectException
+        ? new SteleException(
+            SteleException.Code.RETRY_LATER,
+            "the ApplicationMaster of " + report.getApplicationId() + " does not answer",
+            failure)
+        : SteleException.outcomeUnknown(
+            "the ApplicationMaster of "
+                + report.getApplicationId()
+                + " did not answer in time: ask again, which changes nothing if it was done",
+            failure);
   }
 
   private ApplicationReport requireRunning() throws IOException {
@@ -340,16 +375,14 @@ public final class YarnSubmitter implements Closeable {
   public void upgrade(StartOptions options, Consumer<String> progress) throws IOException {
     ApplicationReport running = requireRunning();
     ApplicationId id = running.getApplicationId();
-    if (statusOf(running).running(ComponentKind.TABLET_SERVER) == 1) {
-      throw SteleException.refused(
-          "only one tablet server runs, and no other could take its tablets: 'stele yarn flex"
-              + " tabletserver 2' starts another");
-    }
+    RollingUpgrade.requireSeveral(statusOf(running));
     Deployment deployment =
         Deployment.upload(
             options.jars(), ShippedConfiguration.of(conf), layout(), id.toString(), progress);
     try (ControlClient<ApplicationProtocol> master = masterOf(running)) {
       RollingUpgrade.begin(master, deployment, id.toString());
+    } catch (IOException e) {
+      throw unanswered(running, e);
     }
     new RollingUpgrade(RUNTIME, () -> status(id), applications::serverIn, progress)
         .run(conf, deployment, options.timeout());
@@ -397,9 +430,17 @@ public final class YarnSubmitter implements Closeable {
     }
   }
 
-  private static boolean neverRan(ApplicationReport report) {
-    return report.getCurrentApplicationAttemptId() == null
-        || report.getCurrentApplicationAttemptId().getAttemptId() <= 1;
+  /** A ResourceManager that has restarted forgets that an ApplicationMaster runs, for a while. */
+  private boolean neverRan(ApplicationReport report) {
+    boolean firstAttempt =
+        report.getCurrentApplicationAttemptId() == null
+            || report.getCurrentApplicationAttemptId().getAttemptId() <= 1;
+    try {
+      return firstAttempt && !applications.isHolder(report.getApplicationId());
+    } catch (IOException e) {
+      LOG.warn("Cannot tell whether {} has run", report.getApplicationId(), e);
+      return false; // The time to stop it is the limit.
+    }
   }
 
   private boolean askToStop(ApplicationReport report, Consumer<String> progress) {
@@ -410,8 +451,9 @@ public final class YarnSubmitter implements Closeable {
     } catch (IOException e) {
       return false; // The next attempt of the ApplicationMaster is asked.
     } catch (SteleException e) {
-      if (e.code() == SteleException.Code.OUTCOME_UNKNOWN) {
-        return false; // It stops, but should it restart, it may not.
+      if (e.code() == SteleException.Code.OUTCOME_UNKNOWN
+          || e.code() == SteleException.Code.RETRY_LATER) {
+        return false; // It may stop, but should it restart, it may not.
       }
       throw e;
     }
@@ -438,7 +480,9 @@ public final class YarnSubmitter implements Closeable {
 
   private ControlClient<ApplicationProtocol> masterOf(ApplicationReport report) throws IOException {
     if (report.getHost() == null || report.getRpcPort() <= 0) {
-      throw new IOException(report.getApplicationId() + " has no ApplicationMaster now");
+      throw SteleException.retryLater(
+          report.getApplicationId()
+              + " has no ApplicationMaster now: YARN starts another one; the servers run on");
     }
     Address address = new Address(report.getHost(), report.getRpcPort());
     return ControlClient.connect(conf, address, ApplicationProtocol.class, CALL_TIMEOUT);

@@ -7,8 +7,11 @@ import io.stele.files.HdfsOutage;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.model.Bytes;
+import io.stele.runtime.Task;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.yarn.api.records.ContainerExitStatus;
 import org.junit.jupiter.api.Test;
 
@@ -208,6 +211,7 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
 
   @Test
   void anApplicationThatNeverCameUpGivesUpWithTheLastWords() throws Exception {
+    conf.set(Keys.YARN_TABLETSERVER_COUNT.name(), "1");
     conf.set(Keys.YARN_FAILURES_MAX.name(), "2");
     simulation.run(
         () -> {
@@ -218,6 +222,115 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
           process.sleep(A_WHILE);
           assertThat(exits).containsExactly(1);
           assertThat(calls()).anyMatch(call -> call.startsWith("unregister FAILED tabletserver-1"));
+        });
+  }
+
+  @Test
+  void aServerThatStandsStillIsStoppedAndAnotherStarted() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          yarn.stopTakes = Duration.ofSeconds(20);
+          yarn.withoutLock.add("tabletserver-1");
+          process.sleep(Duration.ofSeconds(50));
+          assertThat(calls()).isEmpty();
+          assertThat(states()).contains("tabletserver-1 LOST");
+          assertThat(noteOf("tabletserver-1")).contains("has had no lock for");
+          yarn.locksAway = true; // What is not known does not count.
+          process.sleep(Duration.ofMinutes(10));
+          assertThat(calls()).isEmpty();
+          yarn.locksAway = false;
+          process.sleep(Duration.ofSeconds(100));
+          assertThat(calls())
+              .containsSubsequence(
+                  "stop tabletserver-1", "exited tabletserver-1", "start tabletserver-1");
+          yarn.withoutLock.clear();
+          process.sleep(A_WHILE);
+          assertThat(states()).contains("tabletserver-1 RUNNING", "tabletserver-2 RUNNING");
+          assertThat(restarts("tabletserver-1")).isEqualTo(1);
+          assertThat(noteOf("tabletserver-1")).contains("it had lost its lock");
+        });
+  }
+
+  @Test
+  void aServerThatWasDrainedIsReplacedAtOnceHoweverOften() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          for (int i = 0; i < 8; i++) {
+            calls();
+            yarn.end("tabletserver-1", 0);
+            process.sleep(Duration.ofSeconds(5));
+            assertThat(calls()).contains("start tabletserver-1");
+          }
+        });
+  }
+
+  @Test
+  void aServerThatStoodStillBeforeTheApplicationMasterRestartedIsStopped() throws Exception {
+    simulation.run(
+        () -> {
+          Task first = attempt();
+          process.sleep(A_WHILE);
+          yarn.listener.dismissed("another attempt has begun");
+          process.await(first.ended());
+          yarn.withoutLock.add("tabletserver-1");
+          attempt();
+          calls();
+          process.sleep(Duration.ofSeconds(100));
+          assertThat(calls()).contains("stop tabletserver-1");
+        });
+  }
+
+  @Test
+  void aServerWhoseLockIsBackInTimeGoesOn() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          for (int i = 0; i < 5; i++) {
+            yarn.withoutLock.add("tabletserver-1");
+            process.sleep(Duration.ofSeconds(50));
+            yarn.withoutLock.clear();
+            process.sleep(A_WHILE);
+          }
+          assertThat(calls()).isEmpty();
+        });
+  }
+
+  /** Going back from a version whose servers never come up. */
+  @Test
+  void outdatedServersThatNeverCameUpAreReplaced() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          Deployment bad = new Deployment(new Path("/new.zip"), new Path("/conf.xml"));
+          master.deploy(bad);
+          process.sleep(A_WHILE);
+          yarn.withoutLock.add("tabletserver-1");
+          yarn.end("tabletserver-1", 0); // Drained, for the upgrade.
+          process.sleep(Duration.ofMinutes(5));
+          assertThat(states()).contains("tabletserver-1 STARTING");
+          calls();
+          master.deploy(FakeYarn.SUBMITTED);
+          process.sleep(Duration.ofSeconds(50));
+          assertThat(calls()).containsSubsequence("stop tabletserver-1", "start tabletserver-1");
+        });
+  }
+
+  @Test
+  void nothingIsChangedOnceAllIsToStop() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          assertThat(master.flex(ComponentKind.TABLET_SERVER, 3)).isNotNull();
+          process.sleep(A_WHILE);
+          master.stop();
+          process.sleep(A_WHILE);
+          CompletableFuture<Void> refused = master.flex(ComponentKind.TABLET_SERVER, 4);
+          process.sleep(A_WHILE);
+          assertThat(refused).isCompletedExceptionally();
         });
   }
 

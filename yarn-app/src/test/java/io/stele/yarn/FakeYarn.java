@@ -73,12 +73,20 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   /** Whether heartbeats go unanswered. */
   boolean silent;
 
+  /** How long a node takes to stop a process. */
+  Duration stopTakes = Duration.ZERO;
+
   private final List<Ask> waiting = new ArrayList<>();
 
   /** Whether processes have yet to come up, and how often that was asked. */
   boolean starting;
 
   int servingAsked;
+
+  /** Slots whose process holds no lock, and whether the lock service does not answer. */
+  final Set<String> withoutLock = new TreeSet<>();
+
+  boolean locksAway;
 
   static ApplicationAttemptId attempt(int number) {
     return ApplicationAttemptId.newInstance(APPLICATION, number);
@@ -316,7 +324,11 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   @Override
   public void stop(ContainerId id, NodeId node) {
     calls.add("stop " + slot(id.toString()));
-    end(id, 137);
+    if (stopTakes.isZero()) {
+      end(id, 137);
+    } else {
+      runtime.after(stopTakes, () -> end(id, 137));
+    }
   }
 
   @Override
@@ -339,10 +351,15 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   }
 
   @Override
-  public Set<String> serving(Map<String, ComponentKind> running) {
+  public Set<String> serving(Map<String, ComponentKind> running) throws IOException {
     breakDown();
     servingAsked++;
-    return starting ? Set.of() : running.keySet();
+    if (locksAway) {
+      throw new IOException("no ZooKeeper answers");
+    }
+    Set<String> serving = new TreeSet<>(starting ? Set.of() : running.keySet());
+    serving.removeIf(id -> withoutLock.contains(slot(id).toString()));
+    return serving;
   }
 
   @Override

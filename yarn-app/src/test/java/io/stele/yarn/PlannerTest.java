@@ -26,6 +26,7 @@ final class PlannerTest {
   private final Set<String> serving = new HashSet<>();
   private final Set<String> calledBack = new HashSet<>();
   private final Set<String> outdated = new HashSet<>();
+  private final Map<String, Duration> withoutLock = new HashMap<>();
   private final List<Node> nodes = new ArrayList<>();
   private final Map<String, Instant> drainBy = new HashMap<>();
   private final Map<SlotId, SlotHistory> history = new HashMap<>();
@@ -341,11 +342,48 @@ final class PlannerTest {
   }
 
   @Test
+  void anApplicationGoesOnWhileSomeTabletServerServes() {
+    SlotHistory past = SlotHistory.NEW;
+    for (int i = 0; i < 5; i++) {
+      past = past.failed(NOW.minusSeconds(100), "a", Duration.ZERO, "exit 1: bad disk");
+    }
+    history.put(slot(1), past);
+    hold("c2", 2, "b", Phase.RUNNING);
+    assertThat(planned()).hasSize(1).allMatch(action -> action.startsWith("give up"));
+    serving.add("c2");
+    assertThat(planned()).containsExactly("ask tabletserver-1 anywhere");
+  }
+
+  @Test
+  void aServerThatLostItsLockAndDoesNotEndIsStopped() {
+    hold("c1", 1, "a", Phase.RUNNING);
+    hold("c2", 2, "b", Phase.RUNNING);
+    serving.add("c1");
+    withoutLock.put("c1", Duration.ofSeconds(59));
+    withoutLock.put("c2", Duration.ofHours(1)); // It may wait for HDFS.
+    assertThat(planned()).isEmpty();
+    withoutLock.put("c1", Duration.ofSeconds(60));
+    assertThat(planned()).containsExactly("stop c1");
+  }
+
+  @Test
+  void anOutdatedServerThatDoesNotComeUpIsStopped() {
+    hold("c1", 1, "a", Phase.RUNNING);
+    hold("c2", 2, "b", Phase.RUNNING);
+    serving.add("c2");
+    outdated.addAll(List.of("c1", "c2"));
+    withoutLock.put("c1", Duration.ofSeconds(29));
+    assertThat(planned()).isEmpty();
+    withoutLock.put("c1", Duration.ofSeconds(30));
+    assertThat(planned()).containsExactly("stop c1");
+  }
+
+  @Test
   void whatYarnTakesAwayIsNoFailure() {
     assertThat(new ContainerExit(-102, "preempted").itsOwnFault()).isFalse();
     assertThat(new ContainerExit(-100, "lost node").itsOwnFault()).isFalse();
     assertThat(new ContainerExit(137, "killed").itsOwnFault()).isTrue();
-    SlotHistory past = SlotHistory.NEW.endedByYarn(NOW, "preempted");
+    SlotHistory past = SlotHistory.NEW.endedInOrder(NOW, "preempted");
     assertThat(past.recentFailureCount(NOW)).isZero();
     assertThat(past.restarts()).isEqualTo(1);
   }
@@ -422,6 +460,7 @@ final class PlannerTest {
             serving,
             calledBack,
             outdated,
+            withoutLock,
             asks,
             nodes,
             drainBy,

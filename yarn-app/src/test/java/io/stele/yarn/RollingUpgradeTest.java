@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.SteleException;
+import io.stele.runtime.SystemRuntime;
 import io.stele.wire.Address;
 import io.stele.wire.ControlClient;
 import io.stele.wire.ControlServer;
@@ -11,6 +12,7 @@ import io.stele.wire.control.ControlProtos.MasterService;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
@@ -23,6 +25,10 @@ final class RollingUpgradeTest {
       new Deployment(new Path("/a.zip"), new Path("/conf-2.xml"));
 
   private static ApplicationStatus status(String deployment) {
+    return status(deployment, List.of());
+  }
+
+  private static ApplicationStatus status(String deployment, List<ComponentStatus> components) {
     return new ApplicationStatus(
         ApplicationId.newInstance(1, 2),
         "stele",
@@ -32,7 +38,68 @@ final class RollingUpgradeTest {
         true,
         false,
         deployment,
-        List.of());
+        components);
+  }
+
+  private static ApplicationStatus withServers(ComponentStatus... servers) {
+    return status(OURS.files(), List.of(servers));
+  }
+
+  private static ComponentStatus server(int index, String state, int failures, boolean outdated) {
+    String container = state.equals("WAITING") || state.equals("ASKED") ? "" : "c";
+    return new ComponentStatus(
+        "tabletserver-" + index, state, container, "n", 99, "exit 1", outdated, failures);
+  }
+
+  private static RollingUpgrade upgrade() {
+    return new RollingUpgrade(
+        SystemRuntime.INSTANCE, () -> status(OURS.files()), id -> Optional.empty(), line -> {});
+  }
+
+  @Test
+  void anUpgradeEndsWhenUpgradedServersEndAgainAndAgain() {
+    RollingUpgrade upgrade = upgrade();
+    upgrade.requireUpgradedRun(
+        withServers(server(1, "RUNNING", 7, false), server(2, "RUNNING", 3, true)));
+    // One may be an accident; and the earlier version's do not count.
+    upgrade.requireUpgradedRun(
+        withServers(server(1, "RUNNING", 8, false), server(2, "RUNNING", 9, true)));
+    ApplicationStatus again =
+        withServers(server(1, "WAITING", 9, false), server(2, "RUNNING", 9, true));
+    assertThatThrownBy(() -> upgrade.requireUpgradedRun(again))
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
+        .hasMessageContainingAll("tabletserver-1 exit 1", "earlier version");
+  }
+
+  @Test
+  void theNextServerWaitsForThoseThatRanOrMayNeverComeUp() {
+    RollingUpgrade upgrade = upgrade();
+    ComponentStatus noRoom = server(3, "ASKED", 0, false);
+    assertThat(
+            upgrade.awaited(
+                withServers(server(1, "RUNNING", 0, false), server(2, "RUNNING", 0, true), noRoom)))
+        .as("there was no room for the third all along")
+        .isEmpty();
+    ComponentStatus starting = server(1, "STARTING", 0, false);
+    assertThat(upgrade.awaited(withServers(starting, server(2, "RUNNING", 0, true), noRoom)))
+        .containsExactly(starting);
+    ComponentStatus crashed = server(1, "WAITING", 0, false);
+    assertThat(upgrade.awaited(withServers(crashed, server(2, "RUNNING", 0, true), noRoom)))
+        .containsExactly(crashed);
+    ComponentStatus lost = server(2, "LOST", 0, true);
+    assertThat(upgrade.awaited(withServers(server(1, "RUNNING", 0, false), lost, noRoom)))
+        .containsExactly(lost);
+  }
+
+  @Test
+  void twoServersOfWhichOneIsAwayMayBeUpgradedAndOneMayNot() {
+    RollingUpgrade.requireSeveral(
+        withServers(server(1, "WAITING", 3, false), server(2, "RUNNING", 0, true)));
+    assertThatThrownBy(
+            () -> RollingUpgrade.requireSeveral(withServers(server(1, "RUNNING", 0, true))))
+        .hasMessageContaining("only one tablet server");
   }
 
   @Test

@@ -1,0 +1,64 @@
+package io.stele.yarn;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Asks the lock service which processes are registered: often while some process has yet to
+ * register, and now and then whether tablet servers still hold their locks. To YARN the container
+ * of a process that stands still looks well.
+ *
+ * <p>Confined to the ApplicationMaster's one thread.
+ */
+final class ServerListing {
+  private static final Logger LOG = LoggerFactory.getLogger(ServerListing.class);
+  private static final Duration INTERVAL = Duration.ofSeconds(15);
+  private static final Duration INTERVAL_STARTING = Duration.ofSeconds(1);
+
+  private final Servers servers;
+  private final ApplicationState state;
+  private final BlockingCalls calls;
+  private final InstantSource clock;
+  private boolean listing;
+  private Instant listed = Instant.EPOCH;
+
+  ServerListing(Servers servers, ApplicationState state, BlockingCalls calls, InstantSource clock) {
+    this.servers = servers;
+    this.state = state;
+    this.calls = calls;
+    this.clock = clock;
+  }
+
+  /** Has them listed if it is time to. */
+  void listWhenDue() {
+    Duration interval = state.someStart() ? INTERVAL_STARTING : INTERVAL;
+    if (listing || clock.instant().isBefore(listed.plus(interval))) {
+      return;
+    }
+    Map<String, ComponentKind> running = state.toBeRegistered();
+    if (running.isEmpty()) {
+      return;
+    }
+    listing = true;
+    calls.call(
+        () -> servers.serving(running),
+        serving -> {
+          ended();
+          state.registeredAre(running.keySet(), serving, listed);
+        },
+        failure -> {
+          LOG.warn("Cannot read from the lock service which servers run; will ask again", failure);
+          ended();
+          state.registeredAreUnknown();
+        });
+  }
+
+  private void ended() {
+    listing = false;
+    listed = clock.instant();
+  }
+}
