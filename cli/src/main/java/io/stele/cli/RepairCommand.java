@@ -8,10 +8,12 @@ import io.stele.client.Stele;
 import io.stele.config.Keys;
 import io.stele.metadata.Layout;
 import io.stele.model.SteleException;
+import io.stele.runtime.Futures;
 import io.stele.runtime.IoConsumer;
 import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.apache.hadoop.conf.Configuration;
@@ -35,13 +37,14 @@ import picocli.CommandLine.Spec;
       "  delete the METADATA records of a table that does not exist in ZooKeeper",
       "  treat a server as dead that hangs, or that does not serve its tablets",
       "  retry a tablet in quarantine",
-      "The first two give up data that could perhaps still be restored from the trash or a snapshot. Files that belong to no",
+      "The first two give up data that could perhaps still be restored from the trash or a snapshot. Each is made only if",
+      "--accept-loss names its server or table, so that nothing is given up that you have not seen. Files that belong to no",
       "tablet need no repair: the master deletes them. Exits with 9 if a problem remains.",
       "",
       "Examples:",
       "  stele repair                         what is wrong, and what would be done",
       "  stele repair --yes                   do what gives up no data",
-      "  stele repair --yes --accept-loss     do all of it"
+      "  stele repair --yes --accept-loss t7  also give up what it said of table t7"
     })
 final class RepairCommand implements Callable<Integer> {
   @Mixin private ClusterOptions cluster;
@@ -52,8 +55,11 @@ final class RepairCommand implements Callable<Integer> {
 
   @Option(
       names = "--accept-loss",
-      description = "With --yes: also make the repairs that give up data. They cannot be undone.")
-  private boolean acceptLoss;
+      paramLabel = "TARGET",
+      description =
+          "With --yes: also make the repair that gives up data of TARGET, a server or table, as stele repair shows it. It"
+              + " cannot be undone; may be repeated.")
+  private List<String> accepted = List.of();
 
   @Spec private CommandSpec spec;
 
@@ -67,6 +73,7 @@ final class RepairCommand implements Callable<Integer> {
       return ExitCode.DONE.number();
     }
     List<Repair> repairs = ClusterRepair.of(report);
+    showUnknown(accepted, repairs, out);
     int left = (int) report.problems().stream().filter(one -> one.repair().isEmpty()).count();
     if (yes) {
       Path root = new Path(Keys.ROOT_DIR.in(conf));
@@ -74,7 +81,7 @@ final class RepairCommand implements Callable<Integer> {
       try (Stele stele = Stele.connect(conf)) {
         ClusterRepair work =
             new ClusterRepair(SystemRuntime.INSTANCE, stele.admin(), fs, Layout.open(fs, root));
-        left += carryOut(repairs, acceptLoss, work::carryOut, out);
+        left += carryOut(repairs, accepted, work::carryOut, out);
       }
       out.println("Next: stele check shows whether all is well now");
     } else {
@@ -95,36 +102,71 @@ final class RepairCommand implements Callable<Integer> {
                   out.println(
                       "    repair: "
                           + repair.text()
-                          + (repair.losesData() ? " (gives up data)" : "")));
+                          + (repair.losesData() ? " (needs " + option(repair) + ")" : "")));
     }
     if (report.problems().isEmpty()) {
       out.println("nothing is wrong");
     }
   }
 
+  /** The option without which a repair that gives up data is not made. */
+  private static String option(Repair repair) {
+    return "--accept-loss " + repair.target();
+  }
+
+  /** Says which of the accepted targets no repair has: they are misspelled, or already repaired. */
+  static void showUnknown(List<String> accepted, List<Repair> repairs, PrintWriter out) {
+    for (String target : accepted) {
+      if (repairs.stream().noneMatch(one -> one.losesData() && one.target().equals(target))) {
+        out.println("--accept-loss " + target + ": no repair gives up data of it");
+      }
+    }
+  }
+
   /**
-   * Does what may be done; returns how many repairs were not done.
+   * Does what may be done; returns how many repairs were not done. Ends by naming these, also if it
+   * is interrupted.
    *
+   * @param accepted the targets of which data may be given up
    * @param work carries out one repair
    */
   static int carryOut(
-      List<Repair> repairs, boolean acceptLoss, IoConsumer<Repair> work, PrintWriter out)
+      List<Repair> repairs, List<String> accepted, IoConsumer<Repair> work, PrintWriter out)
       throws IOException {
-    int left = 0;
-    for (Repair repair : repairs) {
-      if (repair.losesData() && !acceptLoss) {
-        out.println("not done: " + repair.text() + ": it gives up data; add --accept-loss");
-        left++;
-        continue;
+    List<Repair> left = new ArrayList<>(repairs);
+    try {
+      for (Repair repair : repairs) {
+        if (repair.losesData() && !accepted.contains(repair.target())) {
+          out.println(
+              "not done: " + repair.text() + ": add " + option(repair) + " to give that up");
+        } else if (succeeds(repair, work, out)) {
+          out.println("done: " + repair.text());
+          left.remove(repair);
+        }
       }
-      try {
-        work.accept(repair);
-        out.println("done: " + repair.text());
-      } catch (SteleException e) { // The others do not depend on it.
-        out.println("failed: " + repair.text() + ": " + e.getMessage());
-        left++;
+    } finally {
+      if (!left.isEmpty()) {
+        out.println("left to do:");
+        left.forEach(repair -> out.println("    " + repair.text()));
       }
     }
-    return left;
+    return left.size();
+  }
+
+  /** Whether a repair is made. The others do not depend on it, whatever makes it fail. */
+  private static boolean succeeds(Repair repair, IoConsumer<Repair> work, PrintWriter out)
+      throws IOException {
+    try {
+      work.accept(repair);
+      return true;
+    } catch (SteleException e) {
+      out.println("failed: " + repair.text() + ": " + e.getMessage());
+    } catch (IOException e) {
+      if (Futures.isInterruption(e)) {
+        throw e;
+      }
+      out.println("failed: " + repair.text() + ": " + e);
+    }
+    return false;
   }
 }

@@ -88,6 +88,7 @@ class WrongUsageTest {
         List.of("yarn start", "yarn stop", "server drain x", "server restart x")) {
       assertThat(refusal(command + " --timeout -5")).contains("--timeout", "such as 30d");
     }
+    assertThat(refusal("repair --yes --accept-loss")).contains("--accept-loss", "TARGET");
     assertThat(refusal("check --wait 5x")).contains("--wait", "such as 30d");
     for (String time : List.of("90", "90s")) {
       assertThat(new OptionValue.Seconds().convert(time)).hasSeconds(90);

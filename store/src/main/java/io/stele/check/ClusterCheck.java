@@ -2,10 +2,12 @@ package io.stele.check;
 
 import io.stele.config.Keys;
 import io.stele.lock.LockService;
+import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletRecords;
+import io.stele.model.SteleException;
 import io.stele.runtime.Durations;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
@@ -16,7 +18,9 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -99,6 +103,7 @@ public final class ClusterCheck implements AutoCloseable {
     look.tables(new Schemas(runtime, locks).list());
     look.servers(served.read());
     look.records(records);
+    look.jobs(new JobNodes(runtime, locks));
     look.files();
     return look;
   }
@@ -111,8 +116,10 @@ public final class ClusterCheck implements AutoCloseable {
     }
   }
 
+  /** One file that cannot be read must not hide what is wrong with the others. */
   private void verify(Look look, Set<Problem> problems) throws IOException {
-    List<String> unread = new ArrayList<>();
+    List<String> missing = new ArrayList<>();
+    Map<String, Problem> unread = new TreeMap<>();
     for (String path : look.named()) {
       Path file = layout.resolve(path);
       try {
@@ -122,15 +129,24 @@ public final class ClusterCheck implements AutoCloseable {
                     problems.add(
                         Look.damaged(path, "offset " + damage.offset() + ": " + damage.detail())));
       } catch (FileNotFoundException e) {
-        unread.add(path); // It was compacted meanwhile, or was found missing before.
+        missing.add(path); // It was compacted meanwhile, or was found missing before.
+      } catch (SteleException e) {
+        unread.put(path, Look.unchecked(path, e));
+      } catch (IOException e) {
+        if (Futures.isInterruption(e)) {
+          throw e;
+        }
+        unread.put(path, Look.unreadable(path, e)); // It may have been deleted meanwhile, too.
       }
     }
-    if (!unread.isEmpty()) {
+    if (!missing.isEmpty() || !unread.isEmpty()) {
       Look again = look();
-      unread.retainAll(again.named());
+      missing.retainAll(again.named());
+      unread.keySet().retainAll(again.named());
+      problems.addAll(unread.values());
       problems.addAll(
           again.problems().stream()
-              .filter(problem -> unread.stream().anyMatch(problem.subject()::endsWith))
+              .filter(problem -> missing.stream().anyMatch(problem.subject()::endsWith))
               .toList());
     }
   }

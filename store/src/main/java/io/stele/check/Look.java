@@ -2,6 +2,7 @@ package io.stele.check;
 
 import io.stele.log.LogRepair;
 import io.stele.metadata.Assignment;
+import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
 import io.stele.metadata.LoadTrouble;
 import io.stele.metadata.Schemas;
@@ -15,13 +16,17 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.model.TabletKind;
 import io.stele.record.FileRef;
+import io.stele.record.Pending;
+import io.stele.record.PendingFile;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -53,7 +58,7 @@ final class Look {
   private final Map<ServerId, Optional<ServedTablets.Of>> servers = new TreeMap<>();
   private final Map<TabletId, TabletRecord> tablets = new TreeMap<>();
   private final Map<String, FileRef> named = new TreeMap<>();
-  private final Set<ServerId> checkedLogs = new HashSet<>(); // Many tablets name the same.
+  private final Map<String, List<FileRef>> waiting = new TreeMap<>(); // By job.
   private boolean complete = true; // All records could be read.
   private int unnamedFiles;
   private long unnamedBytes;
@@ -94,12 +99,18 @@ final class Look {
     }
   }
 
-  /** The records in METADATA. */
+  /**
+   * The records in METADATA. What can be read of them is compared with the servers and the logs
+   * even if the rest cannot be read: that may be for want of a log.
+   */
   void records(TabletRecords records) throws IOException {
-    if (!read(records, TableId.ROOT) || !read(records, TableId.METADATA)) {
-      complete = false;
-      return;
-    }
+    complete =
+        read(records, TableId.ROOT) && read(records, TableId.METADATA) && readTables(records);
+    checkServed();
+    checkLogs();
+  }
+
+  private boolean readTables(TabletRecords records) throws IOException {
     List<TabletRecord> all;
     try {
       all =
@@ -113,8 +124,7 @@ final class Look {
                       "see `stele log check`; do not drop the table"));
     } catch (IOException | SteleException e) {
       add("METADATA", "it cannot be read", String.valueOf(e.getMessage()), WAIT);
-      complete = false;
-      return;
+      return false;
     }
     Map<TableId, List<TabletRecord>> byTable = new TreeMap<>();
     all.forEach(
@@ -126,7 +136,7 @@ final class Look {
       }
     }
     byTable.forEach(this::takeRecords);
-    checkServed();
+    return true;
   }
 
   private boolean read(TabletRecords records, TableId table) throws IOException {
@@ -152,14 +162,36 @@ final class Look {
           "METADATA has tablets of it, but the lock service has no such table",
           records.size() + " tablets",
           "if it was not dropped, its node was lost: restore it from a snapshot of ZooKeeper",
-          Optional.of(new Repair(Repair.Kind.FORGET_TABLE, table.value())));
+          Optional.of(new Repair(Repair.Kind.FORGET_TABLE, table.value(), lossOf(records))));
     }
     records.forEach(this::take);
+  }
+
+  /** What is given up with the records of a table. */
+  private static String lossOf(List<TabletRecord> records) {
+    Map<String, Long> files = new HashMap<>();
+    records.forEach(
+        record -> record.files().forEach(file -> files.put(file.path(), file.length())));
+    return String.format(
+        Locale.ROOT,
+        "it gives up %s with %s of %,d bytes; its files are deleted, not moved to the trash",
+        count(records.size(), "tablet"),
+        count(files.size(), "SSTable"),
+        files.values().stream().mapToLong(Long::longValue).sum());
+  }
+
+  private static String count(int number, String what) {
+    return number + " " + what + (number == 1 ? "" : "s");
   }
 
   private void take(TabletRecord record) {
     tablets.put(record.id(), record);
     record.files().forEach(file -> named.put(file.path(), file));
+    for (Pending pending : record.pending()) {
+      if (pending instanceof PendingFile file) {
+        waiting.computeIfAbsent(file.job(), any -> new ArrayList<>()).add(file.file());
+      }
+    }
     Optional<LoadTrouble> trouble = record.trouble();
     if (trouble.isPresent()) {
       add(
@@ -208,11 +240,27 @@ final class Look {
       if (!dropping && record.trouble().isEmpty()) {
         checkServed(record);
       }
-      record.logs().forEach(server -> checkLog(record, server));
     }
     servers.forEach(
         (server, answer) ->
-            answer.ifPresent(of -> of.served().forEach(id -> checkOwner(server, id))));
+            answer.ifPresent(
+                of -> {
+                  of.served().forEach(id -> checkOwner(server, id));
+                  of.troubles().forEach((id, trouble) -> tell(server, id, trouble));
+                }));
+  }
+
+  private void tell(ServerId server, TabletId tablet, ServedTablets.Trouble trouble) {
+    add(
+        "tablet " + tablet,
+        "its server reports trouble",
+        server + ": " + trouble.text(),
+        trouble.stopped()
+            ? "report this as a bug, with that server's log; another server loads it when this one"
+                + " has ended"
+            : "remove the cause; that server's log says more",
+        Optional.of(new Repair(Repair.Kind.EVICT_SERVER, server.toString()))
+            .filter(any -> trouble.stopped()));
   }
 
   private void checkServed(TabletRecord record) {
@@ -253,24 +301,45 @@ final class Look {
   }
 
   /** What is above a tablet's redo point may be in any log that its record names. */
-  private void checkLog(TabletRecord record, ServerId server) {
-    if (servers.containsKey(server)) {
-      return;
+  private void checkLogs() {
+    Map<ServerId, List<TabletRecord>> needed = new TreeMap<>();
+    for (TabletRecord record : tablets.values()) {
+      for (ServerId server : record.logs()) {
+        needed.computeIfAbsent(server, any -> new ArrayList<>()).add(record);
+      }
     }
+    needed.keySet().removeAll(servers.keySet());
+    needed.forEach(this::checkLog);
+  }
+
+  private void checkLog(ServerId server, List<TabletRecord> needing) {
     try {
-      boolean fenced = fs.exists(layout.recovery(server));
-      if (!fenced && !fs.exists(layout.logs(server))) {
-        add(
-            "tablet " + record.id(),
-            "it needs the log of " + server + ", which is not there",
-            "bring " + layout.recovery(server) + " back from the trash or a snapshot",
-            new Repair(Repair.Kind.GIVE_UP_LOG, server.toString()));
-      } else if (fenced && checkedLogs.add(server)) {
+      if (fs.exists(layout.recovery(server))) {
         checkSegments(server);
+      } else if (!fs.exists(layout.logs(server))) {
+        Repair giveUp =
+            new Repair(Repair.Kind.GIVE_UP_LOG, server.toString(), lossWithoutLog(needing));
+        for (TabletRecord record : needing) {
+          add(
+              "tablet " + record.id(),
+              "it needs the log of " + server + ", which is not there",
+              "bring " + layout.recovery(server) + " back from the trash or a snapshot",
+              giveUp);
+        }
       }
     } catch (IOException e) {
       add("log " + server, "it cannot be looked for", String.valueOf(e.getMessage()), WAIT);
     }
+  }
+
+  /** What is given up by going on without a log. */
+  private String lossWithoutLog(List<TabletRecord> needing) {
+    boolean system =
+        needing.stream().anyMatch(record -> TabletKind.of(record.id()) == TabletKind.SYSTEM);
+    return "it gives up what only that log has of "
+        + (complete ? "" : "at least ")
+        + count(needing.size(), "tablet")
+        + (system ? ", of METADATA too" : "");
   }
 
   /** The segments that were listed when the server was fenced must all be there, and whole. */
@@ -290,6 +359,27 @@ final class Look {
           "the list of its segments is damaged",
           String.valueOf(e.getMessage()),
           "bring the list back from the trash or a snapshot");
+    }
+  }
+
+  /**
+   * The jobs whose files wait in tablets. If a job has committed, its files are the tablets' from
+   * then on: a tablet answers nothing until it has taken them. Otherwise they may be gone, as
+   * nobody needs those of a job that ends without a commit.
+   */
+  void jobs(JobNodes jobs) throws IOException {
+    for (Map.Entry<String, List<FileRef>> of : waiting.entrySet()) {
+      try {
+        if (jobs.state(of.getKey()) == JobNodes.State.COMMITTED) {
+          of.getValue().forEach(file -> named.put(file.path(), file));
+        }
+      } catch (CorruptionException | SteleException e) {
+        add(
+            "job " + of.getKey(),
+            "its node in the lock service is damaged",
+            String.valueOf(e.getMessage()),
+            "restore the node from a snapshot of ZooKeeper");
+      }
     }
   }
 
@@ -351,6 +441,24 @@ final class Look {
         "it is damaged",
         damage,
         "`hdfs fsck` shows whether a replica is sound; else restore it from a snapshot");
+  }
+
+  /** An SSTable that cannot be read. */
+  static Problem unreadable(String path, IOException why) {
+    return new Problem(
+        "SSTable " + path,
+        "it cannot be read",
+        String.valueOf(why.getMessage()),
+        "`hdfs fsck` shows whether a replica is there; else restore it from a snapshot");
+  }
+
+  /** An SSTable that this version of Stele cannot check. */
+  static Problem unchecked(String path, SteleException why) {
+    return new Problem(
+        "SSTable " + path,
+        "it cannot be checked",
+        why.getMessage(),
+        "check it with the version of Stele that wrote it");
   }
 
   private void add(String subject, String wrong, String remedy) {

@@ -6,10 +6,11 @@ import java.util.Comparator;
  * A repair of a problem, for which nothing has to be brought back first.
  *
  * @param target the server, table or tablet, by its id
+ * @param loss what is given up by it, in words; empty if that is nothing
  */
-public record Repair(Kind kind, String target) implements Comparable<Repair> {
+public record Repair(Kind kind, String target, String loss) implements Comparable<Repair> {
   private static final Comparator<Repair> ORDER =
-      Comparator.comparing(Repair::kind).thenComparing(Repair::target);
+      Comparator.comparing(Repair::kind).thenComparing(Repair::target).thenComparing(Repair::loss);
 
   /**
    * In the order in which they are to be done: a tablet in quarantine is tried again when what kept
@@ -36,14 +37,19 @@ public record Repair(Kind kind, String target) implements Comparable<Repair> {
     }
   }
 
+  /** A repair by which nothing is given up. */
+  Repair(Kind kind, String target) {
+    this(kind, target, "");
+  }
+
   /** Whether data is given up by it that might still be brought back. */
   public boolean losesData() {
     return kind.losesData;
   }
 
-  /** What it does, in words. */
+  /** What it does and what it gives up, in words. */
   public String text() {
-    return String.format(kind.text, target);
+    return String.format(kind.text, target) + (loss.isEmpty() ? "" : ": " + loss);
   }
 
   @Override

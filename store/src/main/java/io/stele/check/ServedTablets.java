@@ -41,8 +41,18 @@ final class ServedTablets {
    *
    * @param served those that it serves
    * @param moving those that it does not serve yet, or any more, while their records may say so
+   * @param troubles what is wrong with some of those that it serves
    */
-  record Of(Set<TabletId> served, Set<TabletId> moving) {}
+  record Of(Set<TabletId> served, Set<TabletId> moving, Map<TabletId, Trouble> troubles) {}
+
+  /**
+   * What a server says is wrong with a tablet.
+   *
+   * @param text in words, with times and counts that differ each time
+   * @param stopped whether the tablet answers no request until another server loads it; false if
+   *     the server is of an earlier version, which does not say so
+   */
+  record Trouble(String text, boolean stopped) {}
 
   ServedTablets(ProcessRuntime runtime, LockService locks, ControlPlane plane) {
     this.runtime = runtime;
@@ -76,11 +86,29 @@ final class ServedTablets {
               TabletServerProtocol.class,
               TIMEOUT,
               protocol -> protocol.report(null, EmptyProto.getDefaultInstance()));
-      return Optional.of(new Of(ids(report.getTabletsList()), ids(report.getMovingList())));
+      return Optional.of(
+          new Of(
+              ids(report.getTabletsList()),
+              ids(report.getMovingList()),
+              troubles(report.getTabletsList())));
     } catch (IOException e) {
       LOG.warn("{} does not answer: {}", server.control(), e.toString());
       return Optional.empty();
     }
+  }
+
+  private static Map<TabletId, Trouble> troubles(List<HostedTabletProto> tablets) {
+    Map<TabletId, Trouble> troubles = new TreeMap<>();
+    for (HostedTabletProto tablet : tablets) {
+      if (tablet.getTroublesCount() > 0) {
+        troubles.put(
+            TabletRefs.id(tablet.getTablet()),
+            new Trouble(String.join("; ", tablet.getTroublesList()), tablet.getStopped()));
+      } else if (tablet.getStopped()) {
+        troubles.put(TabletRefs.id(tablet.getTablet()), new Trouble("it has stopped", true));
+      }
+    }
+    return troubles;
   }
 
   private static Set<TabletId> ids(List<HostedTabletProto> tablets) {

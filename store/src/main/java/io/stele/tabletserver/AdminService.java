@@ -309,7 +309,8 @@ final class AdminService implements TabletServerService.BlockingInterface {
     return report.setStatus(status).addAllHosts(hosts.keySet()).build();
   }
 
-  private static HostedTabletProto.Builder describe(HostedTablet hosted) {
+  /** What a report says of a tablet. */
+  static HostedTabletProto.Builder describe(HostedTablet hosted) {
     TabletRecord record = hosted.record();
     TabletStatistics statistics = hosted.tablet().statistics();
     HostedTabletProto.Builder described = HostedTabletProto.newBuilder();
@@ -327,7 +328,8 @@ final class AdminService implements TabletServerService.BlockingInterface {
         .setMemtableBytes(statistics.memtableBytes())
         .setSstableBytes(statistics.fileBytes())
         .setSstables(statistics.files())
-        .setRequests(hosted.requests());
+        .setRequests(hosted.requests())
+        .setStopped(hosted.tablet().failure().isPresent());
   }
 
   @Override

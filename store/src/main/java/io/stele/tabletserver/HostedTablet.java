@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Predicate;
 
 /**
  * A tablet that this server has loaded, and the server's own state about it.
@@ -129,6 +130,22 @@ final class HostedTablet {
   void succeeded(String work) {
     troubles.remove(work);
     resting.remove(work);
+  }
+
+  /**
+   * Forgets the failures of work that could have been tried again for a {@code time}, but was not:
+   * nobody needs it any more.
+   */
+  void forgetUntried(Predicate<String> work, Duration time) {
+    long now = runtime.nanoTime();
+    resting.forEach(
+        (what, rest) -> {
+          if (work.test(what)
+              && now - rest.untilNanos() > time.toNanos()
+              && resting.remove(what, rest)) {
+            troubles.remove(what);
+          }
+        });
   }
 
   /** Whether {@code work} failed recently. */

@@ -62,6 +62,9 @@ final class Maintenance implements JobOutcomes {
   /** How long a tablet is not looked at again that needed no compaction, unless it changes. */
   private static final Duration IDLE_TRUSTED = Duration.ofSeconds(5);
 
+  /** How soon after a failure those who need it ask again for work that only requests start. */
+  private static final Duration ASKED_AGAIN_WITHIN = Duration.ofMinutes(10);
+
   private static final int STUCK_MEMTABLES = 2;
   private static final int OPERATIONS_SHARE_COMPACTED = 4;
 
@@ -126,6 +129,8 @@ final class Maintenance implements JobOutcomes {
       relieveLog(kind);
     }
     for (HostedTablet hosted : all) {
+      hosted.forgetUntried(
+          work -> work.equals(PIN) || work.startsWith(REGISTER), ASKED_AGAIN_WITHIN);
       Optional<Throwable> failure = hosted.tablet().failure();
       if (failure.isPresent()) {
         if (Blame.of(failure.get()) != Blame.TABLET) {
@@ -355,7 +360,13 @@ final class Maintenance implements JobOutcomes {
               if (!may) {
                 startResolving(hosted);
                 throw SteleException.retryLater(
-                    "tablet " + hosted.id() + " is taking over the files of a job: try again");
+                    "tablet "
+                        + hosted.id()
+                        + " is taking over the files of a job: try again"
+                        + hosted
+                            .failureOf(RESOLVE)
+                            .map(why -> " (when it last tried, it failed: " + why + ")")
+                            .orElse(""));
               }
             });
   }

@@ -2,23 +2,34 @@ package io.stele.check;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
+import io.stele.bulk.AttemptOutput;
+import io.stele.bulk.JobOutput;
+import io.stele.client.Jobs;
 import io.stele.client.Table;
 import io.stele.config.Keys;
 import io.stele.lock.LockPaths;
 import io.stele.log.LogFence;
 import io.stele.log.LogRepair;
+import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
+import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
 import io.stele.model.ServerId;
+import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
+import io.stele.model.TabletId;
+import io.stele.record.JobChange;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.CrashableDisk;
+import io.stele.sim.FaultInjector;
 import io.stele.sim.MemoryLockStore;
 import io.stele.sim.MiniStele;
+import io.stele.sim.Operation;
 import io.stele.sim.Site;
 import io.stele.wire.NetworkTransport;
 import io.stele.wire.Transport;
@@ -26,6 +37,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
@@ -166,6 +179,135 @@ class ClusterCheckTest {
   }
 
   @Test
+  void aLostLogWithoutWhichMetadataCannotBeReadIsNamed() throws IOException {
+    try (MiniStele cluster = MiniStele.start(CONF, site, 3, 1)) {
+      fill(cluster);
+      ServerId dead =
+          cluster.records().readRoot().orElseThrow().assignment().server().orElseThrow();
+      cluster.killMaster();
+      cluster.killServer(dead);
+      fs.delete(new Path("/stele/logs/" + dead), true);
+      CheckReport report = check(cluster, false);
+      assertThat(report.problems())
+          .anySatisfy(
+              problem -> assertThat(problem.wrong()).isEqualTo("its records cannot be read"));
+      assertThat(ClusterRepair.of(report))
+          .singleElement()
+          .satisfies(
+              repair -> {
+                assertThat(repair.kind()).isEqualTo(Repair.Kind.GIVE_UP_LOG);
+                assertThat(repair.target()).isEqualTo(dead.toString());
+                assertThat(repair.text()).endsWith("of at least 1 tablet, of METADATA too");
+              });
+    }
+  }
+
+  @Test
+  void whatAServerSaysIsWrongWithItsTabletsIsShown() throws IOException {
+    try (MiniStele cluster = MiniStele.start(CONF, site, 1, 1)) {
+      fill(cluster);
+      ServerId server = cluster.servers().get(0);
+      Set<TabletId> served = new TreeSet<>();
+      for (TableId table : List.of(TableId.ROOT, TableId.METADATA, tableId())) {
+        cluster.records().readAll(table).forEach(record -> served.add(record.id()));
+      }
+      TabletId stopped = cluster.records().readAll(tableId()).get(0).id();
+      TabletId stuck = cluster.records().readAll(tableId()).get(1).id();
+      Look look = new Look(fs, Layout.open(fs, new Path("/stele")));
+      look.tables(new Schemas(SystemRuntime.INSTANCE, cluster.locks()).list());
+      look.servers(
+          Map.of(
+              server,
+              Optional.of(
+                  new ServedTablets.Of(
+                      served,
+                      Set.of(),
+                      Map.of(
+                          stopped, new ServedTablets.Trouble("could not be served", true),
+                          stuck, new ServedTablets.Trouble("could not split", false))))));
+      look.records(cluster.records());
+      assertThat(look.problems())
+          .allSatisfy(
+              problem -> assertThat(problem.wrong()).isEqualTo("its server reports trouble"))
+          .extracting(Problem::subject, Problem::detail, Problem::repair)
+          .containsExactlyInAnyOrder(
+              tuple(
+                  "tablet " + stopped,
+                  server + ": could not be served",
+                  Optional.of(new Repair(Repair.Kind.EVICT_SERVER, server.toString()))),
+              tuple("tablet " + stuck, server + ": could not split", Optional.empty()));
+    }
+  }
+
+  @Test
+  void filesThatCannotBeReadDoNotHideOthersThatAreDamaged() throws IOException {
+    try (MiniStele cluster = MiniStele.start(CONF, site, 1, 1)) {
+      fill(cluster);
+      cluster.client().admin().createTable(TableSchema.of("more", "f"), List.of(Bytes.of("m")));
+      cluster.client().table("more").mutate(Mutation.of("a").put("f", "q", "value"));
+      cluster.client().admin().compactTable("more");
+      String unreadable = pathOf(cluster, "t1", 0);
+      String newer = pathOf(cluster, "t1", 1);
+      String damaged = pathOf(cluster, "t2", 0);
+      byte[] bytes = read(damaged);
+      bytes[bytes.length / 3] ^= 1;
+      write(damaged, bytes, bytes.length);
+      disk.inject(
+          FaultInjector.always(
+              Operation.OPEN,
+              path -> path.toString().endsWith(unreadable),
+              new FaultInjector.Effect.Fail()));
+      disk.inject(
+          FaultInjector.always(
+              Operation.OPEN,
+              path -> path.toString().endsWith(newer),
+              new FaultInjector.Effect.Delay(
+                  () -> {
+                    throw SteleException.refused("written by a newer version");
+                  })));
+      assertThat(check(cluster, true).problems())
+          .extracting(Problem::subject, Problem::wrong)
+          .contains(
+              tuple("SSTable " + unreadable, "it cannot be read"),
+              tuple("SSTable " + newer, "it cannot be checked"),
+              tuple("SSTable " + damaged, "it is damaged"));
+    }
+  }
+
+  @Test
+  void theFilesOfACommittedJobMustBeThereAndThoseOfAnotherNeedNot() throws IOException {
+    try (MiniStele cluster = MiniStele.start(CONF, site, 1, 1)) {
+      fill(cluster);
+      Jobs jobs = cluster.client().jobs();
+      String job = jobs.begin(Duration.ofMinutes(10));
+      JobOutput output = new JobOutput(jobs, job);
+      try (AttemptOutput attempt = output.attempt("task-0-a", new JobOutput.Terms(1, 1 << 20))) {
+        attempt.addTable("web", tableId(), TableSchema.of("web", "f"));
+        attempt.add("web", Mutation.of("b").put("f", "q", "of the job"));
+        attempt.finish();
+      }
+      output.publish("task-0-a", "task-0");
+      Map<TableId, JobChange> changes = output.changes(Map.of());
+      jobs.register(job, changes);
+      cluster.killServer(cluster.servers().get(0)); // It has the files open.
+      cluster.startServer();
+      cluster.awaitServed(tableId());
+      String path = changes.get(tableId()).files().get(0).path();
+      fs.delete(new Path("/stele/" + path), false);
+      assertThat(check(cluster, true).problems()).isEmpty();
+
+      new JobNodes(SystemRuntime.INSTANCE, cluster.locks()).commit(job);
+      assertThat(check(cluster, false).problems())
+          .extracting(Problem::subject, Problem::wrong)
+          .containsExactly(tuple("SSTable " + path, "it is not there"));
+    }
+  }
+
+  private static String pathOf(MiniStele cluster, String table, int tablet) {
+    return records(cluster, table).get(tablet).files().get(0).path();
+  }
+
+  @Test
   void tabletsGoOnWithoutALogThatIsGoneWhenItIsGivenUp() throws IOException {
     try (MiniStele cluster = MiniStele.start(CONF, site, 3, 1)) {
       fill(cluster);
@@ -177,10 +319,16 @@ class ClusterCheckTest {
       fs.delete(new Path("/stele/logs/" + dead), true);
       cluster.startMaster();
 
-      Repair giveUp = new Repair(Repair.Kind.GIVE_UP_LOG, dead.toString());
       assertThat(repairs(cluster))
-          .contains(giveUp)
-          .allMatch(one -> one.losesData() == one.equals(giveUp));
+          .filteredOn(Repair::losesData)
+          .singleElement()
+          .satisfies(
+              repair -> {
+                assertThat(repair.kind()).isEqualTo(Repair.Kind.GIVE_UP_LOG);
+                assertThat(repair.target()).isEqualTo(dead.toString());
+                assertThat(repair.text())
+                    .endsWith(": it gives up what only that log has of 1 tablet");
+              });
       repair(cluster);
       cluster.awaitServed(tableId());
       assertThat(check(cluster, true).problems()).isEmpty();
@@ -245,8 +393,17 @@ class ClusterCheckTest {
       fill(cluster);
       String node = LockPaths.table(tableId());
       cluster.locks().delete(node, cluster.locks().read(node).orElseThrow().version());
-      Repair forget = new Repair(Repair.Kind.FORGET_TABLE, tableId().value());
-      assertThat(repairs(cluster)).containsExactly(forget);
+      assertThat(repairs(cluster))
+          .singleElement()
+          .satisfies(
+              repair -> {
+                assertThat(repair.kind()).isEqualTo(Repair.Kind.FORGET_TABLE);
+                assertThat(repair.target()).isEqualTo(tableId().value());
+                assertThat(repair.text())
+                    .matches(
+                        "delete the records of table t1: it gives up 2 tablets with 2 SSTables of"
+                            + " [1-9][0-9,]* bytes; its files are deleted, not moved to the trash");
+              });
       repair(cluster);
       assertThat(cluster.records().readAll(tableId())).isEmpty();
       assertThat(check(cluster, false).problems()).isEmpty();

@@ -109,6 +109,63 @@ class JobFilesTest {
   }
 
   @Test
+  void aRequestThatWaitsForTheFilesOfAJobIsToldWhyTheyCannotBeTaken() throws Exception {
+    HostedTablet hosted;
+    String job;
+    try (TestServer server = new TestServer(world)) {
+      hosted = server.takeNew(SCHEMA);
+      job = begin(server);
+      List<Pending> files = write(server, job, "a");
+      server.files.register(hosted, files);
+      server.lifecycle.unload(hosted, false);
+      server.fs.delete(new Path(ROOT, ((PendingFile) files.get(0)).file().path()), false);
+      server.jobs.commit(job);
+    }
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet loaded = server.take(server.stored(hosted.id()));
+      Maintenance maintenance = maintenance(server);
+      assertThatThrownBy(() -> mayAnswer(maintenance, loaded)).hasMessageEndingWith("try again");
+      server.minor.work();
+      assertThatThrownBy(() -> mayAnswer(maintenance, loaded))
+          .isInstanceOfSatisfying(
+              SteleException.class,
+              e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
+          .hasMessageContaining("FileNotFoundException")
+          .hasMessageContaining("bulk/" + job);
+    }
+  }
+
+  @Test
+  void aRegistrationThatNobodyTriesAgainIsForgotten() throws Exception {
+    AtomicLong skipped = new AtomicLong();
+    ProcessRuntime runtime = ForwardingRuntime.ahead(skipped::get);
+    try (TestServer server = new TestServer(world, runtime, new Configuration(false))) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      Maintenance maintenance = maintenance(server);
+      List<Pending> files = write(server, begin(server), "b");
+      world.disk.inject(
+          FaultInjector.always(
+              Operation.OPEN,
+              path -> path.getName().endsWith(".sst"),
+              new FaultInjector.Effect.Delay(
+                  () -> {
+                    throw new IllegalStateException("a fault of the code");
+                  })));
+      maintenance.register(hosted, files);
+      server.registering.work();
+      hosted.failed(Maintenance.SPLIT, "tried again by rounds", false);
+      skipped.addAndGet(Duration.ofMinutes(10).toNanos());
+      maintenance.round();
+      assertThat(hosted.troubles()).hasSize(2);
+      skipped.addAndGet(Duration.ofMinutes(1).toNanos());
+      maintenance.round();
+      assertThat(hosted.troubles())
+          .singleElement()
+          .satisfies(trouble -> assertThat(trouble.work()).isEqualTo(Maintenance.SPLIT));
+    }
+  }
+
+  @Test
   void moreThanARecordHasRoomForIsRefused() throws Exception {
     try (TestServer server = new TestServer(world)) {
       HostedTablet hosted = server.takeNew(SCHEMA);

@@ -366,6 +366,8 @@ class MaintenanceTest {
       assertThat(bad.troubles())
           .singleElement()
           .satisfies(trouble -> assertThat(trouble.reason()).contains("a bug"));
+      assertThat(AdminService.describe(bad).getStopped()).isTrue();
+      assertThat(AdminService.describe(good).getStopped()).isFalse();
       assertThatThrownBy(() -> TestServer.put(bad, "row", "value"))
           .hasMessageContaining("has stopped");
       TestServer.put(good, "row", "value");
