@@ -301,8 +301,8 @@ public final class Admin {
   }
 
   /**
-   * Deletes METADATA's records of a table that the lock service does not have; the data of that
-   * table is given up. To drop an existing table, use {@link #dropTable}.
+   * Deletes METADATA's records of a table that the lock service does not have, and frees its name;
+   * the data of that table is given up. To drop an existing table, use {@link #dropTable}.
    *
    * @param table its id, as a check of the cluster reports it
    * @throws io.stele.model.SteleException REFUSED if the lock service has that table,

@@ -21,6 +21,9 @@ final class AcceptedLosses {
   /** The offset that stands for a whole segment. */
   static final long WHOLE = -1;
 
+  /** The whole log, given up: its directory was gone, and nobody knows which segments it had. */
+  static final Loss LOG = new Loss("*", WHOLE);
+
   private static final String PREFIX = "ACCEPTED.";
   private static final String FIRST_LINE = "stele accepted losses 1";
   private static final String DRAFT = ".draft";
@@ -103,6 +106,11 @@ final class AcceptedLosses {
       }
     }
     return losses;
+  }
+
+  /** Whether the whole log was given up. */
+  boolean hasLog() {
+    return losses.contains(LOG);
   }
 
   /** Whether a segment must not be read at all. */

@@ -3,6 +3,7 @@ package io.stele.log;
 import io.stele.format.ByteWriter;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.OptionalInt;
@@ -14,7 +15,9 @@ import java.util.zip.CRC32C;
  * its files have, each once, in any order. After a failed flush the same record is in two segments.
  *
  * <p>A tablet's sequence numbers have no gaps, and a log holds a prefix of the tablet's records
- * that were appended to it. So a number missing below another means a lost record.
+ * that were appended to it. So a number missing below another means a lost record. Only if an
+ * operator has given up a whole log may any be missing, unless damage of another log may have
+ * destroyed it.
  *
  * <p>Not safe for use by several threads.
  */
@@ -23,6 +26,8 @@ public final class DistinctRecords {
   private final long above;
   private final RecordChecksums seen = new RecordChecksums();
   private final Set<Long> passedOver = new HashSet<>();
+  private final List<SequenceRange> inDoubt = new ArrayList<>();
+  private boolean logGivenUp;
   private long last;
 
   /** Picks the records of {@code tablet} whose sequence number is above {@code above}. */
@@ -70,9 +75,11 @@ public final class DistinctRecords {
     return (int) crc.getValue();
   }
 
-  /** Records with these numbers may be missing: they are known to be lost. */
-  public void passOver(List<SequenceRange> lost) {
-    for (SequenceRange range : lost) {
+  /** Records may be missing that are known to be lost, or were in a log that was given up. */
+  public void passOver(Losses losses) {
+    logGivenUp |= losses.logGivenUp();
+    inDoubt.addAll(losses.inDoubt());
+    for (SequenceRange range : losses.accepted()) {
       for (long one = Math.max(range.lowest(), above + 1); one <= range.highest(); one++) {
         passedOver.add(one);
         last = Math.max(last, one); // So that the number gets no other meaning.
@@ -87,7 +94,10 @@ public final class DistinctRecords {
    * @throws SteleException CORRUPTION if one is
    */
   public void checkComplete() {
-    if (seen.count() + passedOver.size() != last - above) {
+    if (logGivenUp) {
+      // Any may have been there, but for those that are lost elsewhere if they are lost.
+      inDoubt.forEach(this::checkFound);
+    } else if (seen.count() + passedOver.size() != last - above) {
       throw new SteleException(
           SteleException.Code.CORRUPTION,
           "the logs of tablet "
@@ -101,6 +111,21 @@ public final class DistinctRecords {
               + ", the first of them "
               + firstMissing()
               + ": a log is missing or was cut. The tablet is not opened, so that no data is lost");
+    }
+  }
+
+  private void checkFound(SequenceRange range) {
+    for (long one = Math.max(range.lowest(), above + 1); one <= range.highest(); one++) {
+      if (!seen.has(one) && !passedOver.contains(one)) {
+        throw new SteleException(
+            SteleException.Code.CORRUPTION,
+            "the logs of tablet "
+                + tablet
+                + " lack record "
+                + one
+                + ", which may have been in a damaged segment: `stele log check` shows it, and how"
+                + " to go on without it. The tablet is not opened, so that no data is lost");
+      }
     }
   }
 

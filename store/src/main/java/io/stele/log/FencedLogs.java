@@ -13,6 +13,8 @@ import java.util.Map;
 import java.util.Optional;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The fenced logs from which tablets are replayed. The list of segments, the sorted files and small
@@ -21,6 +23,8 @@ import org.apache.hadoop.fs.Path;
  * <p>Safe for use by any number of threads.
  */
 public final class FencedLogs {
+  private static final Logger LOG = LoggerFactory.getLogger(FencedLogs.class);
+
   private final ProcessRuntime runtime;
   private final FileSystem fs;
   private final Permits memory;
@@ -60,8 +64,12 @@ public final class FencedLogs {
     boolean lent = false;
     try {
       List<Segment> segments = log.segments();
-      RecordSource records =
-          new TabletSegments(fs, segments, log, tablet, above, log.accepted(sinceNanos));
+      AcceptedLosses accepted = log.accepted(sinceNanos);
+      if (accepted.hasLog()) {
+        LOG.warn(
+            "Tablet {} goes on without the records in {}, which was given up", tablet, directory);
+      }
+      RecordSource records = new TabletSegments(fs, segments, log, tablet, above, accepted);
       lent = true;
       return new Borrowed(records, log);
     } finally {
@@ -104,8 +112,8 @@ public final class FencedLogs {
     }
 
     @Override
-    public List<SequenceRange> passedOver() {
-      return records.passedOver();
+    public Losses losses() {
+      return records.losses();
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.stele.log;
 import io.stele.format.ByteReader;
 import io.stele.format.CellBlockCursor;
 import io.stele.model.CorruptionException;
+import io.stele.runtime.Futures;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -65,6 +66,8 @@ public final class LogInspector {
     byte[] bytes;
     try (InputStream in = fs.open(segment)) {
       bytes = in.readAllBytes();
+    } catch (IOException e) {
+      return unreadable(fs, segment, e, lines);
     }
     String file = segment.toString();
     List<CorruptionException> damage = new ArrayList<>();
@@ -126,6 +129,22 @@ public final class LogInspector {
     }
     lines.accept(records + " records, " + bytes.length + " bytes");
     return new Report(records, bytes.length, tornBytes, linked, reader.summary(), damage);
+  }
+
+  /** What can be said of a file that cannot be read; fails if that concerns more than this file. */
+  private static Report unreadable(
+      FileSystem fs, Path segment, IOException why, Consumer<String> lines) throws IOException {
+    if (Futures.isInterruption(why)) {
+      throw why;
+    }
+    long bytes = fs.getFileStatus(segment).getLen(); // Fails if no NameNode answers.
+    if (fs.getStatus(segment).getCapacity() == 0) {
+      throw new IOException("no DataNode is alive: nothing can be read", why);
+    }
+    CorruptionException damage =
+        UnreadableBytes.damage(segment.toString(), AcceptedLosses.WHOLE, why);
+    lines.accept("damaged: " + damage.getMessage());
+    return new Report(0, bytes, 0, Optional.empty(), Optional.empty(), List.of(damage));
   }
 
   /**

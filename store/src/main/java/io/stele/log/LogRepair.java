@@ -1,5 +1,6 @@
 package io.stele.log;
 
+import io.stele.files.DurableFiles;
 import io.stele.files.NameSpace;
 import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
@@ -17,12 +18,19 @@ import java.util.function.Supplier;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The operator's actions on a damaged fenced log: show what was lost ({@link #check}), and let
  * tablets continue without it ({@link #accept}). Needs no server.
  */
 public final class LogRepair {
+  private static final Logger LOG = LoggerFactory.getLogger(LogRepair.class);
+
+  /** How names of directories begin that are not logs yet, beside those that are. */
+  public static final String DRAFT_PREFIX = ".draft.";
+
   private LogRepair() {}
 
   /**
@@ -160,12 +168,23 @@ public final class LogRepair {
     }
     LogInspector.Report report = LogInspector.verify(fs, segment.path());
     report.link().ifPresent(link -> links.add(new Linked(segment.number(), link)));
-    summaries.add(report.summary());
+    summaries.add(
+        report.sound() ? report.summary() : report.summary().or(() -> atEnd(fs, segment)));
     damage.addAll(report.damage());
     changed.ifPresent(damage::add);
     FileStatus status = fs.getFileStatus(segment.path());
     return new Found(
         segment, damage, Optional.of(Instant.ofEpochMilli(status.getModificationTime())));
+  }
+
+  /** The summary of a segment that cannot be read up to there. */
+  private static Optional<SegmentSummary> atEnd(FileSystem fs, Segment segment) {
+    try {
+      return SegmentSummary.read(fs, segment);
+    } catch (IOException e) {
+      LOG.debug("The end of {} cannot be read either", segment.path(), e);
+      return Optional.empty();
+    }
   }
 
   /**
@@ -217,7 +236,8 @@ public final class LogRepair {
 
   /**
    * Permanently lets tablets continue without the whole log of a dead server, if the log is gone:
-   * puts an empty one in its place. Records that only that log had are given up.
+   * puts an empty one in its place. Records that only that log had are given up: a replay passes
+   * over gaps below the records of other logs, unless damage there may be why a record is missing.
    *
    * @param logs where the log would be while its server lived
    * @param recovery where it would be now
@@ -232,8 +252,32 @@ public final class LogRepair {
             directory + " is there: `stele log check` shows what is damaged in it");
       }
     }
-    fs.mkdirs(recovery);
+    // The directory appears with the decision in it: without, it would be that of an empty log,
+    // and tablets that lack records would not be opened.
+    DurableFiles files = new DurableFiles(fs);
+    Path draft =
+        new Path(
+            recovery.getParent(), DRAFT_PREFIX + Long.toHexString(runtime.random().nextLong()));
+    files.mkdirs(draft);
+    try {
+      AcceptedLosses.write(fs, draft, "log", Set.of(AcceptedLosses.LOG));
+      if (!fs.rename(draft, recovery)) {
+        throw new IOException("cannot rename " + draft + " to " + recovery);
+      }
+    } catch (IOException e) {
+      deleteDraft(fs, draft, e);
+      throw e;
+    }
+    files.syncNamesIn(recovery.getParent());
     FencedLog.list(runtime, fs, recovery);
+  }
+
+  private static void deleteDraft(FileSystem fs, Path draft, IOException why) {
+    try {
+      fs.delete(draft, true);
+    } catch (IOException e) {
+      why.addSuppressed(e); // Nobody takes it for a log.
+    }
   }
 
   /** The logs of fenced servers below {@code recovery} that tablets may still need. */

@@ -4,7 +4,6 @@ import io.stele.model.TabletId;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.Iterator;
-import java.util.List;
 import java.util.Optional;
 
 /**
@@ -23,12 +22,9 @@ public interface RecordSource extends Closeable {
    */
   Optional<LogRecord> next() throws IOException;
 
-  /**
-   * After everything was read: the sequence numbers that may be missing because an operator has
-   * accepted their loss.
-   */
-  default List<SequenceRange> passedOver() {
-    return List.of();
+  /** After everything was read: the records that may be missing. */
+  default Losses losses() {
+    return Losses.NONE;
   }
 
   /** These records. */

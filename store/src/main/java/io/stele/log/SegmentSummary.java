@@ -10,8 +10,10 @@ import java.util.Collections;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import org.apache.hadoop.fs.ChecksumException;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.hdfs.BlockMissingException;
 
 /**
  * The tablets with records in a segment, and the range of each. It is the last record of a segment
@@ -59,7 +61,7 @@ public record SegmentSummary(SortedMap<TabletId, SequenceRange> tablets) {
         return Optional.empty();
       }
       return read(in, segment.lengthBytes(), reader.salt());
-    } catch (CorruptionException e) {
+    } catch (CorruptionException | ChecksumException | BlockMissingException e) {
       return Optional.empty();
     }
   }

@@ -50,6 +50,7 @@ final class TabletDamage {
   private final TabletId tablet;
   private final List<Unclear> unclear = new ArrayList<>();
   private final List<SequenceRange> passedOver = new ArrayList<>();
+  private final List<SequenceRange> inDoubt = new ArrayList<>();
   private long highest;
 
   /** Decides about the records of {@code tablet} above {@code above}. */
@@ -100,6 +101,8 @@ final class TabletDamage {
     for (Unclear one : unclear) {
       if (all || one.isKnownToBeLost()) {
         one.lostBelow(sequence).ifPresent(passedOver::add);
+      } else if (!one.accepted) {
+        one.lostBelow(sequence).ifPresent(inDoubt::add);
       }
       one.from = Math.max(one.from, sequence);
     }
@@ -130,8 +133,12 @@ final class TabletDamage {
     }
   }
 
-  /** The sequence numbers that may be missing. */
-  List<SequenceRange> passedOver() {
-    return List.copyOf(passedOver);
+  /**
+   * The records that may be missing.
+   *
+   * @param logGivenUp whether the whole log was given up
+   */
+  Losses losses(boolean logGivenUp) {
+    return new Losses(passedOver, inDoubt, logGivenUp);
   }
 }

@@ -12,6 +12,7 @@ import java.util.Queue;
 import java.util.Set;
 import org.apache.hadoop.fs.ChecksumException;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.hdfs.BlockMissingException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,7 +22,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Damage</b>, such as a segment that is gone, stops only tablets that may lose a record by it
  * ({@link TabletDamage}). It is reported at the end, as a {@link CorruptionException} that names
- * file, offset and tablet. What an operator has accepted is passed over: {@link #passedOver}.
+ * file, offset and tablet. What an operator has accepted is passed over: {@link #losses}.
  *
  * <p>Not safe for use by several threads.
  */
@@ -93,8 +94,8 @@ final class TabletSegments implements RecordSource {
   }
 
   @Override
-  public List<SequenceRange> passedOver() {
-    return damages.passedOver();
+  public Losses losses() {
+    return damages.losses(accepted.hasLog());
   }
 
   private boolean isWanted(LogRecord record) {
@@ -170,6 +171,9 @@ final class TabletSegments implements RecordSource {
     } catch (CorruptionException e) {
       lost(listed, e);
       return;
+    } catch (BlockMissingException e) {
+      lost(listed, UnreadableBytes.damage(listed.path().toString(), AcceptedLosses.WHOLE, e));
+      return;
     }
     if (opened.isPresent()) {
       open(segment, opened.get());
@@ -191,6 +195,9 @@ final class TabletSegments implements RecordSource {
     } catch (CorruptionException e) {
       damaged(segment.number(), e, summary);
       resume(open);
+    } catch (BlockMissingException e) {
+      unreadable(open, e);
+      return;
     }
     if (summary.isPresent() && !summary.get().has(tablet, above)) {
       end(open, segment.lengthBytes());
@@ -216,14 +223,20 @@ final class TabletSegments implements RecordSource {
       damaged(open.segment.number(), e, open.summary);
       resume(open);
       return Optional.empty();
-    } catch (ChecksumException e) { // The file system's own: all replicas are damaged.
-      CorruptionException damage =
-          new CorruptionException(
-              open.segment.path().toString(), open.reader.position(), String.valueOf(e));
-      damaged(open.segment.number(), damage, open.summary);
-      end(open, open.segment.lengthBytes());
+    } catch (ChecksumException | BlockMissingException e) { // Of all replicas.
+      unreadable(open, e);
       return Optional.empty();
     }
+  }
+
+  /** Nothing more of a segment can be read. */
+  private void unreadable(Open open, IOException why) throws IOException {
+    String file = open.segment.path().toString();
+    damaged(
+        open.segment.number(),
+        UnreadableBytes.damage(file, open.reader.position(), why),
+        open.summary);
+    end(open, open.segment.lengthBytes());
   }
 
   /** Nothing of a segment can be read. */
@@ -251,7 +264,7 @@ final class TabletSegments implements RecordSource {
     Optional<LogReader> next;
     try {
       next = LogReader.openBehind(fs, segment, open.reader, damaged);
-    } catch (ChecksumException e) {
+    } catch (ChecksumException | BlockMissingException e) {
       LOG.warn("Segment {} cannot be read further", segment.path(), e);
       ended(segment, segment.lengthBytes());
       return;

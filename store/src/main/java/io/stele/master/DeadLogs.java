@@ -3,6 +3,7 @@ package io.stele.master;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.log.FencedLog;
 import io.stele.log.LogFence;
+import io.stele.log.LogRepair;
 import io.stele.log.Segment;
 import io.stele.log.SegmentSorter;
 import io.stele.log.SegmentSummary;
@@ -170,8 +171,12 @@ final class DeadLogs {
   private Set<ServerId> serversIn(Path directories) throws IOException {
     Set<ServerId> servers = new TreeSet<>();
     for (FileStatus directory : Sweeper.list(fs, directories)) {
+      String name = directory.getPath().getName();
+      if (name.startsWith(LogRepair.DRAFT_PREFIX)) {
+        continue;
+      }
       try {
-        servers.add(ServerId.parse(directory.getPath().getName()));
+        servers.add(ServerId.parse(name));
       } catch (IllegalArgumentException e) {
         LOG.warn("{} is not the log directory of a tablet server", directory.getPath(), e);
       }

@@ -410,7 +410,9 @@ final class MasterRequests implements MasterProtocol {
             throw SteleException.refused(
                 "table " + table + " is there: to delete it, drop it by its name");
           }
-          return ForgetTableResponseProto.newBuilder().setDone(loop.giveUp(table)).build();
+          return ForgetTableResponseProto.newBuilder()
+              .setDone(loop.giveUp(table) && tables.freeName(table))
+              .build();
         });
   }
 

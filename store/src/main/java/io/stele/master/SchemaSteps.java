@@ -14,6 +14,8 @@ import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -215,7 +217,15 @@ final class SchemaSteps {
                 + change.table()
                 + " in the lock service was lost while the table was "
                 + change.kind().participle()
-                + ": nothing is left of the table"));
+                + (change.kind() == SchemaChange.Kind.CREATE
+                    ? ": nothing is left of the table"
+                    : ": its tablets and files are there; see `stele check`")));
+  }
+
+  /** Whether METADATA has records of a table, also damaged ones. Waits for METADATA. */
+  boolean hasRecords(TableId table) throws IOException {
+    List<String> damaged = new ArrayList<>();
+    return !records.readUndamaged(table, damaged::add).isEmpty() || !damaged.isEmpty();
   }
 
   private Taken removeRecords(SchemaChange change) throws IOException {

@@ -10,6 +10,7 @@ import io.stele.metadata.SchemaChange.Step;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TableName;
+import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
@@ -34,8 +35,9 @@ import org.slf4j.LoggerFactory;
  * change that only waits for tablets to clear rows or to erase families: such a change might wait
  * for a tablet that cannot be loaded any more.
  *
- * <p>Safe for use by any number of threads. Requests wait only for the lock service, and the first
- * one that names readers for the NameNode.
+ * <p>Safe for use by any number of threads. Requests wait only for the lock service; the first one
+ * that names readers also for the NameNode, and those under the name of a table whose node was lost
+ * for METADATA.
  */
 final class TableAdmin implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TableAdmin.class);
@@ -199,7 +201,8 @@ final class TableAdmin implements AutoCloseable {
             Code.ALREADY_EXISTS,
             "there is a table " + now.name() + " already: choose another name, or drop it first");
       }
-      Optional<String> why = steps.whyNot(create.schema());
+      Optional<String> lost = lost(now);
+      Optional<String> why = lost.isPresent() ? lost : steps.whyNot(create.schema());
       return why.isPresent()
           ? refused(request, now, Code.REFUSED, why.get())
           : begun(
@@ -210,11 +213,12 @@ final class TableAdmin implements AutoCloseable {
               new Wanted(Optional.of(create), RowRange.ALL));
     }
     if (table.isEmpty() || table.get().state() != StoredTable.State.READY) {
+      Optional<String> lost = table.isEmpty() ? lost(now) : Optional.empty();
       return refused(
           request,
           now,
           Code.NOT_FOUND,
-          "there is no table " + now.name() + "; `stele table list` shows them all");
+          lost.orElse("there is no table " + now.name() + "; `stele table list` shows them all"));
     }
     if (request.wish() instanceof Drop) {
       return begun(request, now, Step.MARK_DROPPED, table.get().id(), Wanted.NO_SCHEMA);
@@ -238,6 +242,42 @@ final class TableAdmin implements AutoCloseable {
                     first,
                     table.get().id(),
                     new Wanted(Optional.of(new Create(alter.schema(), List.of())), RowRange.ALL)));
+  }
+
+  /** What to do about the name's table, which has no node, if anything is left of it. */
+  private Optional<String> lost(TableName now) throws IOException {
+    return now.table().isPresent() && steps.hasRecords(now.table().get())
+        ? Optional.of(
+            "the node of table "
+                + now.name()
+                + " ("
+                + now.table().get()
+                + ") in the lock service was lost, its tablets and files are there: restore the"
+                + " node from a snapshot of ZooKeeper, or give the table up with `stele repair`")
+        : Optional.empty();
+  }
+
+  /**
+   * Takes the name of a table that is gone, so that another table can have it. Reads the names of
+   * all tables.
+   *
+   * @return false if a change runs for the table: try again when it has ended
+   */
+  boolean freeName(TableId table) throws IOException {
+    for (String name : schemas.names().all()) {
+      try {
+        Optional<TableName> now =
+            schemas.names().find(name).filter(one -> one.table().equals(Optional.of(table)));
+        if (now.isPresent()
+            && (now.get().running().isPresent()
+                || !schemas.names().write(now.get(), now.get().of(Optional.empty())))) {
+          return false;
+        }
+      } catch (CorruptionException e) {
+        LOG.error("The name {} in the lock service cannot be decoded", name, e);
+      }
+    }
+    return true;
   }
 
   private Optional<String> whyNot(StoredTable table, Alter alter) throws IOException {

@@ -38,7 +38,7 @@ final class Replay {
         record.operation().ifPresent(operation -> window.replay(operation, record.sequence()));
       }
     }
-    records.passOver(logged.passedOver());
+    records.passOver(logged.losses());
     records.checkComplete();
   }
 

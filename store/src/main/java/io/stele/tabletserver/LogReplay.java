@@ -2,15 +2,13 @@ package io.stele.tabletserver;
 
 import io.stele.log.FencedLogs;
 import io.stele.log.LogRecord;
+import io.stele.log.Losses;
 import io.stele.log.RecordSource;
-import io.stele.log.SequenceRange;
 import io.stele.metadata.Layout;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.ServerId;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.Iterator;
-import java.util.List;
 import java.util.Optional;
 
 /**
@@ -24,7 +22,7 @@ final class LogReplay implements RecordSource {
   private final ReplayRoom.Share room;
   private final long sinceNanos;
   private final Iterator<ServerId> logs;
-  private final List<SequenceRange> passedOver = new ArrayList<>();
+  private Losses losses = Losses.NONE;
   private Optional<RecordSource> current = Optional.empty();
 
   /**
@@ -59,7 +57,7 @@ final class LogReplay implements RecordSource {
           room.await(next.get().cells().length());
           return next;
         }
-        passedOver.addAll(current.get().passedOver());
+        losses = losses.and(current.get().losses());
         close();
       }
       if (!logs.hasNext()) {
@@ -73,8 +71,8 @@ final class LogReplay implements RecordSource {
   }
 
   @Override
-  public List<SequenceRange> passedOver() {
-    return List.copyOf(passedOver);
+  public Losses losses() {
+    return losses;
   }
 
   @Override

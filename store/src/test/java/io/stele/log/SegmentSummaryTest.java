@@ -2,8 +2,10 @@ package io.stele.log;
 
 import static io.stele.log.LogRecords.SERVER;
 import static io.stele.log.LogRecords.all;
+import static io.stele.log.LogRecords.bytes;
 import static io.stele.log.LogRecords.record;
 import static io.stele.log.LogRecords.tablet;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -12,6 +14,7 @@ import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.CrashableFileSystem;
+import io.stele.sim.FaultInjector;
 import io.stele.sim.Operation;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -37,6 +40,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SegmentSummaryTest {
   private static final Path DIRECTORY = new Path("crash:/logs/" + SERVER);
   private static final Path FENCED = new Path("crash:/recovery/" + SERVER);
+  private static final Path GIVEN_UP = new Path("crash:/recovery/gone,1,1");
   private static final TabletId FIRST = tablet(1);
   private static final TabletId SECOND = tablet(2);
 
@@ -307,20 +311,106 @@ class SegmentSummaryTest {
 
   /** As a tablet replays them. */
   private List<LogRecord> replay(TabletId tablet, long above) throws IOException {
+    return replay(tablet, above, FENCED);
+  }
+
+  private List<LogRecord> replay(TabletId tablet, long above, Path... logs) throws IOException {
     DistinctRecords distinct = new DistinctRecords(tablet, above);
     List<LogRecord> records = new ArrayList<>();
-    try (RecordSource source =
-        new FencedLogs(SystemRuntime.INSTANCE, fs, memoryBytes)
-            .read(FENCED, tablet, above, SystemRuntime.INSTANCE.nanoTime())) {
-      for (LogRecord record : all(source)) {
-        if (distinct.add(record)) {
-          records.add(record);
+    Losses losses = Losses.NONE;
+    for (Path log : logs) {
+      try (RecordSource source =
+          new FencedLogs(SystemRuntime.INSTANCE, fs, memoryBytes)
+              .read(log, tablet, above, SystemRuntime.INSTANCE.nanoTime())) {
+        for (LogRecord record : all(source)) {
+          if (distinct.add(record)) {
+            records.add(record);
+          }
         }
+        losses = losses.and(source.losses());
       }
-      distinct.passOver(source.passedOver());
     }
+    distinct.passOver(losses);
     distinct.checkComplete();
     return records;
+  }
+
+  private void giveUp(Path recovery) throws IOException {
+    Path logs = new Path("crash:/logs/" + recovery.getName());
+    LogRepair.giveUp(SystemRuntime.INSTANCE, fs, logs, recovery);
+  }
+
+  @Test
+  void recordsOfALogThatWasGivenUpMayBeMissingBelowThoseThatFollow() throws Exception {
+    try (CommitLog log = open()) {
+      append(log, FIRST, 11, 15);
+    }
+    fence();
+    assertThatThrownBy(() -> replay(FIRST, 0)).hasMessageContaining("lack 10 of the records");
+    giveUp(GIVEN_UP);
+    assertThat(replay(FIRST, 0, GIVEN_UP, FENCED)).isEqualTo(records(FIRST, 11, 15));
+    assertThat(replay(FIRST, 0, FENCED, GIVEN_UP)).isEqualTo(records(FIRST, 11, 15));
+    assertThat(replay(FIRST, 12, GIVEN_UP, FENCED)).isEqualTo(records(FIRST, 13, 15));
+    assertThat(LogRepair.check(fs, GIVEN_UP)).isEmpty();
+  }
+
+  @Test
+  void damageOfALogIsNotPassedOverBecauseAnotherWasGivenUp() throws Exception {
+    try (CommitLog log = open()) {
+      append(log, FIRST, 11, 13);
+      fill(log);
+      append(log, FIRST, 14, 15);
+      append(log, SECOND, 6, 7);
+    }
+    fence();
+    giveUp(GIVEN_UP);
+    Segment damaged = damage(1, 0);
+    assertThatThrownBy(() -> replay(FIRST, 0, GIVEN_UP, FENCED))
+        .hasMessageContaining("lack record 11, ")
+        .hasMessageContaining("stele log check");
+    // It had none of this one's.
+    assertThat(replay(SECOND, 0, GIVEN_UP, FENCED)).isEqualTo(records(SECOND, 6, 7));
+    LogRepair.accept(fs, FENCED, damaged.path().getName());
+    assertThat(replay(FIRST, 0, GIVEN_UP, FENCED)).isEqualTo(records(FIRST, 12, 15));
+  }
+
+  @Test
+  void whatIsFoundElsewhereIsNotInDoubt() throws Exception {
+    try (CommitLog log = open()) {
+      append(log, FIRST, 1, 3);
+      fence(); // It has no time for a summary.
+    }
+    giveUp(GIVEN_UP);
+    fs.rename(FENCED, FENCED.suffix("1"));
+    fs.mkdirs(DIRECTORY);
+    try (CommitLog log = open()) {
+      append(log, FIRST, 4, 6);
+      fence();
+    }
+    damage(1, 0); // For all that is known, it may be any up to the fourth.
+    Path[] logs = {FENCED.suffix("1"), GIVEN_UP, FENCED};
+    assertThatThrownBy(() -> replay(FIRST, 0, logs)).hasMessageContaining("lack record 4, ");
+    assertThat(replay(FIRST, 4, logs)).isEqualTo(records(FIRST, 5, 6));
+  }
+
+  @Test
+  void aLogIsGivenUpInAFormatThatEarlierVersionsIgnore() throws Exception {
+    giveUp(GIVEN_UP);
+    assertThat(new String(bytes(fs, new Path(GIVEN_UP, "ACCEPTED.log")), UTF_8))
+        .isEqualTo("stele accepted losses 1\n* -1\ncrc32c a4e6caac\n");
+    assertThatThrownBy(() -> giveUp(GIVEN_UP)).hasMessageContaining("is there");
+  }
+
+  @Test
+  void aLogThatCouldNotBeGivenUpIsStillGone() throws Exception {
+    fs.disk()
+        .inject(
+            FaultInjector.always(Operation.WRITE, path -> true, new FaultInjector.Effect.Fail()));
+    assertThatThrownBy(() -> giveUp(GIVEN_UP)).isInstanceOf(IOException.class);
+    assertThat(fs.exists(GIVEN_UP)).isFalse();
+    fs.disk().heal();
+    giveUp(GIVEN_UP);
+    assertThat(LogRepair.logs(fs, GIVEN_UP.getParent())).hasSize(1);
   }
 
   @Test

@@ -19,6 +19,7 @@ import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
 import io.stele.wire.control.ControlProtos.DropTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.FindTableChangeRequestProto;
+import io.stele.wire.control.ControlProtos.ForgetTableRequestProto;
 import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
 import io.stele.wire.control.ControlProtos.TableChangeProto;
 import java.time.Duration;
@@ -285,6 +286,26 @@ class MasterRequestsTest {
 
   private interface Request {
     TableChangeProto make() throws Exception;
+  }
+
+  @Test
+  void aTableThatIsForgottenLeavesItsNameToAnother() throws Exception {
+    master.run(
+        () -> {
+          running(true);
+          TableId table = master.table("t", Bytes.of("m"));
+          master.sleep(Duration.ofSeconds(2));
+          master.loseNode(table);
+          ForgetTableRequestProto request =
+              ForgetTableRequestProto.newBuilder().setTableId(table.value()).build();
+          for (int i = 0; !master.requests.forgetTable(null, request).getDone(); i++) {
+            assertThat(i).isLessThan(200);
+            master.sleep(Duration.ofMillis(100));
+          }
+          assertThat(master.records.readAll(table)).isEmpty();
+          assertThat(master.schemas.names().read("t").table()).isEmpty();
+          assertThat(master.requests.forgetTable(null, request).getDone()).isTrue();
+        });
   }
 
   private TableId untilDone(Request request) throws Exception {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
+import io.stele.lock.VersionedData;
 import io.stele.master.ChangeRequest.Alter;
 import io.stele.master.ChangeRequest.Clear;
 import io.stele.master.ChangeRequest.Create;
@@ -510,6 +511,66 @@ class TableAdminTest {
           assertThat(master.schemas.table(table)).isEmpty();
           assertThat(master.schemas.require("users").id()).isEqualTo(next);
         });
+  }
+
+  @Test
+  void theNameOfATableWhoseNodeWasLostIsNotGivenToAnother() throws Exception {
+    master.run(
+        () -> {
+          TableId table = master.table("users", Bytes.of("m"));
+          VersionedData node = master.locks.read(LockPaths.table(table)).orElseThrow();
+          master.loseNode(table);
+          String lost = "the node of table users (" + table + ") in the lock service was lost";
+          EndedChange refused = ended(master.create("two", "users"));
+          assertThat(refused.failure().orElseThrow().code()).isEqualTo(Code.REFUSED);
+          assertThat(refused.failure().orElseThrow().message())
+              .contains(lost)
+              .contains("stele repair");
+          EndedChange drop = ended(master.drop("users"));
+          assertThat(drop.failure().orElseThrow().code()).isEqualTo(Code.NOT_FOUND);
+          assertThat(drop.failure().orElseThrow().message()).contains(lost);
+          master.locks.create(LockPaths.table(table), node.data());
+          assertThat(master.schemas.require("users").id()).isEqualTo(table);
+          running(master.drop("users"));
+        });
+  }
+
+  @Test
+  void theNameOfATableOfWhichNothingIsLeftIsGivenToAnother() throws Exception {
+    master.run(
+        () -> {
+          TableId table = master.table("users");
+          master.loseNode(table);
+          for (TabletRecord tablet : master.records.readAll(table)) {
+            master.records.delete(tablet);
+          }
+          TableId next = running(master.create("two", "users"));
+          master.carryOn();
+          assertThat(next).isNotEqualTo(table);
+          assertThat(master.tables.freeName(table)).isTrue(); // It is another's.
+          assertThat(master.schemas.require("users").id()).isEqualTo(next);
+        });
+  }
+
+  @Test
+  void anAlterationOrAClearingThatMeetsALostNodeSaysWhatIsLeft() throws Exception {
+    for (ChangeRequest.Wish wish :
+        List.of(
+            new Alter(of("f", "g"), Optional.empty()), new Clear("users", RowRange.of("c", "p")))) {
+      MasterFixture fixture = new MasterFixture();
+      fixture.run(
+          () -> {
+            TableId table = fixture.table("users");
+            running(fixture.ask("change", wish));
+            assertThat(fixture.tables.freeName(table)).isFalse();
+            fixture.loseNode(table);
+            fixture.carryOn();
+            EndedChange ended = ended(fixture.ask("change", wish));
+            assertThat(ended.failure().orElseThrow().code()).isEqualTo(Code.NOT_FOUND);
+            assertThat(ended.failure().orElseThrow().message())
+                .contains("its tablets and files are there; see `stele check`");
+          });
+    }
   }
 
   @Test

@@ -205,6 +205,37 @@ class TabletLoaderTest {
     }
   }
 
+  @Test
+  void aTabletGoesOnWithoutALogThatWasGivenUpAfterItWasWrittenToInALaterOne() throws Exception {
+    TestServer first = new TestServer(world);
+    HostedTablet hosted = first.takeNew(SCHEMA);
+    TestServer.put(hosted, "in the first log", "1");
+    TestServer.put(hosted, "there too", "2");
+    TabletRecord loaded = first.stored(hosted.id());
+    first.dieAndBeFenced();
+    TestServer second = new TestServer(world);
+    HostedTablet again = second.take(second.records().release(loaded, "its server died"));
+    TestServer.put(again, "in the second log", "3");
+    loaded = second.stored(hosted.id()); // Before its replay is covered.
+    second.dieAndBeFenced();
+    TestServer third = new TestServer(world);
+    Path logs = third.layout.logs(first.context.id());
+    Path gone = third.layout.recovery(first.context.id());
+    third.fs.delete(gone, true);
+    LogRepair.giveUp(SystemRuntime.INSTANCE, third.fs, logs, gone);
+    again = third.take(third.records().release(loaded, "its server died"));
+    assertThat(TestServer.rows(again)).isEqualTo(1);
+    TestServer.put(again, "after", "4");
+    loaded = third.stored(hosted.id());
+    third.dieAndBeFenced();
+    try (TestServer fourth = new TestServer(world)) {
+      HostedTablet last = fourth.take(fourth.records().release(loaded, "its server died"));
+      assertThat(TestServer.rows(last)).isEqualTo(2);
+      fourth.loader.coverReplay(last);
+      assertThat(fourth.stored(hosted.id()).logs()).containsExactly(fourth.context.id());
+    }
+  }
+
   /** Has the log of user tablets begin a segment; returns the name of the one before. */
   private static String rollLog(TestServer server) throws IOException {
     SortedSet<String> before = segments(server);
