@@ -179,7 +179,7 @@ class DataServiceTest {
     TestServer.put(hosted, "row", "value");
   }
 
-  /** As {@link Maintenance} does. */
+  /** As {@link RequestedWork} does. */
   private final class Jobs implements JobOutcomes {
     @Override
     public CompletableFuture<Void> mayAnswer(HostedTablet tablet) {

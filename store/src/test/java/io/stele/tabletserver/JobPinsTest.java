@@ -30,11 +30,6 @@ class JobPinsTest {
     return server.jobs.begin(JobNodes.newRequest(SystemRuntime.INSTANCE), LEASE, Optional.empty());
   }
 
-  private static Maintenance maintenance(TestServer server, JobPins pins) {
-    return new Maintenance(
-        server.context, server.lifecycle, server.loader, pins, server.files, server.config);
-  }
-
   private static List<String> pinned(TestServer server, HostedTablet hosted) throws IOException {
     return server.stored(hosted.id()).pins().stream().map(Pin::name).toList();
   }
@@ -53,15 +48,15 @@ class JobPinsTest {
   void aTabletIsPinnedOnRequestAndFreeWhenTheJobIsOver() throws Exception {
     try (TestServer server = new TestServer(world)) {
       HostedTablet hosted = server.takeNew(SCHEMA);
-      Maintenance maintenance = maintenance(server, server.pins);
+      Maintenance maintenance = server.maintenance();
       TestServer.put(hosted, "a", "before");
       String job = begin(server);
       String other = begin(server);
-      assertThat(maintenance.pin(hosted, job)).isFalse();
-      assertThat(maintenance.pin(hosted, other)).as("the tablet is busy").isFalse();
+      assertThat(server.requested.pin(hosted, job)).isFalse();
+      assertThat(server.requested.pin(hosted, other)).as("the tablet is busy").isFalse();
       server.minor.work();
-      assertThat(maintenance.pin(hosted, job)).isTrue();
-      assertThat(maintenance.pin(hosted, other)).isFalse();
+      assertThat(server.requested.pin(hosted, job)).isTrue();
+      assertThat(server.requested.pin(hosted, other)).isFalse();
       server.minor.work();
       TestServer.put(hosted, "a", "after");
       assertThat(pinned(server, hosted)).containsExactlyInAnyOrder(job, other);
@@ -83,12 +78,12 @@ class JobPinsTest {
   void aRequestThatComesAfterTheEndOfItsJobPinsNothing() throws Exception {
     try (TestServer server = new TestServer(world)) {
       HostedTablet hosted = server.takeNew(SCHEMA);
-      Maintenance maintenance = maintenance(server, server.pins);
+      Maintenance maintenance = server.maintenance();
       String job = begin(server);
       server.jobs.end(job);
-      assertThat(maintenance.pin(hosted, job)).isFalse();
+      assertThat(server.requested.pin(hosted, job)).isFalse();
       server.minor.work();
-      assertThat(maintenance.pin(hosted, job)).isFalse();
+      assertThat(server.requested.pin(hosted, job)).isFalse();
       assertThat(pinned(server, hosted)).isEmpty();
       assertThat(hosted.record().files()).as("it was never pinned").isEmpty();
     }
@@ -143,7 +138,7 @@ class JobPinsTest {
     }
     try (TestServer server = new TestServer(world)) {
       HostedTablet loaded = server.take(server.stored(hosted.id()));
-      Maintenance maintenance = maintenance(server, server.pins);
+      Maintenance maintenance = server.maintenance();
       assertThat(pinned(server, loaded)).containsExactly(job);
       server.pins.look();
       maintenance.round();

@@ -119,6 +119,8 @@ final class TestServer implements AutoCloseable {
   final JobNodes jobs;
   final JobPins pins;
   final JobFiles files;
+  final TabletWork tabletWork;
+  final RequestedWork requested;
 
   TestServer(World world) throws IOException {
     this(world, SystemRuntime.INSTANCE, new Configuration(false));
@@ -161,6 +163,8 @@ final class TestServer implements AutoCloseable {
     this.jobs = new JobNodes(runtime, locks);
     this.pins = new JobPins(runtime, context.tablets(), jobs);
     this.files = new JobFiles(runtime, fs, layout.root(), context.tablets(), jobs);
+    this.tabletWork = new TabletWork(context, config);
+    this.requested = new RequestedWork(context, tabletWork, pins, files);
   }
 
   private static TabletStorage untimed(TabletStorage storage) {
@@ -187,6 +191,10 @@ final class TestServer implements AutoCloseable {
             rewrites,
             splits,
             registering));
+  }
+
+  Maintenance maintenance() {
+    return new Maintenance(context, lifecycle, loader, tabletWork, requested, config);
   }
 
   TabletRecords records() {
