@@ -172,7 +172,7 @@ final class PlantedFaults {
             .under("families"),
         fault(
                 "a family is dropped though a server that was not told may answer",
-                "master.ServerWatch",
+                "master.Fences",
                 "leased",
                 NoneIsLeased.class)
             .under("families"));
@@ -203,7 +203,7 @@ final class PlantedFaults {
             LockNotAsked.class),
         fault(
                 "the master does not wait for the lease to run out",
-                "master.ServerWatch",
+                "master.Fences",
                 "goOn",
                 NoDelay.class)
             .in(Focus.SUSPECTED),
