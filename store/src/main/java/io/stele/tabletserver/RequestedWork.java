@@ -30,16 +30,19 @@ final class RequestedWork implements JobOutcomes {
 
   private final ProcessRuntime runtime;
   private final TabletWork work;
+  private final JobStates states;
   private final JobPins pins;
   private final JobFiles files;
   private final JobTasks tasks;
 
-  RequestedWork(ServerContext server, TabletWork work, JobPins pins, JobFiles files) {
+  RequestedWork(
+      ServerContext server, TabletWork work, JobStates states, JobPins pins, JobFiles files) {
     this.runtime = server.runtime();
     this.work = work;
+    this.states = states;
     this.pins = pins;
     this.files = files;
-    this.tasks = new JobTasks(runtime, server.tablets(), files);
+    this.tasks = new JobTasks(states);
   }
 
   /**
@@ -141,13 +144,15 @@ final class RequestedWork implements JobOutcomes {
 
   /** Finds out every few seconds, on other threads, which jobs are over. */
   void lookForEndedJobs() {
-    pins.lookNowAndThen();
-    files.lookNowAndThen();
-    tasks.lookNowAndThen();
+    states.lookNowAndThen();
   }
 
-  /** Starts to remove the pins and to resolve the files of jobs that were found to be over. */
+  /**
+   * Forgets the tasks of jobs that were found to be over, and starts to remove their pins and to
+   * resolve their files.
+   */
   void endJobs(HostedTablet hosted) {
+    tasks.forgetEnded(hosted);
     if (pins.hasEnded(hosted)) {
       work.startExclusive(hosted, UNPIN, () -> pins.unpin(hosted));
     }

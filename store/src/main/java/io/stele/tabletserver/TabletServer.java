@@ -228,11 +228,11 @@ public final class TabletServer {
   private RequestedWork requested(
       TabletWork work, FileSystem fs, Layout layout, Teardown teardown) {
     JobNodes jobs = new JobNodes(context.runtime(), locks);
-    JobPins pins = new JobPins(context.runtime(), context.tablets(), jobs);
-    teardown.add(pins::close);
-    JobFiles files = new JobFiles(context.runtime(), fs, layout.root(), context.tablets(), jobs);
-    teardown.add(files::close);
-    return new RequestedWork(context, work, pins, files);
+    JobStates states = new JobStates(context.runtime(), context.tablets(), jobs);
+    teardown.add(states::close);
+    JobPins pins = new JobPins(jobs, states);
+    JobFiles files = new JobFiles(context.runtime(), fs, layout.root(), jobs, states);
+    return new RequestedWork(context, work, states, pins, files);
   }
 
   /** Refuses requests until there is a handler to pass them to. */

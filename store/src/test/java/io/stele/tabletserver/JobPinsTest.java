@@ -62,11 +62,11 @@ class JobPinsTest {
       assertThat(pinned(server, hosted)).containsExactlyInAnyOrder(job, other);
       assertThat(at(hosted, job)).isEqualTo(Bytes.of("before"));
 
-      server.pins.look();
+      server.states.look().join();
       maintenance.round();
       assertThat(server.minor.size()).as("both jobs are there").isZero();
       server.jobs.end(job);
-      server.pins.look();
+      server.states.look().join();
       maintenance.round();
       server.minor.work();
       assertThat(pinned(server, hosted)).containsExactly(other);
@@ -112,13 +112,7 @@ class JobPinsTest {
                       throw e.getCause();
                     }
                   });
-      try (JobPins pins =
-          new JobPins(
-              SystemRuntime.INSTANCE,
-              server.context.tablets(),
-              new JobNodes(SystemRuntime.INSTANCE, ending))) {
-        pins.pin(hosted, job);
-      }
+      new JobPins(new JobNodes(SystemRuntime.INSTANCE, ending), server.states).pin(hosted, job);
       assertThat(reads).hasValue(2);
       assertThat(pinned(server, hosted)).isEmpty();
       assertThat(hosted.tablet().pins()).isEmpty();
@@ -140,7 +134,7 @@ class JobPinsTest {
       HostedTablet loaded = server.take(server.stored(hosted.id()));
       Maintenance maintenance = server.maintenance();
       assertThat(pinned(server, loaded)).containsExactly(job);
-      server.pins.look();
+      server.states.look().join();
       maintenance.round();
       server.minor.work();
       assertThat(pinned(server, loaded)).isEmpty();

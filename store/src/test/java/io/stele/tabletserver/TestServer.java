@@ -117,6 +117,7 @@ final class TestServer implements AutoCloseable {
   final Splitter splitter;
   final TabletLifecycle lifecycle;
   final JobNodes jobs;
+  final JobStates states;
   final JobPins pins;
   final JobFiles files;
   final TabletWork tabletWork;
@@ -161,10 +162,11 @@ final class TestServer implements AutoCloseable {
     this.splitter = new Splitter(context, loader, news);
     this.lifecycle = new TabletLifecycle(context, schemas, loader, splitter, news);
     this.jobs = new JobNodes(runtime, locks);
-    this.pins = new JobPins(runtime, context.tablets(), jobs);
-    this.files = new JobFiles(runtime, fs, layout.root(), context.tablets(), jobs);
+    this.states = new JobStates(runtime, context.tablets(), jobs);
+    this.pins = new JobPins(jobs, states);
+    this.files = new JobFiles(runtime, fs, layout.root(), jobs, states);
     this.tabletWork = new TabletWork(context, config);
-    this.requested = new RequestedWork(context, tabletWork, pins, files);
+    this.requested = new RequestedWork(context, tabletWork, states, pins, files);
   }
 
   private static TabletStorage untimed(TabletStorage storage) {
