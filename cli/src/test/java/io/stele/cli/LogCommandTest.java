@@ -9,6 +9,7 @@ import io.stele.format.ColumnKey;
 import io.stele.log.CommitLog;
 import io.stele.log.LogDirectory;
 import io.stele.log.LogFence;
+import io.stele.log.WholeFence;
 import io.stele.log.LogLocation;
 import io.stele.log.LogOptions;
 import io.stele.log.LogRecord;
@@ -75,7 +76,7 @@ class LogCommandTest {
       append(log, SECOND, 2);
     }
     Path fenced = new Path(layout.recovery(), SERVER.toString());
-    assertThat(new LogFence(SystemRuntime.INSTANCE, fs).fence(directory, fenced)).isPresent();
+    assertThat(WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, fs), directory, fenced)).isPresent();
     used = new ArrayList<>();
     for (Segment segment : LogDirectory.segments(fs, fenced)) {
       if (SegmentSummary.read(fs, segment).filter(s -> !s.tablets().isEmpty()).isPresent()) {

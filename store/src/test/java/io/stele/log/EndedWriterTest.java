@@ -155,7 +155,7 @@ class EndedWriterTest {
   }
 
   private List<LogRecord> read() throws IOException {
-    return all(FencedLog.read(master, FENCED, TabletKind.USER));
+    return all(WholeLog.readFenced(master, FENCED, TabletKind.USER));
   }
 
   private List<Segment> listed() throws IOException {
@@ -231,7 +231,7 @@ class EndedWriterTest {
     LogFence fence = new LogFence(runtime, master);
     fence.rename(logs, fenced);
     fence.close(fenced, () -> true);
-    assertThat(all(FencedLog.read(master, fenced, TabletKind.USER)))
+    assertThat(all(WholeLog.readFenced(master, fenced, TabletKind.USER)))
         .isEqualTo(List.of(record(TABLET, 1, 100), record(TABLET, 3, 100)));
   }
 

@@ -8,6 +8,7 @@ import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.log.FencedLog;
 import io.stele.log.LogFence;
+import io.stele.log.WholeFence;
 import io.stele.metadata.Layout;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.Bytes;
@@ -275,7 +276,7 @@ class ServerWatchTest {
         () -> {
           serverStarts();
           fs.mkdirs(layout.recovery(SERVER).getParent());
-          new LogFence(process, fs).fence(layout.logs(SERVER), layout.recovery(SERVER));
+          WholeFence.fence(new LogFence(process, fs), layout.logs(SERVER), layout.recovery(SERVER));
           assertThat(FencedLog.isListed(fs, layout.recovery(SERVER))).isTrue();
           watch.refresh(true);
           assertThat(watch.live()).isEmpty();

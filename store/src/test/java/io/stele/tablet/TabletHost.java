@@ -6,6 +6,7 @@ import io.stele.lock.LockService;
 import io.stele.log.CommitLog;
 import io.stele.log.LogDirectory;
 import io.stele.log.LogFence;
+import io.stele.log.WholeFence;
 import io.stele.log.LogOptions;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.Layout;
@@ -257,7 +258,7 @@ final class TabletHost {
           @Override
           public void sleep(Duration duration) {}
         };
-    new LogFence(sleepless, fs).fence(layout.logs(server), layout.recovery(server));
+    WholeFence.fence(new LogFence(sleepless, fs), layout.logs(server), layout.recovery(server));
   }
 
   /**

@@ -6,6 +6,7 @@ import io.stele.config.TabletServerConfig;
 import io.stele.lock.LockService;
 import io.stele.log.LogDirectory;
 import io.stele.log.LogFence;
+import io.stele.log.WholeFence;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
 import io.stele.metadata.MemoryRecords;
@@ -268,8 +269,7 @@ final class TestServer implements AutoCloseable {
   /** Dies, and is fenced: its log is readable. */
   void dieAndBeFenced() throws IOException {
     close();
-    new LogFence(SystemRuntime.INSTANCE, world.disk.mount())
-        .fence(layout.logs(context.id()), layout.recovery(context.id()));
+    WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, world.disk.mount()), layout.logs(context.id()), layout.recovery(context.id()));
   }
 
   @Override
