@@ -220,7 +220,7 @@ final class PlantedFaults {
             "putLog",
             PlantedFault.Nothing.class),
         fault("segments are deleted early", "log.SegmentLedger", "release", ReleaseAll.class),
-        fault("the log is not flushed", "log.LogWriter", "flush", PlantedFault.Nothing.class));
+        fault("the log is not flushed", "log.SegmentWriter", "flush", PlantedFault.Nothing.class));
   }
 
   private static List<PlantedFault> ofTablets() {
