@@ -14,6 +14,7 @@ import io.stele.log.LogOptions;
 import io.stele.log.LogRecord;
 import io.stele.log.Segment;
 import io.stele.log.SegmentSummary;
+import io.stele.log.WholeFence;
 import io.stele.metadata.Layout;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
@@ -75,7 +76,8 @@ class LogCommandTest {
       append(log, SECOND, 2);
     }
     Path fenced = new Path(layout.recovery(), SERVER.toString());
-    assertThat(new LogFence(SystemRuntime.INSTANCE, fs).fence(directory, fenced)).isPresent();
+    assertThat(WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, fs), directory, fenced))
+        .isPresent();
     used = new ArrayList<>();
     for (Segment segment : LogDirectory.segments(fs, fenced)) {
       if (SegmentSummary.read(fs, segment).filter(s -> !s.tablets().isEmpty()).isPresent()) {

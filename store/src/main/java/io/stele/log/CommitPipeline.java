@@ -285,7 +285,7 @@ final class CommitPipeline {
   }
 
   /** The writer has created a segment. */
-  void created(WriterState writer, LogWriter segment) {
+  void created(WriterState writer, SegmentWriter segment) {
     lock.lock();
     try {
       writer.end();

@@ -106,26 +106,6 @@ public final class FencedLog {
     return List.copyOf(segments);
   }
 
-  /**
-   * All records of {@code kind} in the fenced log in {@code directory}: see {@link
-   * LogDirectory#read}.
-   *
-   * @throws CorruptionException if the directory, its list or a listed segment is gone, or is not
-   *     as long as it was
-   * @throws IOException if they cannot be read
-   */
-  public static RecordSource read(FileSystem fs, Path directory, TabletKind kind)
-      throws IOException {
-    List<Segment> segments = segments(fs, directory, kind);
-    for (Segment segment : segments) {
-      Optional<CorruptionException> changed = changed(fs, segment);
-      if (changed.isPresent()) {
-        throw changed.get();
-      }
-    }
-    return LogDirectory.read(fs, segments);
-  }
-
   /** How a segment was changed since its server was fenced; empty if it was not, as it must be. */
   static Optional<CorruptionException> changed(FileSystem fs, Segment segment) throws IOException {
     FileStatus status;

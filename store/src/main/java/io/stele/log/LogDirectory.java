@@ -4,12 +4,10 @@ import io.stele.files.DurableFiles;
 import io.stele.model.TabletKind;
 import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.Queue;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
@@ -71,81 +69,5 @@ public final class LogDirectory {
   /** The path of segment {@code number} of {@code kind} in {@code directory}. */
   static Path segment(Path directory, TabletKind kind, long number) {
     return new Path(directory, kind + "-" + number + ".log");
-  }
-
-  /**
-   * All records of {@code kind} in {@code directory} as it is listed now: for inspecting the log of
-   * a live server. To replay the log of a dead one use {@link FencedLog}.
-   */
-  public static RecordSource read(FileSystem fs, Path directory, TabletKind kind)
-      throws IOException {
-    return read(
-        fs, segments(fs, directory).stream().filter(segment -> segment.kind() == kind).toList());
-  }
-
-  /**
-   * All records of {@code segments} of one log, segment by segment. A torn tail ends its segment,
-   * not the log: the records that were not yet acknowledged come again, first, in the next used
-   * segment.
-   *
-   * <p>Besides damage within a segment it finds segments missing between others, and segments that
-   * end before the position up to which they had been acknowledged; both are reported as {@link
-   * io.stele.model.CorruptionException}.
-   */
-  static RecordSource read(FileSystem fs, List<Segment> segments) {
-    return new Chain(fs, segments);
-  }
-
-  private static final class Chain implements RecordSource {
-    private final FileSystem fs;
-    private final Queue<Segment> rest;
-    private Optional<LogReader> current = Optional.empty();
-    private final SegmentLinks links;
-    private long number;
-
-    Chain(FileSystem fs, List<Segment> segments) {
-      this.fs = fs;
-      this.rest = new ArrayDeque<>(segments);
-      this.links = new SegmentLinks(segments);
-    }
-
-    @Override
-    public Optional<LogRecord> next() throws IOException {
-      while (true) {
-        if (current.isPresent()) {
-          Optional<LogRecord> record = current.get().next();
-          if (record.isPresent()) {
-            return record;
-          }
-          links.ended(number, current.get().position());
-          close();
-        }
-        if (rest.isEmpty()) {
-          return Optional.empty();
-        }
-        open(rest.remove());
-      }
-    }
-
-    private void open(Segment segment) throws IOException {
-      current = LogReader.open(fs, segment);
-      if (current.isEmpty()) {
-        return; // Not created properly: no other segment names it as previous.
-      }
-      number = segment.number();
-      Optional<SegmentLink> link = current.get().link();
-      if (link.isPresent()) {
-        links.check(segment, link.get());
-      } // Otherwise it stood by and was not used: no other segment needs it.
-    }
-
-    @Override
-    public void close() throws IOException {
-      if (current.isPresent()) {
-        LogReader reader = current.get();
-        current = Optional.empty();
-        reader.close();
-      }
-    }
   }
 }

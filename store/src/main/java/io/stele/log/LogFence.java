@@ -84,21 +84,6 @@ public final class LogFence {
   }
 
   /**
-   * Renames {@code directory} to {@code fenced}, closes every segment in it and writes the list of
-   * them: see {@link #rename} and {@link #close}. The server may be alive.
-   *
-   * @return {@code fenced}; empty if the server had no log directory
-   * @throws IOException if a step failed, or the thread was interrupted: call again
-   */
-  public Optional<Path> fence(Path directory, Path fenced) throws IOException {
-    Optional<Path> renamed = rename(directory, fenced);
-    if (renamed.isPresent()) {
-      close(fenced, () -> false);
-    }
-    return renamed;
-  }
-
-  /**
    * Renames {@code directory} to {@code fenced}: no segment can be created any more.
    *
    * @param directory {@code logs/<serverId>}

@@ -1,6 +1,5 @@
 package io.stele.log;
 
-import io.stele.model.TabletId;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.Iterator;
@@ -38,26 +37,6 @@ public interface RecordSource extends Closeable {
 
       @Override
       public void close() {}
-    };
-  }
-
-  /** Only the records of {@code tablet}. */
-  default RecordSource only(TabletId tablet) {
-    RecordSource all = this;
-    return new RecordSource() {
-      @Override
-      public Optional<LogRecord> next() throws IOException {
-        Optional<LogRecord> record = all.next();
-        while (record.isPresent() && !record.get().tablet().equals(tablet)) {
-          record = all.next();
-        }
-        return record;
-      }
-
-      @Override
-      public void close() throws IOException {
-        all.close();
-      }
     };
   }
 }

@@ -36,7 +36,7 @@ final class SegmentThread {
   private final Placement placement;
 
   /** Created before the thread runs. */
-  private Optional<LogWriter> first = Optional.empty();
+  private Optional<SegmentWriter> first = Optional.empty();
 
   SegmentThread(Site site, WriterState state, Placement placement) {
     this.site = site;
@@ -55,8 +55,10 @@ final class SegmentThread {
   /** The work of the thread. */
   void run() {
     try {
-      for (Optional<LogWriter> next = first.or(this::prepare); next.isPresent(); next = prepare()) {
-        LogWriter writer = next.get();
+      for (Optional<SegmentWriter> next = first.or(this::prepare);
+          next.isPresent();
+          next = prepare()) {
+        SegmentWriter writer = next.get();
         boolean used = pipeline.awaitTurn(state);
         Optional<IOException> failure = used ? serve(writer) : Optional.empty();
         end(writer, used, failure);
@@ -69,7 +71,7 @@ final class SegmentThread {
   }
 
   /** Creates the next segment; empty if the log has ended and needs no more. */
-  private Optional<LogWriter> prepare() {
+  private Optional<SegmentWriter> prepare() {
     while (!pipeline.isOver()) {
       pipeline.pause(state);
       try {
@@ -83,9 +85,9 @@ final class SegmentThread {
     return Optional.empty();
   }
 
-  private LogWriter create() throws IOException {
+  private SegmentWriter create() throws IOException {
     pipeline.busy(state);
-    LogWriter writer = create(placement);
+    SegmentWriter writer = create(placement);
     for (int tried = 1; tried < PLACES_TRIED && sharesFirstNode(writer); tried++) {
       drop(
           writer,
@@ -96,11 +98,12 @@ final class SegmentThread {
     return writer;
   }
 
-  private LogWriter create(Placement where) throws IOException {
+  private SegmentWriter create(Placement where) throws IOException {
     long number = site.ledger().opening();
     SegmentHeader header = new SegmentHeader(location.kind(), location.server(), number);
     try {
-      return LogWriter.create(files, location.segment(number), header, where, site.replicasMin());
+      return SegmentWriter.create(
+          files, location.segment(number), header, where, site.replicasMin());
     } catch (IOException e) {
       site.ledger().ended(number);
       delete(number); // An outage of hours leaves no trail of files that were only begun.
@@ -108,13 +111,13 @@ final class SegmentThread {
     }
   }
 
-  private boolean sharesFirstNode(LogWriter writer) {
+  private boolean sharesFirstNode(SegmentWriter writer) {
     Optional<String> other = pipeline.firstNodeOfOther(state);
     return writer.isReplicated() && other.isPresent() && other.equals(writer.firstNode());
   }
 
   /** Takes back a segment that was created but not used. */
-  private void drop(LogWriter writer, IOException why) {
+  private void drop(SegmentWriter writer, IOException why) {
     long number = writer.header().number();
     writer.abandon(why);
     site.ledger().ended(number);
@@ -126,7 +129,7 @@ final class SegmentThread {
    *
    * @return the failure after which the segment can no longer be used
    */
-  private Optional<IOException> serve(LogWriter writer) {
+  private Optional<IOException> serve(SegmentWriter writer) {
     boolean linked = false;
     for (Optional<BatchInFlight> next = pipeline.next(state);
         next.isPresent();
@@ -167,7 +170,7 @@ final class SegmentThread {
     return Optional.empty();
   }
 
-  private void write(LogWriter writer, BatchInFlight batch) throws IOException {
+  private void write(SegmentWriter writer, BatchInFlight batch) throws IOException {
     for (WaitingRecord record : batch.records) {
       writer.append(record);
     }
@@ -178,7 +181,7 @@ final class SegmentThread {
   }
 
   /** Ends the segment. Nobody waits for this: every acknowledged record is in the file. */
-  private void end(LogWriter writer, boolean used, Optional<IOException> failure) {
+  private void end(SegmentWriter writer, boolean used, Optional<IOException> failure) {
     long number = writer.header().number();
     if (failure.isPresent()) {
       site.ledger().failed(number);
@@ -198,7 +201,7 @@ final class SegmentThread {
     pipeline.idle(state);
   }
 
-  private void close(LogWriter writer) {
+  private void close(SegmentWriter writer) {
     try {
       writer.close();
     } catch (IOException e) {

@@ -12,7 +12,6 @@ import java.util.Queue;
 import java.util.Set;
 import org.apache.hadoop.fs.ChecksumException;
 import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.hdfs.BlockMissingException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -171,9 +170,6 @@ final class TabletSegments implements RecordSource {
     } catch (CorruptionException e) {
       lost(listed, e);
       return;
-    } catch (BlockMissingException e) {
-      lost(listed, UnreadableBytes.damage(listed.path().toString(), AcceptedLosses.WHOLE, e));
-      return;
     }
     if (opened.isPresent()) {
       open(segment, opened.get());
@@ -195,9 +191,6 @@ final class TabletSegments implements RecordSource {
     } catch (CorruptionException e) {
       damaged(segment.number(), e, summary);
       resume(open);
-    } catch (BlockMissingException e) {
-      unreadable(open, e);
-      return;
     }
     if (summary.isPresent() && !summary.get().has(tablet, above)) {
       end(open, segment.lengthBytes());
@@ -223,14 +216,14 @@ final class TabletSegments implements RecordSource {
       damaged(open.segment.number(), e, open.summary);
       resume(open);
       return Optional.empty();
-    } catch (ChecksumException | BlockMissingException e) { // Of all replicas.
+    } catch (ChecksumException e) { // Of all replicas. One that is missing may come back.
       unreadable(open, e);
       return Optional.empty();
     }
   }
 
   /** Nothing more of a segment can be read. */
-  private void unreadable(Open open, IOException why) throws IOException {
+  private void unreadable(Open open, ChecksumException why) throws IOException {
     String file = open.segment.path().toString();
     damaged(
         open.segment.number(),
@@ -264,7 +257,7 @@ final class TabletSegments implements RecordSource {
     Optional<LogReader> next;
     try {
       next = LogReader.openBehind(fs, segment, open.reader, damaged);
-    } catch (ChecksumException | BlockMissingException e) {
+    } catch (ChecksumException e) {
       LOG.warn("Segment {} cannot be read further", segment.path(), e);
       ended(segment, segment.lengthBytes());
       return;

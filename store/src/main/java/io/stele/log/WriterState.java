@@ -54,7 +54,7 @@ final class WriterState {
   }
 
   /** It has created a segment. */
-  void created(LogWriter segment) {
+  void created(SegmentWriter segment) {
     number = segment.header().number();
     headerBytes = segment.position();
     acknowledgedBytes = headerBytes;

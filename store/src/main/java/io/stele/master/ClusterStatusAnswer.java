@@ -77,7 +77,7 @@ final class ClusterStatusAnswer {
     page.ifPresent(address -> status.setWebAddress(address.toString()));
     addTroubles(status, view);
     changes.underWay().forEach(status::addChanges);
-    servers.recoveries().latest().forEach(one -> status.addRecoveries(message(one)));
+    servers.fences().recoveries().latest().forEach(one -> status.addRecoveries(message(one)));
     for (Map.Entry<ServerId, ServerInfo> server : view.live().entrySet()) {
       status.addServers(status(server.getKey(), server.getValue(), served));
     }

@@ -49,6 +49,7 @@ final class MasterLoop implements Runnable {
   private final ProcessRuntime runtime;
   private final TabletRecords records;
   private final ServerWatch servers;
+  private final Fences fences;
   private final TabletServers requests;
   private final TableAdmin tables;
   private final OrphanRecords orphans;
@@ -115,6 +116,7 @@ final class MasterLoop implements Runnable {
     this.wake = wake;
     this.records = records;
     this.servers = servers;
+    this.fences = servers.fences();
     this.requests = requests;
     this.tables = tables;
     this.orphans = new OrphanRecords(tables.schemas(), records);
@@ -271,7 +273,7 @@ final class MasterLoop implements Runnable {
       refreshNanos = runtime.nanoTime() + REFRESH_EVERY.toNanos();
     }
     Set<TableId> dropping = tables.dropping();
-    Look look = new Look(live, servers.fenced(), metadata, overtaken);
+    Look look = new Look(live, fences.fenced(), metadata, overtaken);
     boolean complete = read(look, dropping);
     if (look.isOvertaken()) {
       return true;
@@ -283,7 +285,7 @@ final class MasterLoop implements Runnable {
     known.servers().forEach(servers::named);
     view = new View(live, known.byId());
     hearReports(live);
-    servers.logs().goOn(live);
+    fences.logs().goOn(live);
     return act(look, dropping, gone, complete);
   }
 
@@ -342,12 +344,8 @@ final class MasterLoop implements Runnable {
           rebalancing.goOn(
               known, view, moved, () -> snapshot.toBalance(known.hidden(), away(held)));
     }
-    servers.recoveries().look(view, known::on, servers.logs()::isUnderWay, all);
-    return !all
-        || !actions.isEmpty()
-        || moved
-        || servers.isFencing()
-        || servers.logs().isUnderWay();
+    fences.recoveries().look(view, known::on, fences.logs()::isUnderWay, all);
+    return !all || !actions.isEmpty() || moved || fences.isFencing() || fences.logs().isUnderWay();
   }
 
   /** The tablets that will move or be merged. */
@@ -363,7 +361,7 @@ final class MasterLoop implements Runnable {
         .takeHeard()
         .forEach(
             (server, heard) -> {
-              servers.recoveries().heard(server, heard.askedNanos());
+              fences.recoveries().heard(server, heard.askedNanos());
               heard.draining().ifPresent(draining -> servers.heard(server, draining));
             });
     for (Map<TabletId, ServerReports.Measured> some : reports.takeMeasured()) {
@@ -413,7 +411,7 @@ final class MasterLoop implements Runnable {
    * be unserved until its record can be written.
    */
   private boolean isAtPeace() {
-    return !servers.isFencing() && view.isServed(TableId.ROOT) && view.isServed(TableId.METADATA);
+    return !fences.isFencing() && view.isServed(TableId.ROOT) && view.isServed(TableId.METADATA);
   }
 
   /** How many tablets of tables wait to be served. */
@@ -510,7 +508,7 @@ final class MasterLoop implements Runnable {
     return !troubles.holds(record)
         && !held.test(record)
         && !coldStart.holds(record)
-        && servers.logs().isReady(record);
+        && fences.logs().isReady(record);
   }
 
   private ClusterSnapshot snapshot(

@@ -20,6 +20,9 @@ final class Blocks {
   private static final Logger LOG = LoggerFactory.getLogger(Blocks.class);
   private static final byte[] NOTHING = new byte[0];
 
+  /** A reader that may take the memory of any block. */
+  static final MemoryClaim<RuntimeException> UNLIMITED = contentsBytes -> {};
+
   private final StoredFile file;
   private final long fileId;
   private final CachedFile cache;
@@ -85,6 +88,17 @@ final class Blocks {
         : Optional.empty();
   }
 
+  /**
+   * Answers for the memory of a block's contents.
+   *
+   * @param <E> what it throws if no such memory may be taken
+   */
+  @FunctionalInterface
+  interface MemoryClaim<E extends Exception> {
+    /** Called before a block is uncompressed, when its checksum is known to be right. */
+    void claim(int contentsBytes) throws E;
+  }
+
   /** Reads the blocks that are not in memory, and answers for the memory of their contents. */
   @FunctionalInterface
   interface Source {
@@ -92,7 +106,7 @@ final class Blocks {
     StoredBlock read(Handle handle) throws IOException;
 
     /**
-     * Called before a block is uncompressed, when its checksum is known to be right.
+     * See {@link MemoryClaim#claim}.
      *
      * @throws NotInMemoryException if this reader must not take so much
      */
@@ -112,26 +126,27 @@ final class Blocks {
       return;
     }
     try {
-      cache.read(kind, handle, decode(kind, handle, stored, this::readStored), stored);
-    } catch (CorruptionException | NotInMemoryException e) {
+      cache.read(kind, handle, decode(kind, handle, stored, UNLIMITED), stored);
+    } catch (CorruptionException e) {
       LOG.debug("A block that nobody has asked for yet was not cached", e);
     }
   }
 
   /** Reads and checks a block, bypassing the cache. */
   Contents read(BlockKind kind, Handle handle) throws IOException {
-    return check(kind, handle, readStored(handle), NOTHING, this::readStored);
+    return check(kind, handle, readStored(handle), NOTHING, UNLIMITED);
   }
 
   /**
    * Checks and uncompresses a block.
    *
    * @param scratch used for the uncompressed bytes if it is large enough
-   * @param source is asked before memory is taken for them
+   * @param memory is asked before memory is taken for them
    * @return the contents: in the array of {@code stored}, in {@code scratch}, or in a new array
    */
-  Contents check(BlockKind kind, Handle handle, StoredBlock stored, byte[] scratch, Source source)
-      throws CorruptionException, NotInMemoryException {
+  <E extends Exception> Contents check(
+      BlockKind kind, Handle handle, StoredBlock stored, byte[] scratch, MemoryClaim<E> memory)
+      throws CorruptionException, E {
     byte[] bytes = stored.bytes();
     int at = stored.at();
     BlockHeader header = BlockHeader.decode(bytes, at);
@@ -155,7 +170,7 @@ final class Blocks {
       return new Contents(bytes, contentsAt, length);
     }
     int rawLength = header.rawLength();
-    source.claim(rawLength);
+    memory.claim(rawLength);
     byte[] raw = scratch.length >= rawLength ? scratch : new byte[rawLength];
     try {
       Compression.uncompress(codec, bytes, contentsAt, length, raw, rawLength);
@@ -217,7 +232,7 @@ final class Blocks {
       throw new NotInMemoryException();
     }
     StoredBlock stored = source.read(handle);
-    CachedBlock block = decode(kind, handle, stored, source);
+    CachedBlock block = decode(kind, handle, stored, source::claim);
     cache.read(kind, handle, block, stored);
     return block;
   }
@@ -247,7 +262,7 @@ final class Blocks {
         throw file.corrupt(handle.offset(), "the block has another length in memory");
       }
       StoredBlock whole = new StoredBlock(stored.get(), 0, false);
-      CachedBlock block = decode(kind, handle, whole, source);
+      CachedBlock block = decode(kind, handle, whole, source::claim);
       cache.decoded(kind, handle.offset(), block);
       return Optional.of(block);
     } catch (CorruptionException e) {
@@ -260,9 +275,10 @@ final class Blocks {
   }
 
   /** Checks and decodes a block to be kept. */
-  CachedBlock decode(BlockKind kind, Handle handle, StoredBlock stored, Source source)
-      throws CorruptionException, NotInMemoryException {
-    Contents contents = check(kind, handle, stored, NOTHING, source);
+  <E extends Exception> CachedBlock decode(
+      BlockKind kind, Handle handle, StoredBlock stored, MemoryClaim<E> memory)
+      throws CorruptionException, E {
+    Contents contents = check(kind, handle, stored, NOTHING, memory);
     return switch (kind) {
       case INDEX, BLOOM_INDEX -> decodeIndex(contents, handle.offset());
       case BLOOM -> decodeBloom(kept(contents, stored), handle.offset());

@@ -44,7 +44,7 @@ final class FileTail {
     checkInside(handle);
     Optional<StoredBlock> here = stored(handle);
     return here.isPresent()
-        ? blocks.check(kind, handle, here.get(), new byte[0], blocks::readStored)
+        ? blocks.check(kind, handle, here.get(), new byte[0], Blocks.UNLIMITED)
         : blocks.read(kind, handle);
   }
 

@@ -274,7 +274,7 @@ public final class SSTable implements Closeable {
                 handle,
                 new StoredBlock(stored, 0, false),
                 NOTHING,
-                blocks::readStored);
+                Blocks.UNLIMITED);
     return Optional.of(Bytes.wrap(contents.toByteArray()));
   }
 

@@ -199,7 +199,7 @@ final class SSTableCursor implements CellCursor {
       throw new NotInMemoryException();
     }
     StoredBlock stored = readAhead();
-    Contents contents = blocks.check(BlockKind.DATA, handle, stored, scratch, source);
+    Contents contents = blocks.check(BlockKind.DATA, handle, stored, scratch, source::claim);
     // Of a large block only one form is kept: a compaction has a block of each of its files.
     if (contents.array() != stored.bytes()) {
       scratch = contents.array();

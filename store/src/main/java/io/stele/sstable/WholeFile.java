@@ -94,7 +94,7 @@ final class WholeFile {
     }
     fetch(handle.offset(), handle.length());
     StoredBlock stored = new StoredBlock(buffer, (int) (handle.offset() - start), true);
-    CachedBlock block = blocks.decode(kind, handle, stored, blocks::readStored);
+    CachedBlock block = blocks.decode(kind, handle, stored, Blocks.UNLIMITED);
     loaded.put(handle.offset(), block);
     return cache.reserve(block.weight() + ENTRY_BYTES - reserved);
   }

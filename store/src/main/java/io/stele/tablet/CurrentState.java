@@ -50,12 +50,12 @@ final class CurrentState {
   }
 
   /** Begins a change: from now on the state is unsettled. One change is made at a time. */
-  void unsettle() {
+  void beginChange() {
     settled = Optional.of(new CompletableFuture<>());
   }
 
   /** Ends a change: the state has it, or it was not made, or the tablet has stopped. */
-  void settle() {
+  void endChange() {
     CompletableFuture<Void> waiting = settled.orElseThrow();
     settled = Optional.empty();
     waiting.complete(null);

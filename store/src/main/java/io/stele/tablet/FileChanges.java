@@ -273,7 +273,7 @@ final class FileChanges {
       List<FileRef> added = new ArrayList<>(files.added());
       operations.ifPresent(one -> added.addAll(one.refs()));
       ManifestEdit whole = edit.add(added).remove(files.removed()).build();
-      core.current().unsettle(); // Others may act on the edit before this tablet knows of it.
+      core.current().beginChange(); // Others may act on the edit before this tablet knows of it.
       try {
         if (operations.isPresent()) {
           edits.commit(whole, operations.get());
@@ -283,7 +283,7 @@ final class FileChanges {
         }
         show(files, made);
       } finally {
-        core.current().settle();
+        core.current().endChange();
       }
     } finally {
       made.forEach(TabletFile::release); // Now the state holds them.

@@ -68,7 +68,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
   private final ServerContext server;
   private final Schemas schemas;
   private final TabletLifecycle lifecycle;
-  private final Maintenance maintenance;
+  private final RequestedWork requested;
   private final LogSorter sorter;
   private final CompletableFuture<TabletServer> whole;
   // A compaction may wait for METADATA; one thread must stay free for the request to load METADATA.
@@ -83,13 +83,13 @@ final class AdminService implements TabletServerService.BlockingInterface {
       ServerContext server,
       Schemas schemas,
       TabletLifecycle lifecycle,
-      Maintenance maintenance,
+      RequestedWork requested,
       LogSorter sorter,
       CompletableFuture<TabletServer> whole) {
     this.server = server;
     this.schemas = schemas;
     this.lifecycle = lifecycle;
-    this.maintenance = maintenance;
+    this.requested = requested;
     this.sorter = sorter;
     this.whole = whole;
   }
@@ -122,9 +122,9 @@ final class AdminService implements TabletServerService.BlockingInterface {
   @Override
   public PinTabletResponseProto pinTablet(RpcController controller, PinTabletRequestProto request) {
     HostedTablet hosted = users(request.getTablet());
-    if (!maintenance.pin(hosted, request.getJob())) {
+    if (!requested.pin(hosted, request.getJob())) {
       PinTabletResponseProto.Builder answer = PinTabletResponseProto.newBuilder().setDone(false);
-      Maintenance.whyNotPinned(hosted).ifPresent(answer::setTrouble);
+      RequestedWork.whyNotPinned(hosted).ifPresent(answer::setTrouble);
       return answer.build();
     }
     RowRange rows = hosted.record().extent();
@@ -156,11 +156,11 @@ final class AdminService implements TabletServerService.BlockingInterface {
     }
     List<Pending> here =
         changes.stream().filter(one -> one.meets(rows)).map(one -> one.clipped(rows)).toList();
-    if (here.isEmpty() || maintenance.register(hosted, here)) {
+    if (here.isEmpty() || requested.register(hosted, here)) {
       return answer(hosted, true);
     }
     JobFilesResponseProto.Builder answer = answer(hosted, false).toBuilder();
-    Maintenance.whyNotRegistered(hosted, request.getJob()).ifPresent(answer::setTrouble);
+    RequestedWork.whyNotRegistered(hosted, request.getJob()).ifPresent(answer::setTrouble);
     return answer.build();
   }
 
@@ -181,13 +181,13 @@ final class AdminService implements TabletServerService.BlockingInterface {
   public JobFilesResponseProto resolveJob(
       RpcController controller, ResolveJobRequestProto request) {
     HostedTablet hosted = users(request.getTablet());
-    return answer(hosted, maintenance.resolve(hosted, request.getJob()));
+    return answer(hosted, requested.resolve(hosted, request.getJob()));
   }
 
   @Override
   public EmptyProto clearTablet(RpcController controller, ClearTabletRequestProto request) {
     RowRange rows = ByteStrings.range(request.getStartRow(), request.getEndRow());
-    maintenance.clear(users(request.getTablet()), request.getChange(), rows);
+    requested.clear(users(request.getTablet()), request.getChange(), rows);
     return DONE;
   }
 
@@ -203,7 +203,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
     } catch (IOException e) {
       throw new ServiceException(e);
     }
-    maintenance.erase(hosted, request.getChange(), families);
+    requested.erase(hosted, request.getChange(), families);
     return DONE;
   }
 

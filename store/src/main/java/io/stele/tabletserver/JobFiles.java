@@ -1,6 +1,5 @@
 package io.stele.tabletserver;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.files.NameSpace;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.TabletRecord;
@@ -9,19 +8,14 @@ import io.stele.record.Pending;
 import io.stele.record.PendingFile;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
-import io.stele.runtime.WorkerPool;
 import io.stele.tablet.Tablet;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.RejectedExecutionException;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
@@ -40,10 +34,8 @@ import org.slf4j.LoggerFactory;
  * with the tablet's permit of minor compactions, so that they exclude each other, pins and splits.
  * The rest is safe for use by any number of threads.
  */
-final class JobFiles implements AutoCloseable {
+final class JobFiles {
   private static final Logger LOG = LoggerFactory.getLogger(JobFiles.class);
-  private static final Duration LOOK_EVERY = Duration.ofSeconds(3);
-  private static final int ASKERS = 4;
 
   /**
    * Files and entries of jobs that a tablet may have. Its record is written as one mutation, with
@@ -54,17 +46,8 @@ final class JobFiles implements AutoCloseable {
   private final ProcessRuntime runtime;
   private final FileSystem fs;
   private final Path root;
-  private final HostedTablets tablets;
   private final JobNodes jobs;
-  private final WorkerPool askers;
-  private final Object lock = new Object();
-
-  /** The callers that asked about a job since the last read of its node began. */
-  @GuardedBy("lock")
-  private final Map<String, CompletableFuture<JobNodes.State>> waiting = new HashMap<>();
-
-  private volatile long nextLookNanos;
-  private volatile Set<String> over = Set.of(); // Of the jobs whose files wait here.
+  private final JobStates states;
 
   /**
    * Refuses more changes of a job than the tablet's record has room for.
@@ -98,14 +81,12 @@ final class JobFiles implements AutoCloseable {
    *
    * @param root the cluster's root directory, which the files are in
    */
-  JobFiles(ProcessRuntime runtime, FileSystem fs, Path root, HostedTablets tablets, JobNodes jobs) {
+  JobFiles(ProcessRuntime runtime, FileSystem fs, Path root, JobNodes jobs, JobStates states) {
     this.runtime = runtime;
     this.fs = fs;
     this.root = root;
-    this.tablets = tablets;
     this.jobs = jobs;
-    this.askers = runtime.pool("job-files", ASKERS);
-    this.nextLookNanos = runtime.nanoTime();
+    this.states = states;
   }
 
   /** The jobs whose files wait in a tablet. */
@@ -177,11 +158,11 @@ final class JobFiles implements AutoCloseable {
    * Finds out whether a tablet may answer a request in its present state. The result is true if, at
    * some moment after this call, no job whose files wait in the tablet had ended. It is false if
    * one had, so that the tablet must be resolved first. It fails with RETRY_LATER if that cannot be
-   * known now. It completes on a thread of this object, which callbacks must not block.
+   * known now. It completes on a thread of the job states, which callbacks must not block.
    */
   CompletableFuture<Boolean> mayAnswer(HostedTablet hosted) {
     List<CompletableFuture<JobNodes.State>> asked = new ArrayList<>();
-    jobsOf(hosted).forEach(job -> asked.add(ask(job)));
+    jobsOf(hosted).forEach(job -> asked.add(states.ask(job)));
     return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
         .thenApply(
             done ->
@@ -189,89 +170,9 @@ final class JobFiles implements AutoCloseable {
                     .allMatch(one -> one.getNow(JobNodes.State.GONE) == JobNodes.State.BEGUN));
   }
 
-  /**
-   * The state of a job, from a read of its node that begins after this call. It completes on a
-   * thread of this object, which callbacks must not block.
-   */
-  CompletableFuture<JobNodes.State> ask(String job) {
-    CompletableFuture<JobNodes.State> answer = new CompletableFuture<>();
-    synchronized (lock) {
-      CompletableFuture<JobNodes.State> joined = waiting.putIfAbsent(job, answer);
-      if (joined != null) {
-        return joined; // That read has not begun.
-      }
-    }
-    try {
-      askers.execute(() -> read(job));
-    } catch (RejectedExecutionException e) {
-      LOG.debug("The server stops", e);
-      joined(job).completeExceptionally(SteleException.retryLater("this server is stopping"));
-    }
-    return answer;
-  }
-
-  /**
-   * Removes and returns the callers that have asked about a job by now; later ones are not
-   * included.
-   */
-  private CompletableFuture<JobNodes.State> joined(String job) {
-    synchronized (lock) {
-      CompletableFuture<JobNodes.State> joined = waiting.remove(job);
-      return joined == null ? new CompletableFuture<>() : joined;
-    }
-  }
-
-  private void read(String job) {
-    CompletableFuture<JobNodes.State> answer = joined(job);
-    try {
-      answer.complete(jobs.state(job));
-    } catch (IOException | RuntimeException | Error e) {
-      answer.completeExceptionally(
-          new SteleException(
-              SteleException.Code.RETRY_LATER,
-              "it cannot be known now whether job " + job + " has committed: " + e.getMessage(),
-              e));
-    }
-  }
-
-  /** Whether a job whose files wait in the tablet was over at the last look. */
+  /** Whether the last look found that a job whose files wait in the tablet is over. */
   boolean hasEnded(HostedTablet hosted) {
-    Set<String> ended = over;
-    return !ended.isEmpty()
-        && hosted.tablet().pending().stream().anyMatch(file -> ended.contains(file.job()));
-  }
-
-  /** Finds out every few seconds, on other threads, which jobs are over. */
-  void lookNowAndThen() {
-    if (runtime.nanoTime() - nextLookNanos < 0) {
-      return;
-    }
-    nextLookNanos = runtime.nanoTime() + LOOK_EVERY.toNanos();
-    Set<String> names = new TreeSet<>();
-    tablets.all().forEach(hosted -> names.addAll(jobsOf(hosted)));
-    List<CompletableFuture<Boolean>> asked = new ArrayList<>();
-    Set<String> ended = new TreeSet<>();
-    for (String job : names) {
-      asked.add(
-          ask(job)
-              .handle(
-                  (state, failure) -> {
-                    synchronized (ended) {
-                      return failure == null && state != JobNodes.State.BEGUN && ended.add(job);
-                    }
-                  }));
-    }
-    CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
-        .whenComplete(
-            (done, failure) -> {
-              synchronized (ended) {
-                over = Set.copyOf(ended);
-              }
-            });
-  }
-
-  @Override
-  public void close() {
-    askers.close();
+    return states.anyOver()
+        && hosted.tablet().pending().stream().anyMatch(file -> states.isOver(file.job()));
   }
 }

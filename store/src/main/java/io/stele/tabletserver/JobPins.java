@@ -1,51 +1,34 @@
 package io.stele.tabletserver;
 
 import io.stele.metadata.JobNodes;
-import io.stele.model.SteleException;
 import io.stele.record.Pin;
-import io.stele.runtime.ProcessRuntime;
-import io.stele.runtime.WorkerPool;
 import java.io.IOException;
-import java.time.Duration;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The pins of this server's tablets. Each belongs to a job, is made only while the job is live, and
- * is removed when the job is over.
+ * is removed when the job has no node any more.
  *
  * <p>So a job never has more than one pin in a tablet: once a pin was removed, the job was over,
  * and no other is made. {@link #pin} and {@link #unpin} are called with the tablet's permit of
  * minor compactions, so that they exclude each other and splits. The other methods are safe for use
  * by any number of threads.
  */
-final class JobPins implements AutoCloseable {
+final class JobPins {
   private static final Logger LOG = LoggerFactory.getLogger(JobPins.class);
-  private static final Duration LOOK_EVERY = Duration.ofSeconds(3);
 
-  private final ProcessRuntime runtime;
-  private final HostedTablets tablets;
   private final JobNodes jobs;
-  private final WorkerPool looker;
-  private final AtomicBoolean looking = new AtomicBoolean();
-  private volatile long nextLookNanos;
-  private volatile Set<String> over = Set.of(); // Of the jobs that have pins here.
+  private final JobStates states;
 
-  JobPins(ProcessRuntime runtime, HostedTablets tablets, JobNodes jobs) {
-    this.runtime = runtime;
-    this.tablets = tablets;
+  JobPins(JobNodes jobs, JobStates states) {
     this.jobs = jobs;
-    this.looker = runtime.pool("job-pins", 1);
-    this.nextLookNanos = runtime.nanoTime();
+    this.states = states;
   }
 
   /** Whether the tablet is pinned for the job. */
   static boolean isPinned(HostedTablet hosted, String job) {
-    return isPinned(hosted, Set.of(job));
+    return hosted.tablet().pins().stream().anyMatch(pin -> pin.name().equals(job));
   }
 
   /** Pins a tablet for a job, unless the job is over. */
@@ -66,69 +49,18 @@ final class JobPins implements AutoCloseable {
     return jobs.state(job) != JobNodes.State.BEGUN;
   }
 
-  /** Whether a job with a pin of the tablet was over at the last look. */
+  /** Whether the last look found that a job with a pin of the tablet is gone. */
   boolean hasEnded(HostedTablet hosted) {
-    Set<String> ended = over;
-    return !ended.isEmpty() && isPinned(hosted, ended);
+    return states.anyOver()
+        && hosted.tablet().pins().stream().anyMatch(pin -> states.isGone(pin.name()));
   }
 
-  private static boolean isPinned(HostedTablet hosted, Set<String> jobs) {
-    return hosted.tablet().pins().stream().map(Pin::name).anyMatch(jobs::contains);
-  }
-
-  /** Removes the pins of a tablet whose jobs were over at the last look. */
+  /** Removes the pins of a tablet whose jobs the last look found to be gone. */
   void unpin(HostedTablet hosted) throws IOException {
-    Set<String> ended = over;
     for (Pin pin : hosted.tablet().pins()) {
-      if (ended.contains(pin.name()) && hosted.tablet().unpin(pin.name())) {
+      if (states.isGone(pin.name()) && hosted.tablet().unpin(pin.name())) {
         LOG.info("Tablet {} is no longer pinned: job {} is over", hosted.id(), pin.name());
       }
     }
-  }
-
-  /** Finds out every few seconds, on a thread of its own, which jobs are over. */
-  void lookNowAndThen() {
-    if (runtime.nanoTime() - nextLookNanos < 0 || !looking.compareAndSet(false, true)) {
-      return;
-    }
-    try {
-      looker.execute(
-          () -> {
-            try {
-              look();
-            } catch (IOException | SteleException e) {
-              LOG.info("Cannot find out now which jobs are over; will retry: {}", e.toString());
-            } finally {
-              nextLookNanos = runtime.nanoTime() + LOOK_EVERY.toNanos();
-              looking.set(false);
-            }
-          });
-    } catch (RejectedExecutionException e) {
-      LOG.debug("The server stops", e);
-    }
-  }
-
-  /** Finds out which jobs with pins here are over. */
-  void look() throws IOException {
-    Set<String> pinned = new TreeSet<>();
-    for (HostedTablet hosted : tablets.all()) {
-      hosted.tablet().pins().forEach(pin -> pinned.add(pin.name()));
-    }
-    if (!pinned.isEmpty()) {
-      // The list may be old and lack a job begun since then: the node itself decides.
-      jobs.names().forEach(pinned::remove);
-    }
-    Set<String> ended = new TreeSet<>();
-    for (String job : pinned) {
-      if (isOver(job)) {
-        ended.add(job);
-      }
-    }
-    over = ended;
-  }
-
-  @Override
-  public void close() {
-    looker.close();
   }
 }

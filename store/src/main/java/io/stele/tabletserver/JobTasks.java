@@ -2,16 +2,8 @@ package io.stele.tabletserver;
 
 import io.stele.metadata.JobNodes;
 import io.stele.model.SteleException;
-import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.TabletJobs;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The jobs whose tasks write to this server's tablets. A tablet takes a job's operations once the
@@ -19,24 +11,10 @@ import org.slf4j.LoggerFactory;
  * number of threads.
  */
 final class JobTasks {
-  private static final Logger LOG = LoggerFactory.getLogger(JobTasks.class);
-  private static final Duration LOOK_EVERY = Duration.ofSeconds(3);
+  private final JobStates states;
 
-  private final ProcessRuntime runtime;
-  private final HostedTablets tablets;
-  private final JobFiles nodes;
-  private volatile long nextLookNanos;
-
-  /**
-   * The jobs of {@code tablets}.
-   *
-   * @param nodes used to look up the state of a job
-   */
-  JobTasks(ProcessRuntime runtime, HostedTablets tablets, JobFiles nodes) {
-    this.runtime = runtime;
-    this.tablets = tablets;
-    this.nodes = nodes;
-    this.nextLookNanos = runtime.nanoTime();
+  JobTasks(JobStates states) {
+    this.states = states;
   }
 
   /**
@@ -47,7 +25,7 @@ final class JobTasks {
   CompletableFuture<Void> admit(HostedTablet hosted, String job) {
     TabletJobs jobs = hosted.tablet().jobs();
     long ended = jobs.ended(); // Before the node is read: the job may end meanwhile.
-    return nodes
+    return states
         .ask(job)
         .thenAccept(
             state -> {
@@ -61,37 +39,11 @@ final class JobTasks {
             });
   }
 
-  /** Every few seconds, on other threads, finds out which jobs are over, and forgets these. */
-  void lookNowAndThen() {
-    if (runtime.nanoTime() - nextLookNanos < 0) {
-      return;
+  /** Forgets the tasks of jobs that the last look found to be over. */
+  void forgetEnded(HostedTablet hosted) {
+    if (states.anyOver()) {
+      TabletJobs jobs = hosted.tablet().jobs();
+      jobs.all().stream().filter(states::isOver).forEach(jobs::end);
     }
-    nextLookNanos = runtime.nanoTime() + LOOK_EVERY.toNanos();
-    look()
-        .exceptionally(
-            failure -> {
-              LOG.info(
-                  "Cannot find out now which jobs are over; will retry: {}", failure.toString());
-              return null;
-            });
-  }
-
-  /** Does the same now; completes when it is done. */
-  CompletableFuture<Void> look() {
-    Set<String> names = new TreeSet<>();
-    tablets.all().forEach(hosted -> names.addAll(hosted.tablet().jobs().all()));
-    List<CompletableFuture<?>> asked = new ArrayList<>();
-    for (String job : names) {
-      asked.add(
-          nodes
-              .ask(job)
-              .thenAccept(
-                  state -> {
-                    if (state != JobNodes.State.BEGUN) {
-                      tablets.all().forEach(hosted -> hosted.tablet().jobs().end(job));
-                    }
-                  }));
-    }
-    return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new));
   }
 }

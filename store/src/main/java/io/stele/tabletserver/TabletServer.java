@@ -179,14 +179,15 @@ public final class TabletServer {
     LogSorter sorter =
         new LogSorter(runtime, fs, layout, resources.of(TabletKind.USER).memtables());
     teardown.add(sorter::close);
-    Maintenance maintenance = maintenance(fs, loader, config, teardown);
+    TabletWork work = new TabletWork(context, config);
+    RequestedWork requested = requested(work, fs, layout, teardown);
     locality = new TabletLocality(context, fs, layout);
-    DataService service = serve(requests, limits, () -> mayAnswer(lease, life), maintenance);
+    DataService service = serve(requests, limits, () -> mayAnswer(lease, life), requested);
     controlListener =
         serveControl(
             transport,
             config.controlPort(),
-            new AdminService(context, schemas, lifecycle, maintenance, sorter, started));
+            new AdminService(context, schemas, lifecycle, requested, sorter, started));
     teardown.add(controlListener::close);
     page = page(cache, service);
     pageListener = transport.servePage(0, page::page);
@@ -197,7 +198,7 @@ public final class TabletServer {
     draining = new Draining(context, locks, lock, this::info, lifecycle, contact);
     leaseKeeper = LeaseKeeper.start(runtime, lease, lock, clock, life::abort);
     teardown.add(leaseKeeper::close);
-    startWork(maintenance);
+    startWork(new Maintenance(context, lifecycle, loader, work, requested, config));
     LOG.info("Tablet server {} is ready; control plane on port {}", id, controlListener.port());
   }
 
@@ -224,15 +225,14 @@ public final class TabletServer {
         TabletServerService.newReflectiveBlockingService(admin));
   }
 
-  private Maintenance maintenance(
-      FileSystem fs, TabletLoader loader, TabletServerConfig config, Teardown teardown) {
+  private RequestedWork requested(
+      TabletWork work, FileSystem fs, Layout layout, Teardown teardown) {
     JobNodes jobs = new JobNodes(context.runtime(), locks);
-    JobPins pins = new JobPins(context.runtime(), context.tablets(), jobs);
-    teardown.add(pins::close);
-    JobFiles files =
-        new JobFiles(context.runtime(), fs, config.cluster().root(), context.tablets(), jobs);
-    teardown.add(files::close);
-    return new Maintenance(context, lifecycle, loader, pins, files, config);
+    JobStates states = new JobStates(context.runtime(), context.tablets(), jobs);
+    teardown.add(states::close);
+    JobPins pins = new JobPins(jobs, states);
+    JobFiles files = new JobFiles(context.runtime(), fs, layout.root(), jobs, states);
+    return new RequestedWork(context, work, states, pins, files);
   }
 
   /** Refuses requests until there is a handler to pass them to. */

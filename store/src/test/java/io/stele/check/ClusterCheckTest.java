@@ -12,6 +12,7 @@ import io.stele.config.Keys;
 import io.stele.lock.LockPaths;
 import io.stele.log.LogFence;
 import io.stele.log.LogRepair;
+import io.stele.log.WholeFence;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
 import io.stele.metadata.Schemas;
@@ -349,7 +350,8 @@ class ClusterCheckTest {
       cluster.killMaster();
       cluster.killServer(dead);
       Path log = new Path("/stele/recovery/" + dead);
-      new LogFence(SystemRuntime.INSTANCE, fs).fence(new Path("/stele/logs/" + dead), log);
+      WholeFence.fence(
+          new LogFence(SystemRuntime.INSTANCE, fs), new Path("/stele/logs/" + dead), log);
       assertThat(segmentProblems(cluster)).isEmpty();
 
       Path segment = new Path(log, "user-1.log");

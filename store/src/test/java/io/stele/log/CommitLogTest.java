@@ -55,7 +55,7 @@ class CommitLogTest extends LogTestCase {
   }
 
   private RecordSource read() throws IOException {
-    return LogDirectory.read(fs, DIRECTORY, TabletKind.USER);
+    return WholeLog.read(fs, DIRECTORY, TabletKind.USER);
   }
 
   @Test
@@ -78,8 +78,8 @@ class CommitLogTest extends LogTestCase {
       meta.append(record(tablet(9), 1, 10)).get();
       user.append(record(tablet(2), 1, 10)).get();
     }
-    assertThat(all(read().only(tablet(2)))).containsExactly(record(tablet(2), 1, 10));
-    assertThat(all(LogDirectory.read(fs, DIRECTORY, TabletKind.SYSTEM)))
+    assertThat(all(WholeLog.only(tablet(2), read()))).containsExactly(record(tablet(2), 1, 10));
+    assertThat(all(WholeLog.read(fs, DIRECTORY, TabletKind.SYSTEM)))
         .containsExactly(record(tablet(9), 1, 10));
   }
 
@@ -287,12 +287,12 @@ class CommitLogTest extends LogTestCase {
     CommitLog log = open(OPTIONS);
     log.append(record(TABLET, 1, 10)).get();
     Path recovery = new Path("crash:/recovery/" + SERVER);
-    assertThat(new LogFence(SystemRuntime.INSTANCE, fs).fence(DIRECTORY, recovery))
+    assertThat(WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, fs), DIRECTORY, recovery))
         .contains(recovery);
     assertOutcome(log.append(record(TABLET, 2, 10)), SteleException.Code.OUTCOME_UNKNOWN);
     assertThat(failure.get()).isNotNull();
     assertThat(fs.exists(DIRECTORY)).isFalse();
-    assertThat(all(LogDirectory.read(fs, recovery, TabletKind.USER)))
+    assertThat(all(WholeLog.read(fs, recovery, TabletKind.USER)))
         .containsExactly(record(TABLET, 1, 10));
   }
 
@@ -300,15 +300,17 @@ class CommitLogTest extends LogTestCase {
   void fencingMayBeRepeatedAndAServerWithoutALogIsNoError() throws Exception {
     Path recovery = new Path("crash:/recovery/" + SERVER);
     LogFence fence = new LogFence(SystemRuntime.INSTANCE, fs);
-    assertThat(fence.fence(DIRECTORY, recovery)).contains(recovery);
-    assertThat(fence.fence(DIRECTORY, recovery)).contains(recovery);
-    assertThat(fence.fence(new Path("crash:/logs/other"), new Path("crash:/recovery/other")))
+    assertThat(WholeFence.fence(fence, DIRECTORY, recovery)).contains(recovery);
+    assertThat(WholeFence.fence(fence, DIRECTORY, recovery)).contains(recovery);
+    assertThat(
+            WholeFence.fence(
+                fence, new Path("crash:/logs/other"), new Path("crash:/recovery/other")))
         .isEmpty();
     LogDirectory.create(fs, DIRECTORY);
-    assertThat(fence.fence(DIRECTORY, recovery)).contains(recovery);
+    assertThat(WholeFence.fence(fence, DIRECTORY, recovery)).contains(recovery);
     assertThat(fs.exists(DIRECTORY)).isFalse();
     fs.create(new Path(DIRECTORY, "user-1.log")).close();
-    assertThatThrownBy(() -> fence.fence(DIRECTORY, recovery))
+    assertThatThrownBy(() -> WholeFence.fence(fence, DIRECTORY, recovery))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("created again");
   }
@@ -348,7 +350,7 @@ class CommitLogTest extends LogTestCase {
       log.forget(tablet(4));
       assertThat(log.oldestNeeded()).isEmpty();
     }
-    assertThat(all(read().only(tablet(1)))).isEmpty();
+    assertThat(all(WholeLog.only(tablet(1), read()))).isEmpty();
   }
 
   @Test
@@ -375,7 +377,7 @@ class CommitLogTest extends LogTestCase {
     log.append(record(TABLET, 2, 10)).get();
     fs.disk().powerLoss(new java.util.Random(7));
     CrashableFileSystem after = fs.disk().mount();
-    assertThat(all(LogDirectory.read(after, DIRECTORY, TabletKind.USER)))
+    assertThat(all(WholeLog.read(after, DIRECTORY, TabletKind.USER)))
         .first()
         .isEqualTo(record(TABLET, 1, 10));
     log.close();

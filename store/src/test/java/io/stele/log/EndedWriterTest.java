@@ -155,7 +155,7 @@ class EndedWriterTest {
   }
 
   private List<LogRecord> read() throws IOException {
-    return all(FencedLog.read(master, FENCED, TabletKind.USER));
+    return all(WholeLog.readFenced(master, FENCED, TabletKind.USER));
   }
 
   private List<Segment> listed() throws IOException {
@@ -216,7 +216,7 @@ class EndedWriterTest {
     LogDirectory.create(other, logs);
     SegmentLink link = SegmentLink.NONE;
     for (int number = 1; number <= 3; number++) {
-      LogWriter writer = segment(other, logs, number);
+      SegmentWriter writer = segment(other, logs, number);
       long header = writer.position();
       if (number != 2) { // Its first write hung, so the next one has its records.
         writer.append(link);
@@ -231,13 +231,13 @@ class EndedWriterTest {
     LogFence fence = new LogFence(runtime, master);
     fence.rename(logs, fenced);
     fence.close(fenced, () -> true);
-    assertThat(all(FencedLog.read(master, fenced, TabletKind.USER)))
+    assertThat(all(WholeLog.readFenced(master, fenced, TabletKind.USER)))
         .isEqualTo(List.of(record(TABLET, 1, 100), record(TABLET, 3, 100)));
   }
 
-  private static LogWriter segment(CrashableFileSystem fs, Path logs, int number)
+  private static SegmentWriter segment(CrashableFileSystem fs, Path logs, int number)
       throws IOException {
-    return LogWriter.create(
+    return SegmentWriter.create(
         new DurableFiles(fs),
         LogDirectory.segment(logs, TabletKind.USER, number),
         new SegmentHeader(TabletKind.USER, SERVER, number),

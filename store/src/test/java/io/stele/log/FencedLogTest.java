@@ -59,11 +59,11 @@ class FencedLogTest {
   }
 
   private void fence() throws IOException {
-    new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()).fence(DIRECTORY, FENCED);
+    WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()), DIRECTORY, FENCED);
   }
 
   private static List<LogRecord> read(FileSystem fs) throws IOException {
-    return all(FencedLog.read(fs, FENCED, TabletKind.USER));
+    return all(WholeLog.readFenced(fs, FENCED, TabletKind.USER));
   }
 
   private Path lastSegment() throws IOException {
@@ -88,7 +88,7 @@ class FencedLogTest {
   void aFencedLogIsReadWhole() throws Exception {
     assertThat(read(fs)).hasSize(10);
     assertThat(LogDirectory.segments(fs, FENCED)).hasSizeGreaterThan(3);
-    assertThat(all(FencedLog.read(fs, FENCED, TabletKind.SYSTEM))).isEmpty();
+    assertThat(all(WholeLog.readFenced(fs, FENCED, TabletKind.SYSTEM))).isEmpty();
   }
 
   @Test
@@ -176,7 +176,9 @@ class FencedLogTest {
     Path other = new Path("crash:/logs/other");
     LogDirectory.create(fs, other);
     Path fenced = new Path("crash:/recovery/other");
-    assertThat(new LogFence(SystemRuntime.INSTANCE, new OldAnswers(fs)).fence(other, fenced))
+    assertThat(
+            WholeFence.fence(
+                new LogFence(SystemRuntime.INSTANCE, new OldAnswers(fs)), other, fenced))
         .contains(fenced);
     assertThat(fs.exists(other)).isFalse();
   }
@@ -186,7 +188,8 @@ class FencedLogTest {
     CommitLog log = openOther();
     try (FileSystem racing =
         new Renaming(fs, path -> path.equals(OTHER), () -> fs.rename(OTHER, OTHER_FENCED))) {
-      assertThat(new LogFence(SystemRuntime.INSTANCE, racing).fence(OTHER, OTHER_FENCED))
+      assertThat(
+              WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, racing), OTHER, OTHER_FENCED))
           .contains(OTHER_FENCED);
     }
     assertFenced(log);
@@ -200,8 +203,9 @@ class FencedLogTest {
         new Renaming(
             fs,
             path -> path.getName().startsWith("SEGMENTS."),
-            () -> other.fence(OTHER, OTHER_FENCED))) {
-      assertThat(new LogFence(SystemRuntime.INSTANCE, racing).fence(OTHER, OTHER_FENCED))
+            () -> WholeFence.fence(other, OTHER, OTHER_FENCED))) {
+      assertThat(
+              WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, racing), OTHER, OTHER_FENCED))
           .contains(OTHER_FENCED);
     }
     assertFenced(log);
@@ -229,7 +233,7 @@ class FencedLogTest {
     assertThatThrownBy(() -> log.append(record(TABLET, 2, 10)).get())
         .hasCauseInstanceOf(SteleException.class);
     log.close();
-    assertThat(all(FencedLog.read(fs, OTHER_FENCED, TabletKind.USER))).hasSize(1);
+    assertThat(all(WholeLog.readFenced(fs, OTHER_FENCED, TabletKind.USER))).hasSize(1);
   }
 
   /** Has something happen just before the first renaming of a path. */

@@ -407,7 +407,7 @@ class FencedLogsTest {
             failure -> {})) {
       system.append(record(TabletId.ROOT, 1, 10)).get();
     }
-    new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()).fence(DIRECTORY, FENCED);
+    WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()), DIRECTORY, FENCED);
     sortAll(fs);
     FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, fs, 0);
     try (RecordSource users = logs.read(FENCED, tablet(0), 0, SystemRuntime.INSTANCE.nanoTime())) {
@@ -424,7 +424,7 @@ class FencedLogsTest {
   private static List<LogRecord> writeAndFence(
       CrashableFileSystem fs, Random random, int records, int bytesMax) throws Exception {
     List<LogRecord> appended = write(fs, random, records, bytesMax);
-    new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()).fence(DIRECTORY, FENCED);
+    WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()), DIRECTORY, FENCED);
     return appended;
   }
 

@@ -80,7 +80,7 @@ class LogFenceTest {
     log.close();
     Duration repaired = Duration.ofMinutes(30);
     LateRecovery hdfs = new LateRecovery(fs, repaired);
-    assertThat(new LogFence(runtime, hdfs).fence(DIRECTORY, FENCED)).contains(FENCED);
+    assertThat(WholeFence.fence(new LogFence(runtime, hdfs), DIRECTORY, FENCED)).contains(FENCED);
     assertThat(now().minus(repaired)).isBetween(Duration.ZERO, Duration.ofSeconds(130));
     assertThat(hdfs.calls).isNotEmpty();
     for (List<Duration> calls : hdfs.calls.values()) {

@@ -145,7 +145,8 @@ class LogModelTest {
     Map<TabletId, List<LogRecord>> replayed = new HashMap<>();
     for (int i = 0; i < TABLETS; i++) {
       TabletId tablet = LogRecords.tablet(i);
-      RecordSource records = FencedLog.read(fs, fenced, TabletKind.USER).only(tablet);
+      RecordSource records =
+          WholeLog.only(tablet, WholeLog.readFenced(fs, fenced, TabletKind.USER));
       long above = released.getOrDefault(tablet, 0L);
       replayed.put(tablet, LogRecords.replayed(records, tablet, above));
     }

@@ -92,11 +92,11 @@ class LogOnHadoopIT {
         FileSystem master = client()) {
       CommitLog log = open(zombie, logs);
       List<LogRecord> acknowledged = appended(log, 20, 1000);
-      assertThat(new LogFence(SystemRuntime.INSTANCE, master).fence(logs, recovery))
+      assertThat(WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, master), logs, recovery))
           .contains(recovery);
       Path segment = new Path(recovery, "user-1.log");
       assertThat(((DistributedFileSystem) master).isFileClosed(segment)).isTrue();
-      List<LogRecord> read = all(LogDirectory.read(master, recovery, TabletKind.USER));
+      List<LogRecord> read = all(WholeLog.read(master, recovery, TabletKind.USER));
       assertThat(read).isEqualTo(acknowledged);
 
       assertThatThrownBy(() -> log.append(record(TABLET, 21, 1000)).get(120, TimeUnit.SECONDS))
@@ -108,7 +108,7 @@ class LogOnHadoopIT {
                       .isIn(SteleException.Code.OUTCOME_UNKNOWN, SteleException.Code.RETRY_LATER));
       assertThat(failure).isDone();
       assertThat(master.exists(logs)).isFalse();
-      assertThat(all(LogDirectory.read(master, recovery, TabletKind.USER))).isEqualTo(read);
+      assertThat(all(WholeLog.read(master, recovery, TabletKind.USER))).isEqualTo(read);
       log.close();
     }
   }
@@ -126,7 +126,8 @@ class LogOnHadoopIT {
       // The writer here lives on: it may close the segment that stood by, which is listed then.
       Segment first = FencedLog.segments(master, recovery, TabletKind.USER).get(0);
       assertThat(first.path().getParent().getName()).startsWith("copy.");
-      assertThat(all(FencedLog.read(master, recovery, TabletKind.USER))).isEqualTo(acknowledged);
+      assertThat(all(WholeLog.readFenced(master, recovery, TabletKind.USER)))
+          .isEqualTo(acknowledged);
       log.close();
     }
   }
@@ -144,7 +145,7 @@ class LogOnHadoopIT {
         FileSystem master = FileSystem.newInstance(logs.toUri(), views)) {
       CommitLog log = open(zombie, logs);
       log.append(record(TABLET, 1, 1000)).get();
-      assertThat(new LogFence(SystemRuntime.INSTANCE, master).fence(logs, recovery))
+      assertThat(WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, master), logs, recovery))
           .contains(recovery);
       try (FileSystem hdfs = client()) {
         assertThat(
@@ -154,7 +155,7 @@ class LogOnHadoopIT {
       }
       assertThatThrownBy(() -> log.append(record(TABLET, 2, 1000)).get(120, TimeUnit.SECONDS))
           .isNotNull();
-      assertThat(all(FencedLog.read(master, recovery, TabletKind.USER))).hasSize(1);
+      assertThat(all(WholeLog.readFenced(master, recovery, TabletKind.USER))).hasSize(1);
       log.close();
     }
   }
@@ -180,7 +181,7 @@ class LogOnHadoopIT {
       while (log.statistics().records() < 10) {
         Thread.onSpinWait();
       }
-      new LogFence(SystemRuntime.INSTANCE, master).fence(logs, recovery);
+      WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, master), logs, recovery);
       List<LogRecord> read = replayed(master, recovery);
       writer.join();
       log.close();
@@ -281,7 +282,7 @@ class LogOnHadoopIT {
       try {
         DataNodeFaultInjector.set(slow);
         log.append(record(TABLET, 2, 1000)).get(); // Through the second, while the first is slow.
-        new LogFence(SystemRuntime.INSTANCE, master).fence(logs, recovery);
+        WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, master), logs, recovery);
         List<LogRecord> read = replayed(master, recovery);
         assertThat(read).containsExactly(record(TABLET, 1, 1000), record(TABLET, 2, 1000));
         assertThatThrownBy(() -> log.append(record(TABLET, 3, 1000)).get(120, TimeUnit.SECONDS))
@@ -310,13 +311,13 @@ class LogOnHadoopIT {
     CommitLog log = open(local, logs);
     log.append(record(TABLET, 1, 1000)).get();
     // Visible to other processes before the file is closed, through either face.
-    assertThat(all(LogDirectory.read(local, logs, TabletKind.USER))).hasSize(1);
-    assertThat(all(LogDirectory.read(local.getRawFileSystem(), logs, TabletKind.USER))).hasSize(1);
+    assertThat(all(WholeLog.read(local, logs, TabletKind.USER))).hasSize(1);
+    assertThat(all(WholeLog.read(local.getRawFileSystem(), logs, TabletKind.USER))).hasSize(1);
     log.append(record(TABLET, 2, 1000), Durability.HSYNC, false).get();
     Path recovery = new Path(directory.toURI().toString(), "recovery/" + SERVER);
-    assertThat(new LogFence(SystemRuntime.INSTANCE, local).fence(logs, recovery))
+    assertThat(WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, local), logs, recovery))
         .contains(recovery);
-    assertThat(all(LogDirectory.read(local, recovery, TabletKind.USER))).hasSize(2);
+    assertThat(all(WholeLog.read(local, recovery, TabletKind.USER))).hasSize(2);
     // No leases here: an open stream goes on, but no new segment can be begun.
     log.roll();
     assertThatThrownBy(() -> appendUntilFailure(log)).isInstanceOf(Exception.class);

@@ -83,7 +83,8 @@ class LogReaderTest {
 
   private byte[] write() {
     try {
-      LogWriter writer = LogWriter.create(new DurableFiles(fs), FILE, HEADER, Placement.NEAR, 1);
+      SegmentWriter writer =
+          SegmentWriter.create(new DurableFiles(fs), FILE, HEADER, Placement.NEAR, 1);
       headerEnd = (int) writer.position();
       writer.append(LINK);
       ends.add((int) writer.position());
@@ -255,7 +256,8 @@ class LogReaderTest {
       assertThat(reader.torn()).isFalse();
     }
     Path file = new Path("crash:/unlinked");
-    LogWriter writer = LogWriter.create(new DurableFiles(fs), file, HEADER, Placement.NEAR, 1);
+    SegmentWriter writer =
+        SegmentWriter.create(new DurableFiles(fs), file, HEADER, Placement.NEAR, 1);
     ByteWriter body = LogFormat.encodeBody(RECORDS.get(0));
     writer.append(body);
     writer.close();

@@ -97,7 +97,8 @@ final class LogRecords {
   /** What a tablet whose files hold everything up to {@code above} replays from a log. */
   static List<LogRecord> replayed(FileSystem fs, Path directory, TabletId tablet, long above)
       throws IOException {
-    return replayed(LogDirectory.read(fs, directory, TabletKind.USER).only(tablet), tablet, above);
+    return replayed(
+        WholeLog.only(tablet, WholeLog.read(fs, directory, TabletKind.USER)), tablet, above);
   }
 
   /** The same of what {@code source} has of the tablet. */

@@ -284,7 +284,7 @@ class SwitchOverTest {
     assertThat(sequences(2)).containsExactly(2L);
     assertThat(sequences(4)).containsExactly(3L);
     CrashableFileSystem master = fs.disk().mount();
-    new LogFence(SystemRuntime.INSTANCE, master).fence(DIRECTORY, RECOVERY);
+    WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, master), DIRECTORY, RECOVERY);
     master.delete(LogDirectory.segment(RECOVERY, TabletKind.USER, 3), false);
     assertThat(replayedSequences(master, RECOVERY)).containsExactly(1L, 2L, 3L);
     assertThat(LogRepair.check(master, RECOVERY))
@@ -420,7 +420,7 @@ class SwitchOverTest {
   @Test
   void aFencedLogFindsOutWhenItNeedsASegmentThoughNothingIsWritten() throws Exception {
     append(1);
-    new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()).fence(DIRECTORY, RECOVERY);
+    WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()), DIRECTORY, RECOVERY);
     log.roll();
     assertThat(failure.get()).isNotNull();
   }
@@ -548,7 +548,7 @@ class SwitchOverTest {
     life.close();
     life.fs.disk().heal();
     CrashableFileSystem after = life.fs.disk().mount();
-    new LogFence(SystemRuntime.INSTANCE, after).fence(DIRECTORY, RECOVERY);
+    WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, after), DIRECTORY, RECOVERY);
     List<Long> read = replayedSequences(after, RECOVERY);
     assertThat(read)
         .as("seed %d", seed)
@@ -563,7 +563,7 @@ class SwitchOverTest {
     CompletableFuture<Void> second = log.append(record(TABLET, 2, 10));
     hang.await();
     CrashableFileSystem master = fs.disk().mount();
-    new LogFence(SystemRuntime.INSTANCE, master).fence(DIRECTORY, RECOVERY);
+    WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, master), DIRECTORY, RECOVERY);
     assertThat(replayedSequences(master, RECOVERY)).containsExactly(1L);
     hang.succeed();
     assertUnknown(second);
@@ -579,8 +579,10 @@ class SwitchOverTest {
     CompletableFuture<Void> second = log.append(record(TABLET, 2, 10));
     hang.await();
     CrashableFileSystem master = fs.disk().mount();
-    new LogFence(SystemRuntime.INSTANCE, master)
-        .fence(DIRECTORY, RECOVERY); // The lease of the standby, too.
+    WholeFence.fence(
+        new LogFence(SystemRuntime.INSTANCE, master),
+        DIRECTORY,
+        RECOVERY); // The lease of the standby, too.
     clock.pass(SLOW);
     assertUnknown(second); // While the first still hangs.
     assertThat(failure.get()).isNotNull();

@@ -6,6 +6,7 @@ import static io.stele.log.LogRecords.record;
 import static io.stele.log.LogRecords.tablet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.stele.model.CorruptionException;
 import io.stele.model.TabletId;
@@ -79,7 +80,7 @@ class UnreadableSegmentTest {
       append(log, FIRST, 4, 6);
       append(log, SECOND, 1, 3);
     }
-    new LogFence(SystemRuntime.INSTANCE, disk.disk().mount()).fence(DIRECTORY, FENCED);
+    WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, disk.disk().mount()), DIRECTORY, FENCED);
     segments =
         LogDirectory.segments(disk, FENCED).stream()
             .filter(segment -> segment.lengthBytes() > 1000)
@@ -159,6 +160,7 @@ class UnreadableSegmentTest {
 
   @Test
   void onlyTabletsWithRecordsThereAreNotReplayed() throws Exception {
+    assumeThat(cause).isEqualTo(Cause.CORRUPT);
     lose(0);
     assertThat(read(SECOND)).isEqualTo(records(SECOND, 1, 3));
     assertThat(read(FIRST)).isEqualTo(records(FIRST, 4, 6)); // That some are missing is seen.
@@ -175,6 +177,19 @@ class UnreadableSegmentTest {
       assertThatThrownBy(() -> read(SECOND)).isInstanceOf(CorruptionException.class);
       assertThat(read(tablet(3))).isEmpty();
     }
+  }
+
+  /** Its tablets must not be quarantined while DataNodes are away. */
+  @Test
+  void aMissingBlockMayComeBackSoItIsNoDamageToAReplay() throws Exception {
+    assumeThat(cause).isEqualTo(Cause.MISSING);
+    lose(1);
+    assertThatThrownBy(() -> read(SECOND)).isInstanceOf(BlockMissingException.class);
+    loseRecords(1, 1500);
+    assertThatThrownBy(() -> read(SECOND)).isInstanceOf(BlockMissingException.class);
+    assertThat(read(tablet(3))).as("it has no records there").isEmpty();
+    fs.failing = Optional.empty();
+    assertThat(read(SECOND)).isEqualTo(records(SECOND, 1, 3));
   }
 
   @Test

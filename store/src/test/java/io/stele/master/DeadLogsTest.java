@@ -190,7 +190,7 @@ class DeadLogsTest {
           deadServerWith(5);
           master.plane.sorts = false;
           steps(30);
-          assertThat(master.watch.recoveries().latest())
+          assertThat(master.watch.fences().recoveries().latest())
               .singleElement()
               .satisfies(
                   recovery -> {
@@ -201,7 +201,7 @@ class DeadLogsTest {
           master.sleep(Duration.ofSeconds(3));
           master.plane.sorts = true;
           master.stepUntilIdle();
-          assertThat(master.watch.recoveries().latest())
+          assertThat(master.watch.fences().recoveries().latest())
               .singleElement()
               .satisfies(
                   recovery -> {

@@ -59,7 +59,7 @@ class MasterLoopTest {
           assertThat(master.records.readAll(table))
               .allMatch(record -> record.assignment().isTo(B))
               .allMatch(record -> record.logs().contains(A));
-          assertThat(master.watch.recoveries().latest())
+          assertThat(master.watch.fences().recoveries().latest())
               .singleElement()
               .satisfies(one -> assertThat(one.detection()).as("A had reported").isPresent());
         });

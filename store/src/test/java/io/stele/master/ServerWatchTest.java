@@ -8,6 +8,7 @@ import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.log.FencedLog;
 import io.stele.log.LogFence;
+import io.stele.log.WholeFence;
 import io.stele.metadata.Layout;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.Bytes;
@@ -68,10 +69,10 @@ class ServerWatchTest {
           lock.release();
           watch.refresh(false);
           assertThat(watch.live()).isEmpty();
-          assertThat(watch.isFencing()).isTrue();
+          assertThat(watch.fences().isFencing()).isTrue();
           sleep(MOMENT);
-          assertThat(watch.fenced()).containsExactly(SERVER);
-          assertThat(watch.isFencing()).isFalse();
+          assertThat(watch.fences().fenced()).containsExactly(SERVER);
+          assertThat(watch.fences().isFencing()).isFalse();
           assertThat(fs.exists(layout.logs(SERVER))).isFalse();
           assertThat(fs.exists(layout.recovery(SERVER))).isTrue();
         });
@@ -164,11 +165,11 @@ class ServerWatchTest {
           assertThat(locks.read(LockPaths.server(SERVER))).isEmpty();
           watch.refresh(false);
           sleep(LEASE_AND_DRIFT.minus(MOMENT));
-          assertThat(watch.fenced()).isEmpty();
+          assertThat(watch.fences().fenced()).isEmpty();
           assertThat(watch.answering().leased()).containsExactly(SERVER);
           assertThat(fs.exists(layout.logs(SERVER))).isTrue();
           sleep(MOMENT.multipliedBy(2));
-          assertThat(watch.fenced()).containsExactly(SERVER);
+          assertThat(watch.fences().fenced()).containsExactly(SERVER);
           assertThat(watch.answering().leased()).isEmpty();
           assertThat(locks.children(LockPaths.SUSPECTS)).isEmpty();
         });
@@ -187,10 +188,10 @@ class ServerWatchTest {
           assertThat(next.answering().leased()).containsExactly(SERVER);
           next.named(SERVER);
           sleep(LEASE_AND_DRIFT.minus(MOMENT));
-          assertThat(next.fenced()).isEmpty();
+          assertThat(next.fences().fenced()).isEmpty();
           assertThat(next.answering().leased()).containsExactly(SERVER);
           sleep(MOMENT.multipliedBy(2));
-          assertThat(next.fenced()).containsExactly(SERVER);
+          assertThat(next.fences().fenced()).containsExactly(SERVER);
         });
   }
 
@@ -201,10 +202,10 @@ class ServerWatchTest {
           fs.mkdirs(layout.logs(SERVER));
           watch.refresh(false);
           sleep(FIRST_LOCK.plus(MOMENT));
-          assertThat(watch.fenced()).isEmpty();
+          assertThat(watch.fences().fenced()).isEmpty();
           watch.refresh(true);
           sleep(FIRST_LOCK.plus(MOMENT));
-          assertThat(watch.fenced()).containsExactly(SERVER);
+          assertThat(watch.fences().fenced()).containsExactly(SERVER);
         });
   }
 
@@ -214,7 +215,7 @@ class ServerWatchTest {
         () -> {
           watch.named(SERVER);
           sleep(MOMENT);
-          assertThat(watch.fenced()).containsExactly(SERVER);
+          assertThat(watch.fences().fenced()).containsExactly(SERVER);
         });
   }
 
@@ -225,10 +226,10 @@ class ServerWatchTest {
           fs.mkdirs(layout.logs(SERVER));
           watch.refresh(true);
           sleep(MOMENT);
-          assertThat(watch.fenced()).isEmpty();
+          assertThat(watch.fences().fenced()).isEmpty();
           watch.named(SERVER);
           sleep(MOMENT);
-          assertThat(watch.fenced()).containsExactly(SERVER);
+          assertThat(watch.fences().fenced()).containsExactly(SERVER);
         });
   }
 
@@ -240,8 +241,8 @@ class ServerWatchTest {
           watch.refresh(true);
           sleep(MOMENT);
           assertThat(watch.answering().leased()).isEmpty();
-          assertThat(watch.isFencing()).isFalse();
-          assertThat(watch.fenced()).as("it may still start").isEmpty();
+          assertThat(watch.fences().isFencing()).isFalse();
+          assertThat(watch.fences().fenced()).as("it may still start").isEmpty();
         });
   }
 
@@ -260,10 +261,10 @@ class ServerWatchTest {
           sleep(MOMENT);
           assertThat(FencedLog.isListed(fs, layout.recovery(SERVER))).isTrue();
           assertThat(locks.read(LockPaths.server(SERVER))).isEmpty();
-          assertThat(watch.fenced()).as("its lease may be valid").isEmpty();
+          assertThat(watch.fences().fenced()).as("its lease may be valid").isEmpty();
           assertThat(watch.answering().leased()).containsExactly(SERVER);
           sleep(LEASE_AND_DRIFT);
-          assertThat(watch.fenced()).containsExactly(SERVER);
+          assertThat(watch.fences().fenced()).containsExactly(SERVER);
           assertThat(watch.answering().leased()).isEmpty();
         });
   }
@@ -275,14 +276,14 @@ class ServerWatchTest {
         () -> {
           serverStarts();
           fs.mkdirs(layout.recovery(SERVER).getParent());
-          new LogFence(process, fs).fence(layout.logs(SERVER), layout.recovery(SERVER));
+          WholeFence.fence(new LogFence(process, fs), layout.logs(SERVER), layout.recovery(SERVER));
           assertThat(FencedLog.isListed(fs, layout.recovery(SERVER))).isTrue();
           watch.refresh(true);
           assertThat(watch.live()).isEmpty();
           sleep(MOMENT);
           assertThat(locks.read(LockPaths.server(SERVER))).isEmpty();
           sleep(LEASE_AND_DRIFT);
-          assertThat(watch.fenced()).containsExactly(SERVER);
+          assertThat(watch.fences().fenced()).containsExactly(SERVER);
         });
   }
 
@@ -299,9 +300,9 @@ class ServerWatchTest {
           watch.refresh(true);
           sleep(MOMENT);
           assertThat(FencedLog.isListed(fs, layout.recovery(SERVER))).isTrue();
-          assertThat(watch.fenced()).isEmpty();
+          assertThat(watch.fences().fenced()).isEmpty();
           sleep(LEASE_AND_DRIFT);
-          assertThat(watch.fenced()).containsExactly(SERVER);
+          assertThat(watch.fences().fenced()).containsExactly(SERVER);
         });
   }
 
@@ -312,13 +313,15 @@ class ServerWatchTest {
           fs.mkdirs(layout.logs(SERVER));
           watch.refresh(true);
           sleep(LEASE.multipliedBy(5)); // It warms up, on a busy machine.
-          assertThat(watch.isFencing()).as("a server that starts hinders nobody").isFalse();
+          assertThat(watch.fences().isFencing())
+              .as("a server that starts hinders nobody")
+              .isFalse();
           serverStarts();
           sleep(FIRST_LOCK);
-          assertThat(watch.fenced()).isEmpty();
+          assertThat(watch.fences().fenced()).isEmpty();
           watch.refresh(true);
           assertThat(watch.live()).containsOnlyKeys(SERVER);
-          assertThat(watch.isFencing()).isFalse();
+          assertThat(watch.fences().isFencing()).isFalse();
           assertThat(fs.exists(layout.logs(SERVER))).isTrue();
         });
   }
@@ -336,10 +339,10 @@ class ServerWatchTest {
           watch.suspected(SERVER);
           watch.refresh(true);
           sleep(LEASE_AND_DRIFT.minus(MOMENT));
-          assertThat(watch.fenced()).isEmpty();
+          assertThat(watch.fences().fenced()).isEmpty();
           assertThat(fs.exists(layout.logs(SERVER))).isTrue();
           sleep(MOMENT.multipliedBy(2));
-          assertThat(watch.fenced()).containsExactly(SERVER);
+          assertThat(watch.fences().fenced()).containsExactly(SERVER);
         });
   }
 
@@ -359,9 +362,9 @@ class ServerWatchTest {
           sleep(Duration.ofSeconds(3));
           assertThat(fs.exists(layout.logs(SERVER))).isFalse();
           assertThat(locks.read(LockPaths.server(SERVER))).isEmpty();
-          assertThat(watch.fenced()).isEmpty();
+          assertThat(watch.fences().fenced()).isEmpty();
           sleep(LEASE_AND_DRIFT);
-          assertThat(watch.fenced()).containsExactly(SERVER);
+          assertThat(watch.fences().fenced()).containsExactly(SERVER);
         });
   }
 
@@ -394,9 +397,9 @@ class ServerWatchTest {
           sleep(Duration.ofSeconds(6));
           assertThat(lost[0]).isTrue();
           assertThat(locks.read(LockPaths.server(SERVER))).isEmpty();
-          assertThat(other.fenced()).isEmpty();
+          assertThat(other.fences().fenced()).isEmpty();
           sleep(LEASE_AND_DRIFT);
-          assertThat(other.fenced()).containsExactly(SERVER);
+          assertThat(other.fences().fenced()).containsExactly(SERVER);
         });
   }
 
@@ -410,7 +413,7 @@ class ServerWatchTest {
           assertThat(locks.read(LockPaths.server(SERVER))).isEmpty();
           watch.refresh(false);
           sleep(MOMENT);
-          assertThat(watch.fenced()).containsExactly(SERVER);
+          assertThat(watch.fences().fenced()).containsExactly(SERVER);
         });
   }
 
@@ -420,7 +423,7 @@ class ServerWatchTest {
         () -> {
           watch.named(SERVER);
           sleep(MOMENT);
-          assertThat(watch.fenced()).containsExactly(SERVER);
+          assertThat(watch.fences().fenced()).containsExactly(SERVER);
           watch.suspected(SERVER);
           assertThat(locks.children(LockPaths.SUSPECTS)).isEmpty();
         });

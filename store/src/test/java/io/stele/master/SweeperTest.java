@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.lock.LockPaths;
 import io.stele.log.LogFence;
+import io.stele.log.WholeFence;
 import io.stele.metadata.Layout;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
@@ -50,8 +51,10 @@ class SweeperTest {
 
   private void fence(ServerId server) throws IOException {
     master.fs.mkdirs(master.layout.logs(server));
-    new LogFence(master.process, master.fs)
-        .fence(master.layout.logs(server), master.layout.recovery(server));
+    WholeFence.fence(
+        new LogFence(master.process, master.fs),
+        master.layout.logs(server),
+        master.layout.recovery(server));
   }
 
   private void createTable() throws Exception {

@@ -172,7 +172,7 @@ final class PlantedFaults {
             .under("families"),
         fault(
                 "a family is dropped though a server that was not told may answer",
-                "master.ServerWatch",
+                "master.Fences",
                 "leased",
                 NoneIsLeased.class)
             .under("families"));
@@ -203,7 +203,7 @@ final class PlantedFaults {
             LockNotAsked.class),
         fault(
                 "the master does not wait for the lease to run out",
-                "master.ServerWatch",
+                "master.Fences",
                 "goOn",
                 NoDelay.class)
             .in(Focus.SUSPECTED),
@@ -220,7 +220,7 @@ final class PlantedFaults {
             "putLog",
             PlantedFault.Nothing.class),
         fault("segments are deleted early", "log.SegmentLedger", "release", ReleaseAll.class),
-        fault("the log is not flushed", "log.LogWriter", "flush", PlantedFault.Nothing.class));
+        fault("the log is not flushed", "log.SegmentWriter", "flush", PlantedFault.Nothing.class));
   }
 
   private static List<PlantedFault> ofTablets() {

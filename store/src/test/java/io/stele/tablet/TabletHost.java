@@ -7,6 +7,7 @@ import io.stele.log.CommitLog;
 import io.stele.log.LogDirectory;
 import io.stele.log.LogFence;
 import io.stele.log.LogOptions;
+import io.stele.log.WholeFence;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.Layout;
 import io.stele.metadata.MemoryRecords;
@@ -257,7 +258,7 @@ final class TabletHost {
           @Override
           public void sleep(Duration duration) {}
         };
-    new LogFence(sleepless, fs).fence(layout.logs(server), layout.recovery(server));
+    WholeFence.fence(new LogFence(sleepless, fs), layout.logs(server), layout.recovery(server));
   }
 
   /**

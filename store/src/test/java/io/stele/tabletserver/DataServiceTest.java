@@ -179,7 +179,7 @@ class DataServiceTest {
     TestServer.put(hosted, "row", "value");
   }
 
-  /** As {@link Maintenance} does. */
+  /** As {@link RequestedWork} does. */
   private final class Jobs implements JobOutcomes {
     @Override
     public CompletableFuture<Void> mayAnswer(HostedTablet tablet) {
@@ -188,7 +188,7 @@ class DataServiceTest {
 
     @Override
     public CompletableFuture<Void> admit(HostedTablet tablet, String job) {
-      return new JobTasks(runtime, server.context.tablets(), server.files).admit(tablet, job);
+      return new JobTasks(server.states).admit(tablet, job);
     }
   }
 

@@ -45,11 +45,6 @@ class JobFilesTest {
 
   private final TestServer.World world = new TestServer.World();
 
-  private static Maintenance maintenance(TestServer server) {
-    return new Maintenance(
-        server.context, server.lifecycle, server.loader, server.pins, server.files, server.config);
-  }
-
   private static String begin(TestServer server) throws IOException {
     return server.jobs.begin(
         JobNodes.newRequest(SystemRuntime.INSTANCE), Duration.ofMinutes(1), Optional.empty());
@@ -68,8 +63,8 @@ class JobFilesTest {
     }
   }
 
-  private static void mayAnswer(Maintenance maintenance, HostedTablet hosted) throws Exception {
-    CompletableFuture<Void> answer = maintenance.mayAnswer(hosted);
+  private static void mayAnswer(TestServer server, HostedTablet hosted) throws Exception {
+    CompletableFuture<Void> answer = server.requested.mayAnswer(hosted);
     try {
       answer.get(60, TimeUnit.SECONDS);
     } catch (ExecutionException e) {
@@ -81,26 +76,25 @@ class JobFilesTest {
   void filesAreSeenWhenTheirJobHasCommittedAndNoRequestIsAnsweredWithoutThem() throws Exception {
     try (TestServer server = new TestServer(world)) {
       HostedTablet hosted = server.takeNew(SCHEMA);
-      Maintenance maintenance = maintenance(server);
       TestServer.put(hosted, "a", "before");
       String job = begin(server);
       List<Pending> files = write(server, job, "b", "c");
-      assertThat(maintenance.register(hosted, files)).isFalse();
+      assertThat(server.requested.register(hosted, files)).isFalse();
       assertThat(server.minor.size()).as("not behind minor compactions").isZero();
       server.registering.work();
-      assertThat(maintenance.register(hosted, files)).isTrue();
+      assertThat(server.requested.register(hosted, files)).isTrue();
       assertThat(server.stored(hosted.id()).pending()).isEqualTo(files);
-      mayAnswer(maintenance, hosted);
+      mayAnswer(server, hosted);
       assertThat(TestServer.rows(hosted)).isEqualTo(1);
 
       assertThat(server.jobs.commit(job)).isTrue();
-      assertThatThrownBy(() -> mayAnswer(maintenance, hosted))
+      assertThatThrownBy(() -> mayAnswer(server, hosted))
           .isInstanceOfSatisfying(
               SteleException.class,
               e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER));
       server.minor.work();
-      assertThat(maintenance.resolve(hosted, job)).isTrue();
-      mayAnswer(maintenance, hosted);
+      assertThat(server.requested.resolve(hosted, job)).isTrue();
+      mayAnswer(server, hosted);
       assertThat(TestServer.rows(hosted)).isEqualTo(3);
       TestServer.put(hosted, "d", "after");
       assertThat(TestServer.rows(hosted)).isEqualTo(4);
@@ -123,10 +117,9 @@ class JobFilesTest {
     }
     try (TestServer server = new TestServer(world)) {
       HostedTablet loaded = server.take(server.stored(hosted.id()));
-      Maintenance maintenance = maintenance(server);
-      assertThatThrownBy(() -> mayAnswer(maintenance, loaded)).hasMessageEndingWith("try again");
+      assertThatThrownBy(() -> mayAnswer(server, loaded)).hasMessageEndingWith("try again");
       server.minor.work();
-      assertThatThrownBy(() -> mayAnswer(maintenance, loaded))
+      assertThatThrownBy(() -> mayAnswer(server, loaded))
           .isInstanceOfSatisfying(
               SteleException.class,
               e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
@@ -141,7 +134,7 @@ class JobFilesTest {
     ProcessRuntime runtime = ForwardingRuntime.ahead(skipped::get);
     try (TestServer server = new TestServer(world, runtime, new Configuration(false))) {
       HostedTablet hosted = server.takeNew(SCHEMA);
-      Maintenance maintenance = maintenance(server);
+      Maintenance maintenance = server.maintenance();
       List<Pending> files = write(server, begin(server), "b");
       world.disk.inject(
           FaultInjector.always(
@@ -151,7 +144,7 @@ class JobFilesTest {
                   () -> {
                     throw new IllegalStateException("a fault of the code");
                   })));
-      maintenance.register(hosted, files);
+      server.requested.register(hosted, files);
       server.registering.work();
       hosted.failed(Maintenance.SPLIT, "tried again by rounds", false);
       skipped.addAndGet(Duration.ofMinutes(10).toNanos());
@@ -169,20 +162,19 @@ class JobFilesTest {
   void moreThanARecordHasRoomForIsRefused() throws Exception {
     try (TestServer server = new TestServer(world)) {
       HostedTablet hosted = server.takeNew(SCHEMA);
-      Maintenance maintenance = maintenance(server);
       String job = begin(server);
       List<Pending> many = new ArrayList<>();
       for (int i = 0; i < 4_000; i++) {
         String row = String.format("%05d", i);
         many.add(new PendingReplacement(job, RowRange.single(Bytes.of(row))));
       }
-      assertThat(maintenance.register(hosted, many)).isFalse();
+      assertThat(server.requested.register(hosted, many)).isFalse();
       server.registering.work();
-      assertThat(maintenance.register(hosted, many)).isTrue();
+      assertThat(server.requested.register(hosted, many)).isTrue();
 
       List<Pending> more =
           List.of(new PendingReplacement(job, RowRange.single(Bytes.of("one more"))));
-      assertThatThrownBy(() -> maintenance.register(hosted, more))
+      assertThatThrownBy(() -> server.requested.register(hosted, more))
           .isInstanceOfSatisfying(
               SteleException.class,
               e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
@@ -197,7 +189,6 @@ class JobFilesTest {
     ProcessRuntime runtime = ForwardingRuntime.ahead(skipped::get);
     try (TestServer server = new TestServer(world, runtime, new Configuration(false))) {
       HostedTablet hosted = server.takeNew(SCHEMA);
-      Maintenance maintenance = maintenance(server);
       List<Pending> files = write(server, begin(server), "b");
       world.disk.inject(
           FaultInjector.always(
@@ -207,15 +198,15 @@ class JobFilesTest {
                   () -> {
                     throw new IllegalStateException("a fault of the code");
                   })));
-      assertThat(maintenance.register(hosted, files)).isFalse();
+      assertThat(server.requested.register(hosted, files)).isFalse();
       server.registering.work();
       world.disk.heal();
       assertThat(hosted.troubles()).hasSize(1);
-      assertThat(maintenance.register(hosted, files)).as("a little later").isFalse();
+      assertThat(server.requested.register(hosted, files)).as("a little later").isFalse();
       skipped.addAndGet(Duration.ofHours(1).toNanos());
-      assertThat(maintenance.register(hosted, files)).isFalse();
+      assertThat(server.requested.register(hosted, files)).isFalse();
       server.registering.work();
-      assertThat(maintenance.register(hosted, files)).isTrue();
+      assertThat(server.requested.register(hosted, files)).isTrue();
       assertThat(hosted.troubles()).isEmpty();
     }
   }
@@ -328,7 +319,6 @@ class JobFilesTest {
   void aDamagedFileIsRefusedAndTheTabletGoesOn() throws Exception {
     try (TestServer server = new TestServer(world)) {
       HostedTablet hosted = server.takeNew(SCHEMA);
-      Maintenance maintenance = maintenance(server);
       String job = begin(server);
       FileRef file = ((PendingFile) write(server, job, "a").get(0)).file();
       Path damaged = new Path(ROOT, "bulk/" + job + "/other-0.sst");
@@ -341,9 +331,9 @@ class JobFilesTest {
       List<Pending> files = List.of(new PendingFile(job, other));
       assertThatThrownBy(() -> server.files.register(hosted, files))
           .isInstanceOf(CorruptionException.class);
-      maintenance.register(hosted, files);
+      server.requested.register(hosted, files);
       server.registering.work();
-      assertThatThrownBy(() -> maintenance.register(hosted, files))
+      assertThatThrownBy(() -> server.requested.register(hosted, files))
           .isInstanceOfSatisfying(
               SteleException.class,
               e -> assertThat(e.code()).isEqualTo(SteleException.Code.CORRUPTION));
@@ -381,14 +371,13 @@ class JobFilesTest {
   void aPinSeesWhatHasCommittedBefore() throws Exception {
     try (TestServer server = new TestServer(world)) {
       HostedTablet hosted = server.takeNew(SCHEMA);
-      Maintenance maintenance = maintenance(server);
       String job = begin(server);
       server.files.register(hosted, write(server, job, "a"));
       server.jobs.commit(job);
       String reader = begin(server);
-      maintenance.pin(hosted, reader);
+      server.requested.pin(hosted, reader);
       server.minor.work();
-      assertThat(maintenance.pin(hosted, reader)).isTrue();
+      assertThat(server.requested.pin(hosted, reader)).isTrue();
       assertThat(hosted.tablet().pins().get(0).readPoint()).isEqualTo(hosted.tablet().readPoint());
       assertThat(TestServer.rows(hosted)).isEqualTo(1);
     }
@@ -402,12 +391,11 @@ class JobFilesTest {
   void aDroppedFamilyIsErasedOnceNoFileOfAJobHasIt() throws Exception {
     try (TestServer server = new TestServer(world)) {
       HostedTablet hosted = server.takeNew(SCHEMA);
-      Maintenance maintenance = maintenance(server);
       TestServer.put(hosted, "a", "old");
       String job = begin(server);
       server.files.register(hosted, write(server, job, "b"));
       alter(hosted, "g");
-      maintenance.erase(hosted, 7, Set.of("f"));
+      server.requested.erase(hosted, 7, Set.of("f"));
       server.minor.work();
       assertThat(RowClearing.left(hosted, 7, RowRange.ALL)).isNotEmpty();
       assertThatThrownBy(() -> RowClearing.erase(SystemRuntime.INSTANCE, hosted, 7, Set.of("f")))
@@ -423,8 +411,8 @@ class JobFilesTest {
       assertThat(TestServer.rows(hosted)).isZero();
 
       TestServer.put(hosted, "c", "new");
-      maintenance.erase(hosted, 7, Set.of("f")); // It comes late.
-      maintenance.erase(hosted, 6, Set.of("f"));
+      server.requested.erase(hosted, 7, Set.of("f")); // It comes late.
+      server.requested.erase(hosted, 6, Set.of("f"));
       server.minor.work();
       RowClearing.erase(SystemRuntime.INSTANCE, hosted, 7, Set.of("f"));
       assertThat(TestServer.rows(hosted)).isEqualTo(1);

@@ -30,11 +30,6 @@ class JobPinsTest {
     return server.jobs.begin(JobNodes.newRequest(SystemRuntime.INSTANCE), LEASE, Optional.empty());
   }
 
-  private static Maintenance maintenance(TestServer server, JobPins pins) {
-    return new Maintenance(
-        server.context, server.lifecycle, server.loader, pins, server.files, server.config);
-  }
-
   private static List<String> pinned(TestServer server, HostedTablet hosted) throws IOException {
     return server.stored(hosted.id()).pins().stream().map(Pin::name).toList();
   }
@@ -53,25 +48,25 @@ class JobPinsTest {
   void aTabletIsPinnedOnRequestAndFreeWhenTheJobIsOver() throws Exception {
     try (TestServer server = new TestServer(world)) {
       HostedTablet hosted = server.takeNew(SCHEMA);
-      Maintenance maintenance = maintenance(server, server.pins);
+      Maintenance maintenance = server.maintenance();
       TestServer.put(hosted, "a", "before");
       String job = begin(server);
       String other = begin(server);
-      assertThat(maintenance.pin(hosted, job)).isFalse();
-      assertThat(maintenance.pin(hosted, other)).as("the tablet is busy").isFalse();
+      assertThat(server.requested.pin(hosted, job)).isFalse();
+      assertThat(server.requested.pin(hosted, other)).as("the tablet is busy").isFalse();
       server.minor.work();
-      assertThat(maintenance.pin(hosted, job)).isTrue();
-      assertThat(maintenance.pin(hosted, other)).isFalse();
+      assertThat(server.requested.pin(hosted, job)).isTrue();
+      assertThat(server.requested.pin(hosted, other)).isFalse();
       server.minor.work();
       TestServer.put(hosted, "a", "after");
       assertThat(pinned(server, hosted)).containsExactlyInAnyOrder(job, other);
       assertThat(at(hosted, job)).isEqualTo(Bytes.of("before"));
 
-      server.pins.look();
+      server.states.look().join();
       maintenance.round();
       assertThat(server.minor.size()).as("both jobs are there").isZero();
       server.jobs.end(job);
-      server.pins.look();
+      server.states.look().join();
       maintenance.round();
       server.minor.work();
       assertThat(pinned(server, hosted)).containsExactly(other);
@@ -83,12 +78,12 @@ class JobPinsTest {
   void aRequestThatComesAfterTheEndOfItsJobPinsNothing() throws Exception {
     try (TestServer server = new TestServer(world)) {
       HostedTablet hosted = server.takeNew(SCHEMA);
-      Maintenance maintenance = maintenance(server, server.pins);
+      Maintenance maintenance = server.maintenance();
       String job = begin(server);
       server.jobs.end(job);
-      assertThat(maintenance.pin(hosted, job)).isFalse();
+      assertThat(server.requested.pin(hosted, job)).isFalse();
       server.minor.work();
-      assertThat(maintenance.pin(hosted, job)).isFalse();
+      assertThat(server.requested.pin(hosted, job)).isFalse();
       assertThat(pinned(server, hosted)).isEmpty();
       assertThat(hosted.record().files()).as("it was never pinned").isEmpty();
     }
@@ -117,13 +112,7 @@ class JobPinsTest {
                       throw e.getCause();
                     }
                   });
-      try (JobPins pins =
-          new JobPins(
-              SystemRuntime.INSTANCE,
-              server.context.tablets(),
-              new JobNodes(SystemRuntime.INSTANCE, ending))) {
-        pins.pin(hosted, job);
-      }
+      new JobPins(new JobNodes(SystemRuntime.INSTANCE, ending), server.states).pin(hosted, job);
       assertThat(reads).hasValue(2);
       assertThat(pinned(server, hosted)).isEmpty();
       assertThat(hosted.tablet().pins()).isEmpty();
@@ -143,9 +132,9 @@ class JobPinsTest {
     }
     try (TestServer server = new TestServer(world)) {
       HostedTablet loaded = server.take(server.stored(hosted.id()));
-      Maintenance maintenance = maintenance(server, server.pins);
+      Maintenance maintenance = server.maintenance();
       assertThat(pinned(server, loaded)).containsExactly(job);
-      server.pins.look();
+      server.states.look().join();
       maintenance.round();
       server.minor.work();
       assertThat(pinned(server, loaded)).isEmpty();

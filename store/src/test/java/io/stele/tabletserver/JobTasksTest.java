@@ -43,7 +43,7 @@ class JobTasksTest {
   void aTabletRemembersWhatTasksWroteUntilTheirJobIsOver() throws Exception {
     try (TestServer server = new TestServer(world)) {
       HostedTablet hosted = server.takeNew(TableSchema.of("t", "f"));
-      JobTasks tasks = new JobTasks(SystemRuntime.INSTANCE, server.context.tablets(), server.files);
+      JobTasks tasks = new JobTasks(server.states);
       String job =
           server.jobs.begin(
               JobNodes.newRequest(SystemRuntime.INSTANCE), Duration.ofMinutes(1), Optional.empty());
@@ -52,12 +52,14 @@ class JobTasksTest {
       tasks.admit(hosted, job).join();
       increment(hosted, job, 1).join();
       increment(hosted, job, 2).join();
-      tasks.look().join();
+      server.states.look().join();
+      tasks.forgetEnded(hosted);
       assertThat(hosted.tablet().jobs().all()).containsExactly(job);
       assertThat(increment(hosted, job, 1).join().settled()).contains(new Settled(2, 2));
 
       server.jobs.end(job);
-      tasks.look().join();
+      server.states.look().join();
+      tasks.forgetEnded(hosted);
       assertThat(hosted.tablet().jobs().all()).isEmpty();
       assertThatThrownBy(() -> increment(hosted, job, 1).join())
           .hasMessageContaining("must be found out first");

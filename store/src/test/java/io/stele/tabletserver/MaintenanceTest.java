@@ -45,17 +45,12 @@ class MaintenanceTest {
     return new TestServer(world, SystemRuntime.INSTANCE, conf);
   }
 
-  private static Maintenance maintenance(TestServer server) {
-    return new Maintenance(
-        server.context, server.lifecycle, server.loader, server.pins, server.files, server.config);
-  }
-
   @Test
   void aLargeMemtableIsWrittenOutOnce() throws Exception {
     conf.set(Keys.MEMTABLE_BYTES.name(), "1m");
     try (TestServer server = server()) {
       HostedTablet hosted = server.takeNew(SCHEMA);
-      Maintenance maintenance = maintenance(server);
+      Maintenance maintenance = server.maintenance();
       TestServer.put(hosted, "small", "value");
       maintenance.round();
       assertThat(server.minor.size()).isZero();
@@ -80,7 +75,7 @@ class MaintenanceTest {
       HostedTablet again = second.take(second.records().release(loaded, "its server died"));
       TabletRecord other = second.createTable(TableSchema.of("other", "f"));
       second.lifecycle.load(other.id(), other.row(), 1);
-      Maintenance maintenance = maintenance(second);
+      Maintenance maintenance = second.maintenance();
       maintenance.round();
       assertThat(second.minor.size()).isZero();
       second.work();
@@ -113,7 +108,7 @@ class MaintenanceTest {
         left -= largestFirst.get(needed);
       }
       assertThat(needed).isBetween(20, tablets / 2);
-      Maintenance maintenance = maintenance(server);
+      Maintenance maintenance = server.maintenance();
       maintenance.round();
       assertThat(server.minor.size()).isEqualTo(needed);
       maintenance.round();
@@ -130,10 +125,10 @@ class MaintenanceTest {
     try (TestServer server = server()) {
       aboveItsSplitSize(server);
       server.lifecycle.drain(true);
-      maintenance(server).round();
+      server.maintenance().round();
       assertThat(server.splits.size()).as("a server that drains splits nothing").isZero();
       server.lifecycle.drain(false);
-      maintenance(server).round();
+      server.maintenance().round();
       assertThat(server.splits.size()).isEqualTo(1);
       server.work();
       assertThat(server.context.tablets().count()).isEqualTo(2);
@@ -162,7 +157,7 @@ class MaintenanceTest {
         hosted.tablet().minorCompact();
       }
       hosted.failed(Maintenance.SPLIT, "the index of a file is damaged", false);
-      maintenance(server).round();
+      server.maintenance().round();
       assertThat(server.splits.size()).isZero();
       assertThat(server.rewrites.size()).isEqualTo(1);
     }
@@ -172,7 +167,7 @@ class MaintenanceTest {
   void aSplitThatHasTheOnlyThreadDoesNotWaitForOneThatIsQueued() throws Exception {
     try (TestServer server = server()) {
       HostedTablet hosted = aboveItsSplitSize(server);
-      Maintenance maintenance = maintenance(server);
+      Maintenance maintenance = server.maintenance();
       server.lifecycle.split(hosted.id(), hosted.record().assignment().epoch(), Optional.empty());
       maintenance.round();
       maintenance.round();
@@ -193,7 +188,7 @@ class MaintenanceTest {
         hosted.tablet().minorCompact();
       }
       TestServer.put(hosted, "large", "x".repeat(2 << 20));
-      maintenance(server).round();
+      server.maintenance().round();
       assertThat(server.minor.size()).isEqualTo(1);
       assertThat(server.rewrites.size()).isPositive();
       server.lifecycle.unloadAll();
@@ -217,7 +212,7 @@ class MaintenanceTest {
         hosted.tablet().apply(OperationRequest.of(both)).join();
         hosted.tablet().minorCompact();
       }
-      Maintenance maintenance = maintenance(server);
+      Maintenance maintenance = server.maintenance();
       maintenance.round();
       maintenance.round();
       assertThat(server.rewrites.size()).as("each work is queued once").isEqualTo(1);
@@ -245,7 +240,7 @@ class MaintenanceTest {
     try (TestServer server = new TestServer(world, runtime, conf)) {
       HostedTablet hosted = server.takeNew(SCHEMA);
       TestServer.put(hosted, "large", "x".repeat(2 << 20));
-      Maintenance maintenance = maintenance(server);
+      Maintenance maintenance = server.maintenance();
       world.disk.inject(
           FaultInjector.always(
               Operation.CREATE,
@@ -284,7 +279,7 @@ class MaintenanceTest {
         };
     try (TestServer server = new TestServer(world, runtime, conf)) {
       HostedTablet hosted = server.takeNew(TableSchema.of(SCHEMA.name(), "f", "g"));
-      Maintenance maintenance = maintenance(server);
+      Maintenance maintenance = server.maintenance();
       for (int file = 0; server.rewrites.size() == 0; file++) {
         assertThat(file).as("files that nothing merges").isLessThan(20);
         Mutation both = Mutation.of("row" + file).put("f", "q", "v").put("g", "q", "v");
@@ -356,7 +351,7 @@ class MaintenanceTest {
     try (TestServer server = new TestServer(world, runtime, conf)) {
       HostedTablet bad = server.takeNew(SCHEMA);
       HostedTablet good = server.takeNew(TableSchema.of("u", "f"));
-      Maintenance maintenance = maintenance(server);
+      Maintenance maintenance = server.maintenance();
       failing.set(true);
       assertThatThrownBy(() -> TestServer.put(bad, "row", "value")).hasRootCauseMessage("a bug");
       failing.set(false);
@@ -390,7 +385,7 @@ class MaintenanceTest {
     try (TestServer server = new TestServer(world, runtime, conf)) {
       HostedTablet bad = server.takeNew(SCHEMA);
       HostedTablet good = server.takeNew(TableSchema.of("u", "f"));
-      Maintenance maintenance = maintenance(server);
+      Maintenance maintenance = server.maintenance();
       TestServer.put(bad, "row", "in the log alone");
       failing.set(true);
       assertThatThrownBy(() -> TestServer.put(bad, "row", "value")).hasRootCauseMessage("a bug");
@@ -415,7 +410,7 @@ class MaintenanceTest {
     try (TestServer server = new TestServer(world, runtime, conf)) {
       HostedTablet bad = server.takeNew(SCHEMA);
       HostedTablet good = server.takeNew(TableSchema.of("u", "f"));
-      Maintenance maintenance = maintenance(server);
+      Maintenance maintenance = server.maintenance();
       world.disk.inject(
           FaultInjector.always(
               Operation.CREATE,
@@ -464,7 +459,7 @@ class MaintenanceTest {
     first.dieAndBeFenced();
     try (TestServer second = server()) {
       HostedTablet again = second.take(second.records().release(loaded, "its server died"));
-      maintenance(second).round();
+      second.maintenance().round();
       second.work();
       assertThat(second.stored(again.id()).logs()).containsExactly(second.context.id());
     }
@@ -476,7 +471,7 @@ class MaintenanceTest {
       HostedTablet early = server.takeNew(SCHEMA);
       HostedTablet late = server.takeNew(TableSchema.of("late", "f"));
       TestServer.put(early, "row", "value");
-      Maintenance maintenance = maintenance(server);
+      Maintenance maintenance = server.maintenance();
       maintenance.round();
       assertThat(server.minor.size()).isZero();
       world.disk.inject( // Not another segment, which may be made just now.
@@ -519,7 +514,12 @@ class MaintenanceTest {
           };
       Maintenance maintenance =
           new Maintenance(
-              server.context, failing, server.loader, server.pins, server.files, server.config);
+              server.context,
+              failing,
+              server.loader,
+              server.tabletWork,
+              server.requested,
+              server.config);
       assertThatThrownBy(() -> maintenance.run(Duration.ofMillis(1))).hasMessage("a fault");
       assertThat(server.aborts).singleElement().asString().contains("a fault");
       maintenance.run(Duration.ofMillis(1)); // It is over: no more rounds.

@@ -6,6 +6,7 @@ import io.stele.config.TabletServerConfig;
 import io.stele.lock.LockService;
 import io.stele.log.LogDirectory;
 import io.stele.log.LogFence;
+import io.stele.log.WholeFence;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
 import io.stele.metadata.MemoryRecords;
@@ -117,8 +118,11 @@ final class TestServer implements AutoCloseable {
   final Splitter splitter;
   final TabletLifecycle lifecycle;
   final JobNodes jobs;
+  final JobStates states;
   final JobPins pins;
   final JobFiles files;
+  final TabletWork tabletWork;
+  final RequestedWork requested;
 
   TestServer(World world) throws IOException {
     this(world, SystemRuntime.INSTANCE, new Configuration(false));
@@ -159,8 +163,11 @@ final class TestServer implements AutoCloseable {
     this.splitter = new Splitter(context, loader, news);
     this.lifecycle = new TabletLifecycle(context, schemas, loader, splitter, news);
     this.jobs = new JobNodes(runtime, locks);
-    this.pins = new JobPins(runtime, context.tablets(), jobs);
-    this.files = new JobFiles(runtime, fs, layout.root(), context.tablets(), jobs);
+    this.states = new JobStates(runtime, context.tablets(), jobs);
+    this.pins = new JobPins(jobs, states);
+    this.files = new JobFiles(runtime, fs, layout.root(), jobs, states);
+    this.tabletWork = new TabletWork(context, config);
+    this.requested = new RequestedWork(context, tabletWork, states, pins, files);
   }
 
   private static TabletStorage untimed(TabletStorage storage) {
@@ -187,6 +194,10 @@ final class TestServer implements AutoCloseable {
             rewrites,
             splits,
             registering));
+  }
+
+  Maintenance maintenance() {
+    return new Maintenance(context, lifecycle, loader, tabletWork, requested, config);
   }
 
   TabletRecords records() {
@@ -258,8 +269,10 @@ final class TestServer implements AutoCloseable {
   /** Dies, and is fenced: its log is readable. */
   void dieAndBeFenced() throws IOException {
     close();
-    new LogFence(SystemRuntime.INSTANCE, world.disk.mount())
-        .fence(layout.logs(context.id()), layout.recovery(context.id()));
+    WholeFence.fence(
+        new LogFence(SystemRuntime.INSTANCE, world.disk.mount()),
+        layout.logs(context.id()),
+        layout.recovery(context.id()));
   }
 
   @Override

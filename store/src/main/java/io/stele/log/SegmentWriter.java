@@ -20,7 +20,7 @@ import org.apache.hadoop.fs.Path;
  *
  * <p>Not safe for use by several threads.
  */
-final class LogWriter {
+final class SegmentWriter {
   private static final int BUFFER_BYTES = 64 << 10;
 
   private final DurableFile out;
@@ -33,7 +33,7 @@ final class LogWriter {
   private final SortedMap<TabletId, SequenceRange> tablets = new TreeMap<>();
   private boolean summarised;
 
-  private LogWriter(DurableFile out, SegmentHeader header, byte[] bytes, int replicasMin) {
+  private SegmentWriter(DurableFile out, SegmentHeader header, byte[] bytes, int replicasMin) {
     this.out = out;
     this.header = header;
     this.replicasMin = replicasMin;
@@ -47,12 +47,12 @@ final class LogWriter {
    * @param replicasMin how many replicas everything flushed must have; or as many as the file is to
    *     have, if that is less
    */
-  static LogWriter create(
+  static SegmentWriter create(
       DurableFiles files, Path file, SegmentHeader header, Placement placement, int replicasMin)
       throws IOException {
     DurableFile out = files.create(file, placement);
     byte[] bytes = LogFormat.encodeHeader(header);
-    LogWriter writer = new LogWriter(out, header, bytes, replicasMin);
+    SegmentWriter writer = new SegmentWriter(out, header, bytes, replicasMin);
     try {
       writer.buffer.write(bytes, 0, bytes.length);
       writer.position = bytes.length;

@@ -1,0 +1,201 @@
+package io.stele.tabletserver;
+
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import io.stele.record.Pending;
+import io.stele.runtime.ProcessRuntime;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * The work on tablets that others ask for. Jobs pin tablets and register files; the master has rows
+ * cleared and families erased. When a job is over, its pins go and its files are resolved.
+ *
+ * <p>A request only starts work, unless it is done, and says whether it is: whoever asks repeats
+ * the request until it is. All of this work excludes minor compactions and splits of its tablet,
+ * and so itself. Whatever depends on the rows that a tablet has resolves the files of committed
+ * jobs first.
+ *
+ * <p>Safe for use by any number of threads; no method waits.
+ */
+final class RequestedWork implements JobOutcomes {
+  private static final String PIN = "be pinned";
+  private static final String REGISTER = "register the files of job ";
+  private static final String RESOLVE = "resolve the files of jobs that are over";
+  private static final String CLEAR = "delete a range of rows";
+  private static final String ERASE = "remove dropped families";
+  private static final String UNPIN = "remove the pins of ended jobs";
+
+  /** How soon after a failure those who need such work ask for it again. */
+  private static final Duration ASKED_AGAIN_WITHIN = Duration.ofMinutes(10);
+
+  private final ProcessRuntime runtime;
+  private final TabletWork work;
+  private final JobStates states;
+  private final JobPins pins;
+  private final JobFiles files;
+  private final JobTasks tasks;
+
+  RequestedWork(
+      ServerContext server, TabletWork work, JobStates states, JobPins pins, JobFiles files) {
+    this.runtime = server.runtime();
+    this.work = work;
+    this.states = states;
+    this.pins = pins;
+    this.files = files;
+    this.tasks = new JobTasks(states);
+  }
+
+  /**
+   * Starts to pin a tablet for a job, unless it is pinned, or busy: then the next request will.
+   *
+   * @return whether it is pinned
+   */
+  boolean pin(HostedTablet hosted, String job) {
+    if (!JobPins.isPinned(hosted, job)) {
+      work.startExclusive(
+          hosted,
+          PIN,
+          () -> {
+            files.resolve(hosted); // What has committed before is seen at the pin.
+            pins.pin(hosted, job);
+          });
+    }
+    return JobPins.isPinned(hosted, job);
+  }
+
+  /** Why a tablet could not be pinned when that was last tried; empty if it did not fail. */
+  static Optional<String> whyNotPinned(HostedTablet hosted) {
+    return hosted.failureOf(PIN);
+  }
+
+  /**
+   * Starts to register a job's changes in a tablet, unless they are registered, or the tablet is
+   * busy: then the next request will.
+   *
+   * @param waiting of one job, with rows of the tablet only
+   * @return whether all of it is registered
+   * @throws SteleException CORRUPTION if a file is damaged, REFUSED or RETRY_LATER if the tablet
+   *     would have too many
+   */
+  boolean register(HostedTablet hosted, List<Pending> waiting) {
+    if (!JobFiles.isRegistered(hosted, waiting)) {
+      JobFiles.requireRoom(hosted, waiting);
+      String what = REGISTER + waiting.get(0).job();
+      for (Trouble trouble : hosted.troubles()) {
+        if (trouble.work().equals(what) && trouble.damage()) {
+          throw new SteleException(SteleException.Code.CORRUPTION, trouble.reason());
+        }
+      }
+      // On other threads than minor compactions: it needs no memory for them.
+      work.startExclusive(
+          hosted, work.threads(hosted).jobs(), what, () -> files.register(hosted, waiting));
+    }
+    return JobFiles.isRegistered(hosted, waiting);
+  }
+
+  /** Why a tablet could not register files of a job when that was last tried, likewise. */
+  static Optional<String> whyNotRegistered(HostedTablet hosted, String job) {
+    return hosted.failureOf(REGISTER + job);
+  }
+
+  /** Starts to resolve the files of a job that is over; returns whether none waits any more. */
+  boolean resolve(HostedTablet hosted, String job) {
+    if (JobFiles.jobsOf(hosted).contains(job)) {
+      startResolving(hosted);
+    }
+    return !JobFiles.jobsOf(hosted).contains(job);
+  }
+
+  private void startResolving(HostedTablet hosted) {
+    work.startExclusive(hosted, RESOLVE, () -> files.resolve(hosted));
+  }
+
+  /**
+   * Starts to clear rows of a tablet for a change of its table, unless that is done, or the tablet
+   * is busy: then the next request will.
+   */
+  void clear(HostedTablet hosted, long change, RowRange rows) {
+    if (!RowClearing.left(hosted, change, rows).isEmpty()) {
+      work.startExclusive(
+          hosted,
+          CLEAR,
+          () -> {
+            files.resolve(hosted); // What has committed before is cleared, too.
+            RowClearing.clear(runtime, hosted, change, rows);
+          });
+    }
+  }
+
+  /**
+   * Starts to erase dropped families from a tablet for a change of its table, unless that is done,
+   * or the tablet is busy: then the next request will.
+   */
+  void erase(HostedTablet hosted, long change, Set<String> families) {
+    if (!RowClearing.left(hosted, change, RowRange.ALL).isEmpty()) {
+      work.startExclusive(
+          hosted,
+          ERASE,
+          () -> {
+            files.resolve(hosted); // What has committed before is erased, too.
+            RowClearing.erase(runtime, hosted, change, families);
+          });
+    }
+  }
+
+  /** Forgets that pinning or registering failed, if whoever asked for it no longer does. */
+  static void forgetUntried(HostedTablet hosted) {
+    hosted.forgetUntried(what -> what.equals(PIN) || what.startsWith(REGISTER), ASKED_AGAIN_WITHIN);
+  }
+
+  /** Finds out every few seconds, on other threads, which jobs are over. */
+  void lookForEndedJobs() {
+    states.lookNowAndThen();
+  }
+
+  /**
+   * Forgets the tasks of jobs that were found to be over, and starts to remove their pins and to
+   * resolve their files.
+   */
+  void endJobs(HostedTablet hosted) {
+    tasks.forgetEnded(hosted);
+    if (pins.hasEnded(hosted)) {
+      work.startExclusive(hosted, UNPIN, () -> pins.unpin(hosted));
+    }
+    if (files.hasEnded(hosted)) {
+      startResolving(hosted);
+    }
+  }
+
+  /**
+   * Completes when a tablet with waiting files may answer a request that has arrived by now. Fails
+   * with RETRY_LATER if it may not, and then starts to resolve the files, if that is due.
+   */
+  @Override
+  public CompletableFuture<Void> mayAnswer(HostedTablet hosted) {
+    return files
+        .mayAnswer(hosted)
+        .thenAccept(
+            may -> {
+              if (!may) {
+                startResolving(hosted);
+                throw SteleException.retryLater(
+                    "tablet "
+                        + hosted.id()
+                        + " is taking over the files of a job: try again"
+                        + hosted
+                            .failureOf(RESOLVE)
+                            .map(why -> " (when it last tried, it failed: " + why + ")")
+                            .orElse(""));
+              }
+            });
+  }
+
+  @Override
+  public CompletableFuture<Void> admit(HostedTablet hosted, String job) {
+    return tasks.admit(hosted, job);
+  }
+}

@@ -1,0 +1,157 @@
+package io.stele.tabletserver;
+
+import io.stele.config.TabletServerConfig;
+import io.stele.model.SteleException;
+import io.stele.runtime.IoRunnable;
+import io.stele.runtime.Permits;
+import java.io.IOException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Starts background work on tablets, and decides what follows when it fails.
+ *
+ * <p>Each kind of work is queued at most once for a tablet, and runs with permits of the tablet, so
+ * that work that excludes other work never runs beside it. Work that fails because of its tablet
+ * ({@link Blame#TABLET}) is retried after ever longer pauses. The tablet is still served, but if
+ * minor compactions fail, it accepts writes only up to a limit. Work that fails because of the
+ * server ends the server.
+ *
+ * <p>Safe for use by any number of threads. The methods that start work never wait: the work is
+ * done by the executors of the tablet's kind, so that METADATA never waits for user data.
+ */
+final class TabletWork {
+  private static final Logger LOG = LoggerFactory.getLogger(TabletWork.class);
+  private static final String MINOR = "make a minor compaction";
+  private static final int STUCK_MEMTABLES = 2;
+
+  private final ServerLife life;
+  private final HostedTablets tablets;
+  private final ServerResources resources;
+  private final long memtableBytes;
+
+  TabletWork(ServerContext server, TabletServerConfig config) {
+    this.life = server.life();
+    this.tablets = server.tablets();
+    this.resources = server.resources();
+    this.memtableBytes = config.memtableBytes();
+  }
+
+  /** Starts a minor compaction. */
+  void startMinorCompaction(HostedTablet hosted) {
+    startExclusive(hosted, MINOR, hosted.tablet()::minorCompact);
+  }
+
+  /** Whether minor compactions of a tablet rest because one has failed. */
+  static boolean restsFromMinorCompactions(HostedTablet hosted) {
+    return hosted.isResting(MINOR);
+  }
+
+  /** Starts work that must not run at the same time as a minor compaction or a split. */
+  void startExclusive(HostedTablet hosted, String what, IoRunnable work) {
+    startExclusive(hosted, threads(hosted).minor(), what, work);
+  }
+
+  /**
+   * Starts such work on threads other than those of minor compactions.
+   *
+   * @param threads do the work
+   */
+  void startExclusive(HostedTablet hosted, Executor threads, String what, IoRunnable work) {
+    start(hosted, hosted.minor(), 1, threads, what, work);
+  }
+
+  /** The threads for work on a tablet. */
+  KindResources.Threads threads(HostedTablet hosted) {
+    return resources.of(hosted.id()).threads();
+  }
+
+  /**
+   * Queues work on a tablet, unless that work is queued, rests after a failure, or cannot have its
+   * permits now: then it must be started again later.
+   *
+   * <p>Queued work holds no permits; the thread that does the work takes them. Otherwise a task
+   * that has the last thread could wait for the permits of work that is queued behind it, for ever.
+   *
+   * @param permits of the tablet
+   * @param count how many of them the work needs
+   * @param threads do the work
+   * @param what the kind of work, as a verb: "split"
+   */
+  void start(
+      HostedTablet hosted,
+      Permits permits,
+      int count,
+      Executor threads,
+      String what,
+      IoRunnable work) {
+    if (hosted.isResting(what) || permits.free() < count || !hosted.markQueued(what)) {
+      return;
+    }
+    try {
+      threads.execute(
+          () -> {
+            hosted.unmarkQueued(what);
+            tryWork(hosted, permits, count, what, work);
+          });
+    } catch (RejectedExecutionException e) {
+      hosted.unmarkQueued(what); // The server stops.
+    }
+  }
+
+  private void tryWork(
+      HostedTablet hosted, Permits permits, int count, String what, IoRunnable work) {
+    if (!permits.tryAcquire(count)) {
+      return;
+    }
+    try {
+      if (tablets.has(hosted)) {
+        work.run();
+        succeeded(hosted, what);
+      }
+    } catch (IOException | RuntimeException | Error e) {
+      failed(hosted, what, e);
+    } finally {
+      permits.release(count);
+    }
+  }
+
+  private static void succeeded(HostedTablet hosted, String what) {
+    hosted.succeeded(what);
+    if (what.equals(MINOR)) {
+      hosted.limitMemtables(Long.MAX_VALUE);
+    }
+  }
+
+  private void failed(HostedTablet hosted, String what, Throwable failure) {
+    if (life.isOver()) {
+      LOG.debug("Tablet {} was unloaded before it could {}", hosted.id(), what, failure);
+      return;
+    }
+    switch (Blame.of(failure)) {
+      case SERVER -> {
+        LOG.error("Tablet {} could not {}", hosted.id(), what, failure);
+        life.abort("tablet " + hosted.id() + " could not " + what + ": " + failure);
+      }
+      case TABLET -> {
+        LOG.error(
+            "Tablet {} could not {}; other tablets are not affected", hosted.id(), what, failure);
+        if (what.equals(MINOR)) {
+          hosted.limitMemtables(STUCK_MEMTABLES * memtableBytes);
+        }
+        hosted.failed(what, failure.toString(), Blame.isDamage(failure));
+      }
+      case CIRCUMSTANCES -> {
+        if (failure instanceof SteleException known) { // It says itself what came between.
+          LOG.info(
+              "Tablet {} could not {} now; will retry: {}", hosted.id(), what, known.getMessage());
+        } else {
+          LOG.warn("Tablet {} could not {}; will retry", hosted.id(), what, failure);
+        }
+        hosted.rest(what, failure.toString());
+      }
+    }
+  }
+}
