@@ -180,14 +180,11 @@ public final class TabletServer {
         new LogSorter(runtime, fs, layout, resources.of(TabletKind.USER).memtables());
     teardown.add(sorter::close);
     TabletWork work = new TabletWork(context, config);
-    RequestedWork requested = requested(work, fs, layout, teardown);
+    RequestedWork requested = requested(work, fs, layout);
     locality = new TabletLocality(context, fs, layout);
     DataService service = serve(requests, limits, () -> mayAnswer(lease, life), requested);
-    controlListener =
-        serveControl(
-            transport,
-            config.controlPort(),
-            new AdminService(context, schemas, lifecycle, requested, sorter, started));
+    AdminService admin = new AdminService(context, schemas, lifecycle, requested, sorter, started);
+    controlListener = serveControl(transport, config.controlPort(), admin);
     teardown.add(controlListener::close);
     page = page(cache, service);
     pageListener = transport.servePage(0, page::page);
@@ -225,8 +222,7 @@ public final class TabletServer {
         TabletServerService.newReflectiveBlockingService(admin));
   }
 
-  private RequestedWork requested(
-      TabletWork work, FileSystem fs, Layout layout, Teardown teardown) {
+  private RequestedWork requested(TabletWork work, FileSystem fs, Layout layout) {
     JobNodes jobs = new JobNodes(context.runtime(), locks);
     JobStates states = new JobStates(context.runtime(), context.tablets(), jobs);
     teardown.add(states::close);

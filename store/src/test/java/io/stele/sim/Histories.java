@@ -25,25 +25,29 @@ final class Histories {
   static final List<Workload> WORKLOADS = Workloads.all(new Pace(Duration.ofMillis(200)));
   static final List<String> NAMES = WORKLOADS.stream().map(Workload::name).toList();
 
-  /** All workloads, those too that have tests of their own. */
-  static final List<Workload> WITH_OTHERS =
-      Stream.concat(
-              WORKLOADS.stream(),
-              Stream.of(
-                  JobWritesTest.WORKLOAD,
-                  ClearedRowsTest.WORKLOAD,
-                  FamiliesComeAndGoTest.WORKLOAD,
-                  PinnedCommitsTest.WORKLOAD,
-                  PinnedScansTest.WORKLOAD,
-                  TablesComeAndGoTest.WORKLOAD,
-                  TaskWritesTest.WORKLOAD))
-          .toList();
-
   private static final Duration LENGTH = Duration.ofSeconds(30);
   private static final int AT_ONCE = 2;
   private static final int SHRINK_RUNS_MAX = 60;
 
   private Histories() {}
+
+  /**
+   * All workloads, those too that have tests of their own. No constant: those tests use this class
+   * when they are loaded.
+   */
+  static List<Workload> withOthers() {
+    return Stream.concat(
+            WORKLOADS.stream(),
+            Stream.of(
+                JobWritesTest.WORKLOAD,
+                ClearedRowsTest.WORKLOAD,
+                FamiliesComeAndGoTest.WORKLOAD,
+                PinnedCommitsTest.WORKLOAD,
+                PinnedScansTest.WORKLOAD,
+                TablesComeAndGoTest.WORKLOAD,
+                TaskWritesTest.WORKLOAD))
+        .toList();
+  }
 
   /** The histories of {@code count} seeds from {@code first} on, in order. */
   static List<HistoryRun.Report> run(long first, int count)
@@ -61,15 +65,15 @@ final class Histories {
   /** Those in which {@code fault} may show. */
   static List<HistoryRun.Report> run(long first, int count, PlantedFault fault)
       throws InterruptedException, ExecutionException {
-    return run(first, count, seed -> fault.plan(seed, LENGTH), WITH_OTHERS);
+    return run(first, count, seed -> fault.plan(seed, LENGTH), withOthers());
   }
 
   /** Those in which nothing fails, with workloads of all kinds. */
   static List<HistoryRun.Report> runWithoutFailures(long first, int count)
       throws InterruptedException, ExecutionException {
-    List<String> names = WITH_OTHERS.stream().map(Workload::name).toList();
+    List<String> names = withOthers().stream().map(Workload::name).toList();
     return run(
-        first, count, seed -> HistoryPlan.of(seed, LENGTH, names).withoutFailures(), WITH_OTHERS);
+        first, count, seed -> HistoryPlan.of(seed, LENGTH, names).withoutFailures(), withOthers());
   }
 
   private static List<HistoryRun.Report> run(

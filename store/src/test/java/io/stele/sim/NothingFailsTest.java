@@ -21,7 +21,7 @@ class NothingFailsTest {
     List<HistoryRun.Report> reports = Histories.runWithoutFailures(FIRST, COUNT);
     Optional<HistoryRun.Report> failed =
         reports.stream().filter(report -> !report.isGood()).findFirst();
-    assertThat(failed.map(one -> Histories.describe(one, Histories.WITH_OTHERS))).isEmpty();
+    assertThat(failed.map(one -> Histories.describe(one, Histories.withOthers()))).isEmpty();
     long calls = reports.stream().mapToLong(HistoryRun.Report::calls).sum();
     long answered = reports.stream().mapToLong(HistoryRun.Report::answered).sum();
     assertThat(answered).isGreaterThan(calls * 99 / 100).isGreaterThan(COUNT * 100L);
