@@ -134,14 +134,23 @@ final class RepairCommand implements Callable<Integer> {
       List<Repair> repairs, List<String> accepted, IoConsumer<Repair> work, PrintWriter out)
       throws IOException {
     List<Repair> left = new ArrayList<>(repairs);
+    boolean evicted = false;
     try {
       for (Repair repair : repairs) {
-        if (repair.losesData() && !accepted.contains(repair.target())) {
+        boolean evicts = repair.kind() == Repair.Kind.EVICT_SERVER;
+        if (evicts && evicted) {
+          out.println(
+              "not done: "
+                  + repair.text()
+                  + ": one server at a time; repair again when `stele status` shows that all tablets"
+                  + " are served");
+        } else if (repair.losesData() && !accepted.contains(repair.target())) {
           out.println(
               "not done: " + repair.text() + ": add " + option(repair) + " to give that up");
         } else if (succeeds(repair, work, out)) {
           out.println("done: " + repair.text());
           left.remove(repair);
+          evicted |= evicts;
         }
       }
     } finally {

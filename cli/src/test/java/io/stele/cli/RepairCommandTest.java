@@ -68,6 +68,18 @@ class RepairCommandTest {
   }
 
   @Test
+  void oneServerIsTreatedAsDeadAtATime() throws IOException {
+    Repair other = new Repair(Repair.Kind.EVICT_SERVER, "node3_7021_1", "");
+    int left =
+        RepairCommand.carryOut(
+            List.of(EVICT, other, RELEASE), List.of(), done::add, new PrintWriter(out, true));
+    assertThat(left).isEqualTo(1);
+    assertThat(done).containsExactly(EVICT, RELEASE);
+    assertThat(out.toString())
+        .contains("not done: treat server node3_7021_1 as dead: one server at a time");
+  }
+
+  @Test
   void theDryRunShowsTheOptionToCopy() {
     Problem problem =
         new Problem("table t7", "its node is lost", "2 tablets", "restore it", Optional.of(FORGET));

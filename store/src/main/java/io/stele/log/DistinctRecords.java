@@ -15,9 +15,8 @@ import java.util.zip.CRC32C;
  * its files have, each once, in any order. After a failed flush the same record is in two segments.
  *
  * <p>A tablet's sequence numbers have no gaps, and a log holds a prefix of the tablet's records
- * that were appended to it. So a number missing below another means a lost record. Only if an
- * operator has given up a whole log may any be missing, unless damage of another log may have
- * destroyed it.
+ * that were appended to it. So a number missing below another means a lost record, unless an
+ * operator has accepted the loss ({@link Losses}).
  *
  * <p>Not safe for use by several threads.
  */
@@ -27,7 +26,7 @@ public final class DistinctRecords {
   private final RecordChecksums seen = new RecordChecksums();
   private final Set<Long> passedOver = new HashSet<>();
   private final List<SequenceRange> inDoubt = new ArrayList<>();
-  private boolean logGivenUp;
+  private long knownUpTo = Long.MAX_VALUE;
   private long last;
 
   /** Picks the records of {@code tablet} whose sequence number is above {@code above}. */
@@ -77,7 +76,7 @@ public final class DistinctRecords {
 
   /** Records may be missing that are known to be lost, or were in a log that was given up. */
   public void passOver(Losses losses) {
-    logGivenUp |= losses.logGivenUp();
+    knownUpTo = Math.min(knownUpTo, losses.knownUpTo());
     inDoubt.addAll(losses.inDoubt());
     for (SequenceRange range : losses.accepted()) {
       for (long one = Math.max(range.lowest(), above + 1); one <= range.highest(); one++) {
@@ -94,24 +93,28 @@ public final class DistinctRecords {
    * @throws SteleException CORRUPTION if one is
    */
   public void checkComplete() {
-    if (logGivenUp) {
+    long missing = last - above - seen.count() - passedOver.size();
+    if (missing == 0) {
+      return;
+    }
+    if (firstMissing() > knownUpTo) {
       // Any may have been there, but for those that are lost elsewhere if they are lost.
       inDoubt.forEach(this::checkFound);
-    } else if (seen.count() + passedOver.size() != last - above) {
-      throw new SteleException(
-          SteleException.Code.CORRUPTION,
-          "the logs of tablet "
-              + tablet
-              + " lack "
-              + (last - above - seen.count() - passedOver.size())
-              + " of the records "
-              + (above + 1)
-              + " to "
-              + last
-              + ", the first of them "
-              + firstMissing()
-              + ": a log is missing or was cut. The tablet is not opened, so that no data is lost");
+      return;
     }
+    throw new SteleException(
+        SteleException.Code.CORRUPTION,
+        "the logs of tablet "
+            + tablet
+            + " lack "
+            + missing
+            + " of the records "
+            + (above + 1)
+            + " to "
+            + last
+            + ", the first of them "
+            + firstMissing()
+            + ": a log is missing or was cut. The tablet is not opened, so that no data is lost");
   }
 
   private void checkFound(SequenceRange range) {

@@ -252,8 +252,8 @@ public final class LogRepair {
             directory + " is there: `stele log check` shows what is damaged in it");
       }
     }
-    // The directory appears with the decision in it: without, it would be that of an empty log,
-    // and tablets that lack records would not be opened.
+    // The directory appears whole. Without the decision it would be that of an empty log, and
+    // tablets that lack records would not be opened; without the list none would be.
     DurableFiles files = new DurableFiles(fs);
     Path draft =
         new Path(
@@ -261,6 +261,7 @@ public final class LogRepair {
     files.mkdirs(draft);
     try {
       AcceptedLosses.write(fs, draft, "log", Set.of(AcceptedLosses.LOG));
+      FencedLog.list(runtime, fs, draft);
       if (!fs.rename(draft, recovery)) {
         throw new IOException("cannot rename " + draft + " to " + recovery);
       }
@@ -269,7 +270,6 @@ public final class LogRepair {
       throw e;
     }
     files.syncNamesIn(recovery.getParent());
-    FencedLog.list(runtime, fs, recovery);
   }
 
   private static void deleteDraft(FileSystem fs, Path draft, IOException why) {
@@ -286,7 +286,8 @@ public final class LogRepair {
     List<Path> logs = new ArrayList<>();
     try {
       for (FileStatus directory : fs.listStatus(recovery)) {
-        if (directory.isDirectory() && FencedLog.isListed(fs, directory.getPath())) {
+        boolean isDraft = directory.getPath().getName().startsWith(DRAFT_PREFIX);
+        if (directory.isDirectory() && !isDraft && FencedLog.isListed(fs, directory.getPath())) {
           logs.add(directory.getPath());
         }
       }

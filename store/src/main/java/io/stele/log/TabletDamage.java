@@ -52,6 +52,7 @@ final class TabletDamage {
   private final List<SequenceRange> passedOver = new ArrayList<>();
   private final List<SequenceRange> inDoubt = new ArrayList<>();
   private long highest;
+  private long knownUpTo = Long.MAX_VALUE;
 
   /** Decides about the records of {@code tablet} above {@code above}. */
   TabletDamage(TabletId tablet, long above) {
@@ -129,7 +130,11 @@ final class TabletDamage {
                 + ". It is not opened, so that no data is lost. `stele log check` shows what was"
                 + " there, and how to go on without it");
       }
-      one.range.flatMap(range -> one.lostBelow(range.highest() + 1)).ifPresent(passedOver::add);
+      if (one.range.isPresent()) {
+        one.lostBelow(one.range.get().highest() + 1).ifPresent(passedOver::add);
+      } else {
+        knownUpTo = Math.min(knownUpTo, one.from);
+      }
     }
   }
 
@@ -139,6 +144,6 @@ final class TabletDamage {
    * @param logGivenUp whether the whole log was given up
    */
   Losses losses(boolean logGivenUp) {
-    return new Losses(passedOver, inDoubt, logGivenUp);
+    return new Losses(passedOver, inDoubt, logGivenUp ? 0 : knownUpTo);
   }
 }

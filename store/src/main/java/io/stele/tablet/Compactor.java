@@ -105,6 +105,10 @@ final class Compactor {
     rewritesEnd = end;
   }
 
+  boolean rewritesEnd() {
+    return rewritesEnd;
+  }
+
   /** Merges files of similar size, or of changed locality groups; false if there are none. */
   boolean mergingCompact() throws IOException {
     return compactOne("merging compaction", this::toMerge);

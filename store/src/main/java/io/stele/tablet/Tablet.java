@@ -287,6 +287,11 @@ public final class Tablet implements Closeable {
     compactor.endRewrites(true);
   }
 
+  /** Whether merging and major compactions are to end. */
+  public boolean rewritesEnd() {
+    return compactor.rewritesEnd();
+  }
+
   /** Takes {@link #endRewrites} back. */
   public void allowRewrites() {
     compactor.endRewrites(false);

@@ -146,9 +146,15 @@ final class RequestedWork implements JobOutcomes {
     }
   }
 
-  /** Forgets that pinning or registering failed, if whoever asked for it no longer does. */
+  /** Forgets that work failed for which whoever asked no longer asks. */
   static void forgetUntried(HostedTablet hosted) {
-    hosted.forgetUntried(what -> what.equals(PIN) || what.startsWith(REGISTER), ASKED_AGAIN_WITHIN);
+    hosted.forgetUntried(
+        what ->
+            what.equals(PIN)
+                || what.equals(CLEAR)
+                || what.equals(ERASE)
+                || what.startsWith(REGISTER),
+        ASKED_AGAIN_WITHIN);
   }
 
   /** Finds out every few seconds, on other threads, which jobs are over. */

@@ -350,7 +350,10 @@ class TabletLifecycle {
     splitter.split(hosted);
   }
 
-  /** Rewrites all SSTables of a table's tablets on this server, one tablet at a time. */
+  /**
+   * Rewrites all SSTables of a table's tablets on this server, one tablet at a time. Tablets that
+   * leave meanwhile are left out.
+   */
   void compact(TableId table) throws IOException {
     for (HostedTablet hosted : tablets.all()) {
       if (hosted.id().table().equals(table)) {
@@ -367,6 +370,11 @@ class TabletLifecycle {
       }
       hosted.tablet().minorCompact();
       hosted.tablet().majorCompact();
+    } catch (SteleException e) {
+      if (!hosted.tablet().rewritesEnd()) {
+        throw e;
+      }
+      LOG.info("Tablet {} is not compacted: {}", hosted.id(), e.getMessage());
     } finally {
       hosted.rewrites().release(1);
     }

@@ -149,6 +149,36 @@ class UnreadableSegmentTest {
     assertThat(read(SECOND)).isEmpty();
   }
 
+  /** The last segment of a dead server: neither its summary nor a link tells its records. */
+  @Test
+  void afterALastSegmentIsAcceptedRecordsOfLaterLogsAreUsed() throws Exception {
+    lose(1);
+    LogRepair.accept(fs, FENCED, segments.get(1).path().getName());
+    Losses losses;
+    DistinctRecords first = new DistinctRecords(FIRST, 0);
+    try (RecordSource source =
+        new FencedLogs(SystemRuntime.INSTANCE, fs, 0)
+            .read(FENCED, FIRST, 0, SystemRuntime.INSTANCE.nanoTime())) {
+      for (Optional<LogRecord> one = source.next(); one.isPresent(); one = source.next()) {
+        first.add(one.get());
+      }
+      losses = source.losses();
+    }
+    assertThat(losses.knownUpTo()).isEqualTo(3);
+    first.add(record(FIRST, 9, 10)); // Of a server that had read what is lost now.
+    first.passOver(losses);
+    first.checkComplete();
+
+    DistinctRecords lacking = new DistinctRecords(FIRST, 0);
+    for (long found : List.of(1L, 3L, 9L)) {
+      lacking.add(record(FIRST, found, 10));
+    }
+    lacking.passOver(losses);
+    assertThatThrownBy(lacking::checkComplete)
+        .as("record 2 was not in the lost segment")
+        .hasMessageContaining("the first of them 2");
+  }
+
   @Test
   void aSegmentWhoseSummaryCannotBeReadEitherIsShown() throws Exception {
     lose(1);

@@ -8,6 +8,7 @@ import io.stele.metadata.Assignment;
 import io.stele.metadata.LoadTrouble;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
+import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.sim.FaultInjector;
 import io.stele.sim.Operation;
@@ -81,6 +82,19 @@ class TabletLifecycleTest {
       assertThat(first.context.tablets().count()).isZero();
       assertThatThrownBy(endless::get).hasMessageContaining("is about to leave this server");
       assertThat(TestServer.rows(second.take(first.stored(hosted.id())))).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aCompactionOfATableLeavesOutTabletsThatLeave() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      TestServer.put(hosted, "row", "value".repeat(100_000));
+      hosted.tablet().minorCompact();
+      hosted.tablet().endRewrites();
+      assertThatThrownBy(hosted.tablet()::majorCompact).isInstanceOf(SteleException.class);
+      server.lifecycle.compact(hosted.id().table());
+      assertThat(hosted.rewrites().free()).isEqualTo(HostedTablet.REWRITES_MAX);
     }
   }
 
