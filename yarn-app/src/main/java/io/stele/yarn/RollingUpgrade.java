@@ -127,11 +127,9 @@ final class RollingUpgrade {
         List<ComponentStatus> awaited = awaited(status);
         check(status, awaited.isEmpty() ? outdated : awaited, deadline, patience);
         requireUpgradedRun(status);
-        Optional<ServerId> next =
-            awaited.isEmpty() && areRegistered(stele, status)
-                ? nextTabletServer(outdated)
-                : Optional.empty();
-        if (next.isPresent()) {
+        Optional<ServerId> next = awaited.isEmpty() ? nextTabletServer(outdated) : Optional.empty();
+        // The master is asked only then: it is not needed, and may be away, while masters end.
+        if (next.isPresent() && areRegistered(stele, status)) {
           restart(stele, next.get(), patience);
           deadline = Deadline.after(runtime, patience);
         }
