@@ -10,10 +10,15 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hdfs.MiniDFSCluster;
+import org.apache.hadoop.io.nativeio.NativeIO;
+import org.apache.hadoop.net.unix.DomainSocket;
 
 /**
  * HDFS with one DataNode, ZooKeeper, one master and one tablet server in this process, for jobs of
  * the local runner. They run until the process ends.
+ *
+ * <p>With {@code -Dshort.circuit=true} blocks are read without the DataNode, which needs Hadoop's
+ * native library.
  */
 final class JobCluster {
   /** What a store may keep of its files, and of what is not yet in files. */
@@ -31,6 +36,9 @@ final class JobCluster {
     File directory = Scratch.directory("stele-jobs");
     Configuration hadoop = new Configuration();
     hadoop.set(MiniDFSCluster.HDFS_MINIDFS_BASEDIR, new File(directory, "hdfs").getPath());
+    if (Boolean.getBoolean("short.circuit")) {
+      readWithoutDataNode(hadoop, directory);
+    }
     hdfs = new MiniDFSCluster.Builder(hadoop).numDataNodes(1).build();
     hdfs.waitActive();
     zookeeper = new TestingServer().getConnectString();
@@ -48,6 +56,16 @@ final class JobCluster {
     Site site =
         Site.of(conf, new Path(hdfs.getURI()), zookeeper, Keys.CLUSTER_NAME.in(conf), SESSION);
     stele = MiniStele.start(conf, site, 1, 1);
+  }
+
+  private static void readWithoutDataNode(Configuration hadoop, File directory) {
+    if (!NativeIO.isAvailable()) {
+      throw new IllegalStateException(
+          "short-circuit reads need libhadoop: give -Djava.library.path its directory");
+    }
+    DomainSocket.disableBindPathValidation(); // Anybody can write in the directory for scratch.
+    hadoop.setBoolean("dfs.client.read.shortcircuit", true);
+    hadoop.set("dfs.domain.socket.path", new File(directory, "datanode._PORT").getPath());
   }
 
   /** What a program's configuration would say; a copy. */

@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -16,7 +15,9 @@ import java.util.stream.Collectors;
  * Processes of the cluster are cut off from ZooKeeper, and still reach HDFS, clients and each
  * other: a server that lost its tablets has all it needs to answer for them. Or they are cut off
  * from the NameNode, and still reach everything else: they keep their locks, read and write what is
- * open, and can open, close and rename nothing. For one thread.
+ * open, and can open, close and rename nothing. Or a tablet server is cut off from clients alone,
+ * or loses its answers to them: then they do not know what became of what they asked for. For one
+ * thread.
  */
 final class PartitionFaults {
   // Less than the session's default of 10 s: its lease ends, its session does not.
@@ -41,7 +42,9 @@ final class PartitionFaults {
         fromZooKeeper("cut-masters", stele -> masters(), () -> scene.upTo(SOME_MAX)),
         fromNameNode("cut-server-namenode", stele -> any(servers())),
         fromNameNode("cut-servers-namenode", stele -> servers()),
-        fromNameNode("cut-master-namenode", this::activeMaster));
+        fromNameNode("cut-master-namenode", this::activeMaster),
+        fromClients("cut-clients", "cut off from clients", TortureRelay.Cut.ALL),
+        fromClients("cut-answers", "lost the answers to clients of", TortureRelay.Cut.ANSWERS));
   }
 
   /**
@@ -64,22 +67,55 @@ final class PartitionFaults {
         stele -> cut(who.apply(stele), scene.upTo(SOME_MAX), scene.ownRelays().nameNode()));
   }
 
+  private TortureFault fromClients(String name, String text, TortureRelay.Cut cut) {
+    return TortureFault.of(
+        name,
+        text,
+        stele -> {
+          Optional<TortureRelay> relay = scene.any(beforeServers(stele));
+          if (relay.isEmpty()) {
+            return Optional.empty();
+          }
+          relay.get().cutEverybody(cut);
+          return Optional.of(endAfter(scene.upTo(SOME_MAX), relay.get(), relay.get().service()));
+        });
+  }
+
+  /** The relays before the tablet servers that run. */
+  private List<TortureRelay> beforeServers(Stele stele) throws IOException {
+    return scene
+        .ownRelays()
+        .clients()
+        .before(
+            stele.admin().clusterStatus().servers().stream()
+                .map(server -> server.id().hostAndPort())
+                .toList());
+  }
+
   private Optional<String> cut(List<TaggedProcess> processes, Duration time, TortureRelay relay)
       throws IOException, InterruptedException {
     if (processes.isEmpty()) {
       return Optional.empty();
     }
-    Set<Long> pids = processes.stream().map(TaggedProcess::pid).collect(Collectors.toSet());
+    relay.cutOff(processes.stream().map(TaggedProcess::pid).collect(Collectors.toSet()));
+    String names = processes.stream().map(ProcessFaults::name).collect(Collectors.joining(", "));
+    return Optional.of(endAfter(time, relay, names));
+  }
+
+  /**
+   * Ends a partition after {@code time}.
+   *
+   * @return who was cut off, and for how long
+   */
+  private String endAfter(Duration time, TortureRelay relay, String who)
+      throws InterruptedException {
     long start = scene.runtime().nanoTime();
-    relay.cutOff(pids);
     try {
       scene.pause(time);
     } finally {
       relay.reconnect();
     }
-    long seconds = Duration.ofNanos(scene.runtime().nanoTime() - start).toSeconds();
-    String names = processes.stream().map(ProcessFaults::name).collect(Collectors.joining(", "));
-    return Optional.of(names + " for " + seconds + " s");
+    return who + " for " + Duration.ofNanos(scene.runtime().nanoTime() - start).toSeconds() + " s";
   }
 
   private List<TaggedProcess> any(List<TaggedProcess> processes) {

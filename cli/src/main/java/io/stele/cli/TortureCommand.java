@@ -42,8 +42,8 @@ import picocli.CommandLine.Spec;
       "",
       "It finds most while things fail: add --faults, or kill servers and masters during the run. On a cluster that it starts itself, or",
       "that stele demo --keep left running, it kills and stops processes and takes parts of Hadoop away; on the first, on Linux, it also cuts",
-      "servers and masters off from ZooKeeper and the NameNode; on any other it does what an operator does: drains, restarts, moves, merges,",
-      "splits, balances.",
+      "servers and masters off from ZooKeeper and the NameNode, and servers from clients; on any other it does what an operator does: drains,",
+      "restarts, moves, merges, splits, balances.",
       "It uses its own tables, torture-SEED-*, and drops them at the end.",
       "The seed decides what clients ask for, not when, so no two runs are the same.",
       "All calls are kept in memory, some 300 bytes each, and checked at the end: for hours give it more, as STELE_OPTS=-Xmx4g.",
@@ -125,7 +125,7 @@ final class TortureCommand implements Callable<Integer> {
       names = "--fault",
       paramLabel = "NAME",
       description =
-          "With --faults: only this fault; may be repeated. One of kill-server, stop-server, stop-server-long, kill-master, stop-master, kill-am, drain, move, merge, split, balance, rolling-restart, zookeeper, stop-zookeeper, namenode, datanode, datanode-disk, full-disks, quota, cut-server, cut-server-long, cut-servers, cut-master, cut-masters, cut-server-namenode, cut-servers-namenode, cut-master-namenode; the last eight only with --start, on Linux.")
+          "With --faults: only this fault; may be repeated. One of kill-server, stop-server, stop-server-long, kill-master, stop-master, kill-am, drain, move, merge, split, balance, rolling-restart, zookeeper, stop-zookeeper, namenode, datanode, datanode-disk, full-disks, quota, cut-server, cut-server-long, cut-servers, cut-master, cut-masters, cut-server-namenode, cut-servers-namenode, cut-master-namenode, cut-clients, cut-answers; the last ten only with --start, on Linux.")
   private List<String> faultNames = List.of();
 
   @Option(
@@ -243,7 +243,7 @@ final class TortureCommand implements Callable<Integer> {
     }
   }
 
-  /** Has all that use {@code conf} reach the services through relays, if faults need them. */
+  /** Has all that use {@code conf} reach services through relays, if faults need them. */
   private Optional<TortureRelays> relays(Configuration conf) throws IOException {
     if (faults.isEmpty()) {
       return Optional.empty();
@@ -252,7 +252,7 @@ final class TortureCommand implements Callable<Integer> {
       spec.commandLine()
           .getOut()
           .println(
-              "  nothing is cut off from ZooKeeper or the NameNode: only Linux tells whose a connection is, in /proc");
+              "  nothing is cut off from ZooKeeper, the NameNode or clients: only Linux tells whose a connection is, in /proc");
       return Optional.empty();
     }
     return Optional.of(
@@ -275,8 +275,12 @@ final class TortureCommand implements Callable<Integer> {
     List<Workload> workloads =
         chosen(known.apply(new Pace(Duration.ofMillis(pauseMaxMillis)), plan.prefix()));
     PrintWriter out = spec.commandLine().getOut();
+    IoFunction<Configuration, Stele> clients =
+        relays
+            .<IoFunction<Configuration, Stele>>map(own -> own.clients()::connect)
+            .orElse(connector);
     Torture torture =
-        new Torture(conf, connector, plan, workloads, faultsOf(plan, hadoop, relays, out), out);
+        new Torture(conf, clients, plan, workloads, faultsOf(plan, hadoop, relays, out), out);
     torture.refuseWhatIsThere();
     AtExit atCtrlC =
         keepTables ? () -> {} : SystemRuntime.atExit("drop-tables", () -> dropAtExit(torture));

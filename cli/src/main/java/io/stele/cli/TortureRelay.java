@@ -3,6 +3,7 @@ package io.stele.cli;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
+import io.stele.wire.Address;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -18,10 +19,11 @@ import org.jspecify.annotations.Nullable;
  * from it, as a partition of the network does: nothing of their connections is forwarded, neither
  * way, not even their end, and new ones are accepted and held. Everybody else reaches the service,
  * and the processes reach everything else. When the partition is over their connections are closed,
- * so that they connect anew.
+ * so that they connect anew. It may also cut everybody off, or forward what they say and drop all
+ * answers.
  *
- * <p>The configuration names {@link #address} instead of the service's own. Which process a
- * connection belongs to is told by {@link ProcessSockets}.
+ * <p>They are told {@link #address} instead of the service's own. Which process a connection
+ * belongs to is told by {@link ProcessSockets}.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -31,7 +33,7 @@ final class TortureRelay implements AutoCloseable {
   private static final int CONNECT_MAX_MILLIS = 5_000;
 
   private final ServerSocket door;
-  private final InetSocketAddress service;
+  private final String service; // host:port
 
   @GuardedBy("this")
   private final Set<Connection> connections = new HashSet<>();
@@ -39,7 +41,19 @@ final class TortureRelay implements AutoCloseable {
   @GuardedBy("this")
   private final Set<Long> cutOff = new HashSet<>();
 
-  private TortureRelay(ServerSocket door, InetSocketAddress service) {
+  @GuardedBy("this")
+  private Cut everybody = Cut.NOTHING;
+
+  /** What of a connection is not forwarded. */
+  enum Cut {
+    NOTHING,
+    /** What the service says. */
+    ANSWERS,
+    /** What either side says. */
+    ALL
+  }
+
+  private TortureRelay(ServerSocket door, String service) {
     this.door = door;
     this.service = service;
   }
@@ -51,14 +65,15 @@ final class TortureRelay implements AutoCloseable {
    * @throws IOException if it cannot listen
    */
   static TortureRelay to(String service) throws IOException {
-    int colon = service.lastIndexOf(':');
-    InetSocketAddress target =
-        new InetSocketAddress(
-            service.substring(0, colon), Integer.parseInt(service.substring(colon + 1)));
     TortureRelay relay =
-        new TortureRelay(new ServerSocket(0, 0, InetAddress.getLoopbackAddress()), target);
+        new TortureRelay(new ServerSocket(0, 0, InetAddress.getLoopbackAddress()), service);
     RUNTIME.start("relay", relay::accept);
     return relay;
+  }
+
+  /** Where it forwards to, host:port. */
+  String service() {
+    return service;
   }
 
   /** Where it listens, host:port. */
@@ -80,15 +95,26 @@ final class TortureRelay implements AutoCloseable {
     cutOff.addAll(pids);
     connections.stream()
         .filter(connection -> theirs.contains(connection.port()))
-        .forEach(connection -> connection.cut = true);
+        .forEach(connection -> connection.cut = Cut.ALL);
+  }
+
+  /**
+   * Cuts all connections, new ones too, until {@link #reconnect}.
+   *
+   * @param cut what of them
+   */
+  synchronized void cutEverybody(Cut cut) {
+    everybody = cut;
+    connections.forEach(connection -> connection.cut = cut);
   }
 
   /** Ends all partitions. */
   synchronized void reconnect() {
     cutOff.clear();
+    everybody = Cut.NOTHING;
     for (Iterator<Connection> all = connections.iterator(); all.hasNext(); ) {
       Connection connection = all.next();
-      if (connection.cut) {
+      if (connection.cut != Cut.NOTHING) {
         all.remove();
         connection.close();
       }
@@ -119,12 +145,14 @@ final class TortureRelay implements AutoCloseable {
   }
 
   private synchronized void accept(Socket near) throws IOException {
-    Connection connection = new Connection(near);
+    Connection connection = new Connection(near, everybody);
     connections.add(connection);
     for (long pid : cutOff) {
-      connection.cut |= portsOf(pid).contains(connection.port());
+      if (portsOf(pid).contains(connection.port())) {
+        connection.cut = Cut.ALL;
+      }
     }
-    if (!connection.cut) {
+    if (connection.cut != Cut.ALL) {
       RUNTIME.start("relay-out", connection::connect);
     }
   }
@@ -151,11 +179,12 @@ final class TortureRelay implements AutoCloseable {
     @GuardedBy("this")
     private boolean closed;
 
-    /** What is read from then on is dropped. */
-    private volatile boolean cut;
+    /** What is read from then on is dropped, of either side or of the service. */
+    private volatile Cut cut;
 
-    Connection(Socket near) {
+    Connection(Socket near, Cut cut) {
       this.near = near;
+      this.cut = cut;
     }
 
     int port() {
@@ -164,8 +193,9 @@ final class TortureRelay implements AutoCloseable {
 
     void connect() {
       Socket to = new Socket();
+      Address address = Address.parse(service);
       try {
-        to.connect(service, CONNECT_MAX_MILLIS);
+        to.connect(new InetSocketAddress(address.host(), address.port()), CONNECT_MAX_MILLIS);
         near.setTcpNoDelay(true);
         to.setTcpNoDelay(true);
       } catch (IOException e) {
@@ -173,8 +203,8 @@ final class TortureRelay implements AutoCloseable {
         return;
       }
       if (isAttached(to)) {
-        RUNTIME.start("relay-in", () -> forward(to, near));
-        forward(near, to);
+        RUNTIME.start("relay-in", () -> forward(to, near, Cut.ANSWERS));
+        forward(near, to, Cut.ALL);
       }
     }
 
@@ -186,12 +216,13 @@ final class TortureRelay implements AutoCloseable {
       return !closed;
     }
 
-    private void forward(Socket from, Socket to) {
+    /** Forwards what comes {@code from} a socket, unless so much is cut. */
+    private void forward(Socket from, Socket to, Cut unless) {
       byte[] buffer = new byte[BUFFER_BYTES];
       try {
         int read = from.getInputStream().read(buffer);
         while (read >= 0) {
-          if (!cut) {
+          if (cut.compareTo(unless) < 0) {
             to.getOutputStream().write(buffer, 0, read);
           }
           read = from.getInputStream().read(buffer);
@@ -204,7 +235,7 @@ final class TortureRelay implements AutoCloseable {
 
     /** Tells the other side that one has ended, unless it must not hear of it. */
     private void end() {
-      if (!cut) {
+      if (cut == Cut.NOTHING) {
         close();
         forget(this);
       }

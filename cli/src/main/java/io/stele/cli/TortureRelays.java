@@ -7,12 +7,14 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 
 /**
- * What stands between the processes of a cluster and the services that it depends on.
+ * What stands between the processes of a cluster and the services that it depends on, and between
+ * clients and tablet servers.
  *
  * @param zookeeper before ZooKeeper
  * @param nameNode before the NameNode; DataNodes are reached without it
+ * @param clients before tablet servers, for clients of this process; others reach them without it
  */
-record TortureRelays(TortureRelay zookeeper, TortureRelay nameNode) {
+record TortureRelays(TortureRelay zookeeper, TortureRelay nameNode, ClientRelays clients) {
   /**
    * Starts them, and has all that use {@code conf} reach the services through them.
    *
@@ -30,6 +32,6 @@ record TortureRelays(TortureRelay zookeeper, TortureRelay nameNode) {
     }
     conf.set(Keys.ZOOKEEPER_QUORUM.name(), zookeeper.address());
     FileSystem.setDefaultUri(conf, files.getScheme() + "://" + nameNode.address());
-    return new TortureRelays(zookeeper, nameNode);
+    return new TortureRelays(zookeeper, nameNode, new ClientRelays());
   }
 }

@@ -6,11 +6,17 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.stele.cli.embedded.ConnectedProcess;
 import io.stele.cli.embedded.TaggedProcess;
+import io.stele.client.Stele;
+import io.stele.client.Table;
 import io.stele.config.Keys;
+import io.stele.model.Mutation;
 import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.MiniStele;
 import io.stele.sim.Site;
+import io.stele.wire.NetworkTransport;
+import io.stele.wire.Transport;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -38,6 +44,9 @@ class PartitionFaultsTest {
   private TortureRelay unused;
   private TortureRelay relay;
   private TortureScene scene;
+  private final ClientRelays clients = new ClientRelays();
+  private Configuration conf;
+  private Site site;
   private MiniStele mini;
 
   @BeforeEach
@@ -49,8 +58,10 @@ class PartitionFaultsTest {
     for (String component : COMPONENTS) {
       processes.put(component, ConnectedProcess.start(hadoop, component, relay.address()));
     }
-    mini = MiniStele.start(MiniStele.quick(new Configuration(false)), Site.inMemory(), 1, 1);
-    scene = scene(Optional.of(new TortureRelays(relay, unused)));
+    conf = MiniStele.quick(new Configuration(false));
+    site = Site.inMemory();
+    mini = MiniStele.start(conf, site, 1, 1);
+    scene = scene(Optional.of(new TortureRelays(relay, unused, clients)));
   }
 
   private TortureScene scene(Optional<TortureRelays> before) {
@@ -122,7 +133,7 @@ class PartitionFaultsTest {
 
   @Test
   void serversOrAMasterAreCutOffFromTheNameNode() throws Exception {
-    scene = scene(Optional.of(new TortureRelays(unused, relay)));
+    scene = scene(Optional.of(new TortureRelays(unused, relay, clients)));
     assertThat(cutOffBy("cut-server-namenode"))
         .singleElement()
         .asString()
@@ -130,6 +141,42 @@ class PartitionFaultsTest {
     assertThat(cutOffBy("cut-servers-namenode"))
         .containsExactly("tabletserver-1", "tabletserver-2", "tabletserver-3");
     assertThat(inject("cut-master-namenode")).isEmpty(); // As above.
+  }
+
+  @Test
+  void aClientOfAServerThatLosesItsAnswersDoesNotKnowWhatBecameOfItsWrite() throws Exception {
+    String server = mini.servers().get(0).hostAndPort();
+    mini.client().admin().createTable(TableSchema.of("t", "f"));
+    Table direct = mini.client().table("t");
+    conf.set(Keys.CLIENT_TIMEOUT.name(), "3s");
+    try (Transport network = new NetworkTransport(conf, SystemRuntime.INSTANCE, "localhost");
+        Stele stele =
+            Stele.over(
+                conf,
+                SystemRuntime.INSTANCE,
+                site.connect(),
+                new RelayedTransport(network, clients))) {
+      assertThat(inject("cut-answers")).isEmpty(); // It has called nobody yet.
+      Table table = stele.table("t");
+      write(table, "before");
+      TortureRelay before = clients.before(List.of(server)).get(0);
+      assertThat(before.service()).isEqualTo(server);
+      before.cutEverybody(TortureRelay.Cut.ANSWERS);
+      assertThatThrownBy(() -> write(table, "unknown"))
+          .isInstanceOfSatisfying(
+              SteleException.class,
+              e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN));
+      assertThat(direct.exists("unknown")).isTrue();
+      before.reconnect();
+      write(table, "after");
+      assertThat(inject("cut-answers")).hasValue(server + " for 0 s");
+      assertThat(inject("cut-clients")).hasValue(server + " for 0 s");
+      write(table, "again");
+    }
+  }
+
+  private static void write(Table table, String row) throws IOException {
+    table.mutate(Mutation.builder(row).put("f", "q", "v").build());
   }
 
   @Test

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.stele.cli.embedded.ConnectedProcess;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -87,6 +89,45 @@ class TortureRelayTest {
     echo(one, "after");
     assertThat(server.heard()).containsExactly("before", "before", "meanwhile", "after");
     assertThat(server.connections()).isEqualTo(4);
+  }
+
+  @Test
+  void everybodyMayBeCutOff() throws IOException {
+    echo(one, "before");
+    relay.cutEverybody(TortureRelay.Cut.ALL);
+    one.sendMuch("lost");
+    one.expect("sent");
+    other.connectAgain();
+    other.expect("closed");
+    other.expect("connected");
+    other.send("lost");
+    other.expect("sent");
+
+    relay.reconnect();
+    for (ConnectedProcess process : List.of(one, other)) {
+      process.expect("closed");
+      process.expect("connected");
+      echo(process, "after");
+    }
+    assertThat(server.heard()).containsExactly("before", "after", "after");
+  }
+
+  @Test
+  void answersMayBeLost() throws Exception {
+    echo(one, "before");
+    relay.cutEverybody(TortureRelay.Cut.ANSWERS);
+    one.send("asked");
+    one.expect("sent");
+    Await.until(
+        Duration.ofSeconds(30),
+        "the service heard it",
+        () -> server.heard().equals(List.of("before", "asked")));
+
+    relay.reconnect();
+    one.expect("closed"); // Without having heard an answer.
+    one.expect("connected");
+    echo(one, "after");
+    assertThat(server.heard()).containsExactly("before", "asked", "after");
   }
 
   @Test

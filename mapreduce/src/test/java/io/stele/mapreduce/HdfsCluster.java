@@ -7,12 +7,18 @@ import java.io.File;
 import java.io.IOException;
 import java.security.PrivilegedExceptionAction;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.StreamSupport;
 import org.apache.curator.test.TestingServer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.MiniDFSCluster;
+import org.apache.hadoop.hdfs.server.datanode.DataNode;
+import org.apache.hadoop.metrics2.MetricsRecord;
+import org.apache.hadoop.metrics2.impl.MetricsCollectorImpl;
+import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
 import org.apache.hadoop.security.UserGroupInformation;
 
 /** A cluster over HDFS and ZooKeeper, all in this JVM. */
@@ -77,6 +83,20 @@ public final class HdfsCluster implements AutoCloseable {
   /** HDFS. */
   public FileSystem fs() throws IOException {
     return hdfs.getFileSystem();
+  }
+
+  /** How many bytes of blocks all DataNodes have sent to readers. */
+  long blockBytesRead() {
+    MetricsCollectorImpl metrics = new MetricsCollectorImpl();
+    for (DataNode node : hdfs.getDataNodes()) {
+      DefaultMetricsSystem.instance().getSource(node.getMetrics().name()).getMetrics(metrics, true);
+    }
+    List<? extends MetricsRecord> records = metrics.getRecords();
+    return records.stream()
+        .flatMap(record -> StreamSupport.stream(record.metrics().spliterator(), false))
+        .filter(metric -> metric.name().equals("BytesRead"))
+        .mapToLong(metric -> metric.value().longValue())
+        .sum();
   }
 
   @Override

@@ -203,9 +203,9 @@ final class PlantedFaults {
             LockNotAsked.class),
         fault(
                 "the master does not wait for the lease to run out",
-                "master.Fences",
-                "goOn",
-                NoDelay.class)
+                "master.ServerLocks",
+                "isSuspected",
+                PlantedFault.No.class)
             .in(Focus.SUSPECTED),
         fault(
             "the log of a dead server is not renamed",
@@ -402,13 +402,6 @@ final class PlantedFaults {
     @Advice.OnMethodExit
     static void exit(@Advice.FieldValue(value = "settled", readOnly = false) Settled settled) {
       settled = Settled.NONE;
-    }
-  }
-
-  static final class NoDelay {
-    @Advice.OnMethodEnter
-    static void enter(@Advice.Argument(value = 2, readOnly = false) Duration delay) {
-      delay = Duration.ZERO;
     }
   }
 
