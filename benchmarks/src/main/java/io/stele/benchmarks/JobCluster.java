@@ -59,9 +59,11 @@ final class JobCluster {
   }
 
   private static void readWithoutDataNode(Configuration hadoop, File directory) {
-    if (!NativeIO.isAvailable()) {
+    NativeIO.isAvailable(); // Its class initializes what passing open files takes.
+    String missing = DomainSocket.getLoadingFailureReason();
+    if (missing != null) {
       throw new IllegalStateException(
-          "short-circuit reads need libhadoop: give -Djava.library.path its directory");
+          "short-circuit reads need libhadoop in java.library.path: " + missing);
     }
     DomainSocket.disableBindPathValidation(); // Anybody can write in the directory for scratch.
     hadoop.setBoolean("dfs.client.read.shortcircuit", true);

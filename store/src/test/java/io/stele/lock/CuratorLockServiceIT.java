@@ -19,7 +19,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The lock service on a real ZooKeeper server. */
 @Execution(ExecutionMode.CONCURRENT) // They wait for sessions to end.
-class CuratorLockServiceTest extends LockServiceContract {
+class CuratorLockServiceIT extends LockServiceContract {
   private static final Duration SESSION = Duration.ofSeconds(8);
 
   private TestingServer server;
