@@ -16,6 +16,9 @@ public final class HdfsClientDefaults {
   private static final String WAIT_COUNT = WAITS + "retries";
   private static final int WAIT_COUNT_DEFAULT = 5;
   private static final int WAIT_COUNT_MAX = 12; // They take 20 s in all, HDFS's own 12 s.
+  private static final String CONNECTS = "ipc.client.connect.max.retries.on.timeouts";
+  private static final int CONNECTS_DEFAULT = 45; // Of 20 s each.
+  private static final int CONNECTS_MAX = 1;
   private static final String PACKETS = "dfs.client.write.max-packets-in-flight";
   private static final int PACKETS_DEFAULT = 80;
 
@@ -29,12 +32,18 @@ public final class HdfsClientDefaults {
    * moment, so some writers ask a millisecond too early. By default the client then sleeps for 400
    * ms: longer than a small minor compaction takes, and longer than a tablet that moves should be
    * away.
+   *
+   * <p>And shortens how long it tries to connect to a process whose host is gone. By default that
+   * takes 15 minutes. A NameNode that is away is called again by Stele itself.
    */
   public static void shortenWaits(Configuration conf) {
     if (isDefault(conf, FIRST_WAIT, FIRST_WAIT_DEFAULT)
         && isDefault(conf, WAIT_COUNT, WAIT_COUNT_DEFAULT)) {
       conf.setInt(FIRST_WAIT, FIRST_WAIT_MILLIS);
       conf.setInt(WAIT_COUNT, WAIT_COUNT_MAX);
+    }
+    if (isDefault(conf, CONNECTS, CONNECTS_DEFAULT)) {
+      conf.setInt(CONNECTS, CONNECTS_MAX);
     }
   }
 

@@ -8,6 +8,7 @@ import io.stele.runtime.ProcessRuntime;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -43,15 +44,19 @@ public final class FencedLog {
    * Writes the list of the segments in {@code directory}. Several processes may do this at once:
    * the list that is there first counts.
    *
-   * @param instead of segments that are not closed, by their names: the copy that is listed, in a
-   *     directory below
+   * @param instead what is listed for some names: for a segment that is not closed its copy, in a
+   *     directory below; for one that is gone what was known of it, which replays find missing
    */
   static void list(
       ProcessRuntime runtime, FileSystem fs, Path directory, Map<String, Segment> instead)
       throws IOException {
+    Map<String, Segment> segments = new HashMap<>();
+    LogDirectory.segments(fs, directory)
+        .forEach(segment -> segments.put(segment.path().getName(), segment));
+    segments.putAll(instead);
     List<String> lines =
-        LogDirectory.segments(fs, directory).stream()
-            .map(segment -> instead.getOrDefault(segment.path().getName(), segment))
+        segments.values().stream()
+            .sorted(Segment.IN_ORDER)
             .map(segment -> name(directory, segment) + " " + segment.lengthBytes())
             .toList();
     Path draft = new Path(directory, NAME + "." + Long.toHexString(runtime.random().nextLong()));

@@ -5,7 +5,6 @@ import io.stele.model.TabletKind;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -52,7 +51,7 @@ public final class LogDirectory {
         segment(file.getPath(), file.getLen()).ifPresent(segments::add);
       }
     }
-    segments.sort(Comparator.comparing(Segment::kind).thenComparingLong(Segment::number));
+    segments.sort(Segment.IN_ORDER);
     return List.copyOf(segments);
   }
 

@@ -134,20 +134,28 @@ public final class LogFence {
    *
    * @param ended whether the server's process was seen to end, as far as is known now. That nobody
    *     hears of it does not count
+   * @param meanwhile done once after HDFS was asked to close the segments, before this waits for
+   *     that; not done if the list is there already
    * @throws IOException if a step failed, or the thread was interrupted: call again
    */
-  public void close(Path fenced, BooleanSupplier ended) throws IOException {
+  public void close(Path fenced, BooleanSupplier ended, Runnable meanwhile) throws IOException {
     if (!FencedLog.isListed(fs, fenced)) {
-      Map<String, Segment> instead = closeAll(fenced, ended);
+      Map<String, Segment> instead = closeAll(fenced, ended, meanwhile);
       NameSpace.catchUp(fs, fenced); // The DataNodes have closed them, not this process.
+      if (!fs.exists(fenced)) {
+        throw new FileNotFoundException(
+            fenced + " is gone: another master has deleted that log, which nothing needs");
+      }
       FencedLog.list(runtime, fs, fenced, instead);
     }
   }
 
-  /** Returns what is listed in place of segments that are not closed, by their names. */
-  private Map<String, Segment> closeAll(Path directory, BooleanSupplier ended) throws IOException {
+  /** Returns what is listed in place of segments that are not closed, or gone, by their names. */
+  private Map<String, Segment> closeAll(Path directory, BooleanSupplier ended, Runnable meanwhile)
+      throws IOException {
     WriteLeases leases = WriteLeases.in(fs, directory);
     if (leases.isLocal()) {
+      meanwhile.run();
       return Map.of();
     }
     Map<String, Segment> instead = new ConcurrentHashMap<>();
@@ -156,16 +164,16 @@ public final class LogFence {
     for (Segment segment : LogDirectory.segments(fs, directory)) {
       open.add(new Open(segment, start));
     }
+    if (!ended.getAsBoolean()) {
+      removeClosed(leases, open, instead);
+    }
+    meanwhile.run();
     while (true) {
       if (ended.getAsBoolean()) {
         copyOpen(leases, open, instead);
         open.removeIf(one -> instead.containsKey(one.name));
       }
-      for (int i = open.size() - 1; i >= 0; i--) {
-        if (isClosed(leases, open.get(i))) {
-          open.remove(i);
-        }
-      }
+      removeClosed(leases, open, instead);
       if (open.isEmpty()) {
         return instead;
       }
@@ -174,6 +182,15 @@ public final class LogFence {
         runtime.sleep(pause(Duration.ofNanos(runtime.nanoTime() - start)));
       } catch (InterruptedException e) {
         throw Futures.interrupted(e, "closing the segments in " + directory);
+      }
+    }
+  }
+
+  private void removeClosed(WriteLeases leases, List<Open> open, Map<String, Segment> instead)
+      throws IOException {
+    for (int i = open.size() - 1; i >= 0; i--) {
+      if (isClosed(leases, open.get(i), instead)) {
+        open.remove(i);
       }
     }
   }
@@ -221,11 +238,21 @@ public final class LogFence {
         leases.recover(open.name); // HDFS would keep it open for long.
       }
     } catch (FileNotFoundException e) {
-      LOG.debug("{} was deleted meanwhile: nothing needed it", open.name, e);
+      gone(open, instead, e);
     }
   }
 
-  private boolean isClosed(WriteLeases leases, Open segment) throws IOException {
+  /**
+   * Nobody deletes single segments of a renamed log: the list says that there was one, so that it
+   * is missed.
+   */
+  private static void gone(Open open, Map<String, Segment> instead, FileNotFoundException e) {
+    LOG.warn("{} is gone: it was there when its server was fenced", open.segment.path(), e);
+    instead.put(open.name, open.segment);
+  }
+
+  private boolean isClosed(WriteLeases leases, Open segment, Map<String, Segment> instead)
+      throws IOException {
     try {
       long now = runtime.nanoTime();
       if (segment.calls > 0 && leases.isClosed(segment.name)) {
@@ -245,7 +272,8 @@ public final class LogFence {
       }
       return leases.recover(segment.name);
     } catch (FileNotFoundException e) {
-      return true; // Deleted meanwhile: nothing needed it.
+      gone(segment, instead, e);
+      return true;
     }
   }
 }

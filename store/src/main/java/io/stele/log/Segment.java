@@ -1,6 +1,7 @@
 package io.stele.log;
 
 import io.stele.model.TabletKind;
+import java.util.Comparator;
 import org.apache.hadoop.fs.Path;
 
 /**
@@ -12,6 +13,10 @@ import org.apache.hadoop.fs.Path;
  * @param lengthBytes its length when it was listed; of a file still open a lower bound
  */
 public record Segment(TabletKind kind, long number, Path path, long lengthBytes) {
+  /** By kind, and as they were written. */
+  static final Comparator<Segment> IN_ORDER =
+      Comparator.comparing(Segment::kind).thenComparingLong(Segment::number);
+
   /** The same with another length. */
   Segment withLength(long bytes) {
     return new Segment(kind, number, path, bytes);

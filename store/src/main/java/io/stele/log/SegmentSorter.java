@@ -1,6 +1,7 @@
 package io.stele.log;
 
 import io.stele.files.NameSpace;
+import io.stele.files.WriteLeases;
 import io.stele.format.ByteWriter;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
@@ -95,7 +96,8 @@ public final class SegmentSorter {
 
   /**
    * The segments of user tablets in the renamed {@code directory} that their server had ended
-   * normally, and that are not sorted. They can be sorted while the others are being closed.
+   * normally, and that are not sorted. They can be sorted while the others are being closed. Those
+   * are not opened: HDFS would ask a DataNode that may be gone how long they are.
    *
    * @return each with its summary
    */
@@ -103,8 +105,10 @@ public final class SegmentSorter {
       throws IOException {
     Map<Segment, SegmentSummary> ended = new LinkedHashMap<>();
     Map<String, Long> lengths = lengths(fs, directory);
+    WriteLeases leases = WriteLeases.in(fs, directory);
     for (Segment segment : LogDirectory.segments(fs, directory)) {
       if (segment.kind() == TabletKind.USER
+          && leases.isClosed(segment.path().getName())
           && !lengths.containsKey(SortedFormat.path(segment).getName())) {
         SegmentSummary.read(fs, segment).ifPresent(summary -> ended.put(segment, summary));
       }

@@ -196,23 +196,26 @@ final class DeadLogs {
     if (log.isEmpty()) {
       return;
     }
-    try {
-      // Closing the last segments may take seconds.
-      SegmentSorter.ended(fs, log.get())
-          .forEach(
-              (segment, summary) -> {
-                String name = FencedLog.name(log.get(), segment);
-                add(server, name, segment.lengthBytes(), Optional.of(summary));
-              });
-    } catch (IOException e) {
-      LOG.warn("Sorting the log of {} must wait: {}", server, e.toString());
-    }
-    fence.close(log.get(), ended);
+    // Closing the last segments may take seconds.
+    fence.close(log.get(), ended, () -> addEnded(server, log.get()));
     try {
       addRest(server, log.get());
     } catch (IOException e) {
       LOG.warn("The log of {} is not sorted, but read as it is: {}", server, e.toString());
       forget(server);
+    }
+  }
+
+  private void addEnded(ServerId server, Path directory) {
+    try {
+      SegmentSorter.ended(fs, directory)
+          .forEach(
+              (segment, summary) -> {
+                String name = FencedLog.name(directory, segment);
+                add(server, name, segment.lengthBytes(), Optional.of(summary));
+              });
+    } catch (IOException e) {
+      LOG.warn("Sorting the log of {} must wait: {}", server, e.toString());
     }
   }
 
@@ -222,7 +225,7 @@ final class DeadLogs {
       bytes += segment.lengthBytes();
       String name = FencedLog.name(directory, segment);
       if (!isKnown(server, name)) {
-        add(server, name, segment.lengthBytes(), SegmentSummary.read(fs, segment));
+        add(server, name, segment.lengthBytes(), summary(segment));
       }
     }
     synchronized (this) {
@@ -236,6 +239,16 @@ final class DeadLogs {
       } else {
         LOG.info("{} bytes of the log of {} are still to be sorted", bytes, server);
       }
+    }
+  }
+
+  /** Empty, as if the segment might have records of any tablet, if it cannot be read now. */
+  private Optional<SegmentSummary> summary(Segment segment) {
+    try {
+      return SegmentSummary.read(fs, segment);
+    } catch (IOException e) {
+      LOG.warn("{} cannot be read now: all tablets wait until it is sorted", segment.path(), e);
+      return Optional.empty();
     }
   }
 

@@ -285,7 +285,7 @@ final class MasterLoop implements Runnable {
     known.servers().forEach(servers::named);
     view = new View(live, known.byId());
     hearReports(live);
-    fences.logs().goOn(live);
+    fences.logs().goOn(silent.answering(live));
     return act(look, dropping, gone, complete);
   }
 

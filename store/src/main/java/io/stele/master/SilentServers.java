@@ -10,6 +10,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * Servers that hold their locks, and do not answer the master: they get no tablets, and tablets
@@ -21,6 +22,9 @@ final class SilentServers {
   /** A server that said something more recently is not silent: it is asked every few seconds. */
   static final Duration LATELY = Duration.ofSeconds(15);
 
+  /** How long a server may be silent before others do work that any of them can do. */
+  private static final Duration WORKS_UNTIL = Duration.ofSeconds(5);
+
   /** How long a server may be silent before what it has not loaded goes elsewhere. */
   private static final Duration LOADS_AFTER = Duration.ofSeconds(30);
 
@@ -28,6 +32,13 @@ final class SilentServers {
 
   SilentServers(ServerReports reports) {
     this.reports = reports;
+  }
+
+  /** Those of the {@code live} servers that answer, so that work can be shared among them. */
+  Map<ServerId, ServerInfo> answering(Map<ServerId, ServerInfo> live) {
+    Map<ServerId, ServerInfo> answering = new TreeMap<>(live);
+    answering.keySet().removeIf(server -> reports.leavesUnanswered(server, WORKS_UNTIL));
+    return answering;
   }
 
   /** Whether a server is to get no tablets. */

@@ -27,6 +27,14 @@ class HdfsClientDefaultsTest {
     assertThat(sum(after)).isGreaterThan(sum(before));
   }
 
+  @Test
+  void aHostThatIsGoneIsNotTriedForLong() {
+    Configuration conf = new Configuration();
+    assertThat(conf.getInt("ipc.client.connect.max.retries.on.timeouts", 45)).isEqualTo(45);
+    HdfsClientDefaults.shortenWaits(conf);
+    assertThat(conf.get("ipc.client.connect.max.retries.on.timeouts")).isEqualTo("1");
+  }
+
   /** How long it waits in all. */
   private static long sum(DfsClientConf conf) {
     long sum = 0;

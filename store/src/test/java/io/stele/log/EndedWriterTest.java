@@ -22,6 +22,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FilterFileSystem;
@@ -52,6 +54,7 @@ class EndedWriterTest {
   /** A file system that closes files of dead writers only after an hour. */
   private final class SlowToClose extends FilterFileSystem implements LeaseRecoverable {
     private final CrashableFileSystem under;
+    private final Set<Path> opened = new TreeSet<>();
     private boolean hidesLastBlocks;
 
     SlowToClose(CrashableFileSystem under) {
@@ -80,6 +83,7 @@ class EndedWriterTest {
 
     @Override
     public FSDataInputStream open(Path file, int bufferBytes) throws IOException {
+      opened.add(plain(file));
       FSDataInputStream in = super.open(file, bufferBytes);
       if (hidesLastBlocks && disk.openForWriting().contains(plain(file))) {
         in.close();
@@ -150,7 +154,7 @@ class EndedWriterTest {
   private Path fence(boolean ended) throws IOException {
     LogFence fence = new LogFence(runtime, master);
     Path fenced = fence.rename(DIRECTORY, FENCED).orElseThrow();
-    fence.close(fenced, () -> ended);
+    fence.close(fenced, () -> ended, () -> {});
     return fenced;
   }
 
@@ -182,6 +186,14 @@ class EndedWriterTest {
   }
 
   @Test
+  void whatIsNotClosedIsNotReadToFindOutWhatCanBeSorted() throws Exception {
+    Path fenced = new LogFence(runtime, master).rename(DIRECTORY, FENCED).orElseThrow();
+    master.opened.clear();
+    assertThat(SegmentSorter.ended(master, fenced)).isNotEmpty();
+    assertThat(master.opened).isNotEmpty().doesNotContainAnyElementsOf(disk.openForWriting());
+  }
+
+  @Test
   void aSegmentWhoseLastBlockCannotBeSeenIsClosedFirst() throws Exception {
     master.hidesLastBlocks = true;
     fence(true);
@@ -203,7 +215,7 @@ class EndedWriterTest {
     disk.dataNodes(2);
     LogFence fence = new LogFence(runtime, master, 3);
     fence.rename(DIRECTORY, FENCED);
-    fence.close(FENCED, () -> true);
+    fence.close(FENCED, () -> true, () -> {});
     assertThat(runtime.nanoTime()).isGreaterThanOrEqualTo(CLOSED_AFTER.toNanos());
     assertThat(read()).isEqualTo(acknowledged);
     assertThat(listed()).noneMatch(one -> one.path().getParent().getName().startsWith("copy."));
@@ -230,7 +242,7 @@ class EndedWriterTest {
     Path fenced = new Path("crash:/recovery/other");
     LogFence fence = new LogFence(runtime, master);
     fence.rename(logs, fenced);
-    fence.close(fenced, () -> true);
+    fence.close(fenced, () -> true, () -> {});
     assertThat(all(WholeLog.readFenced(master, fenced, TabletKind.USER)))
         .isEqualTo(List.of(record(TABLET, 1, 100), record(TABLET, 3, 100)));
   }
@@ -295,7 +307,8 @@ class EndedWriterTest {
                 closeAndRemember(other, first);
               }
               return true;
-            });
+            },
+            () -> {});
     assertThat(first).isNotEmpty();
     assertThat(listed()).isEqualTo(first);
     assertThat(read()).isEqualTo(acknowledged);
@@ -303,7 +316,7 @@ class EndedWriterTest {
 
   private void closeAndRemember(LogFence other, List<Segment> listed) {
     try {
-      other.close(FENCED, () -> true);
+      other.close(FENCED, () -> true, () -> {});
       listed.addAll(listed());
     } catch (IOException e) {
       throw new AssertionError(e);

@@ -2,13 +2,19 @@ package io.stele.log;
 
 import static io.stele.log.LogRecords.SERVER;
 import static io.stele.log.LogRecords.TABLET;
+import static io.stele.log.LogRecords.all;
 import static io.stele.log.LogRecords.record;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.model.CorruptionException;
 import io.stele.model.TabletKind;
 import io.stele.runtime.ManualRuntime;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.CrashableFileSystem;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,10 +22,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FilterFileSystem;
 import org.apache.hadoop.fs.LeaseRecoverable;
 import org.apache.hadoop.fs.Path;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -52,8 +60,16 @@ class LogFenceTest {
       return this;
     }
 
+    void lose(Path path) {
+      try {
+        assertThat(fs.delete(path, true)).isTrue();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+
     @Override
-    public boolean recoverLease(Path file) {
+    public boolean recoverLease(Path file) throws IOException {
       calls.computeIfAbsent(file, any -> new ArrayList<>()).add(now());
       if (now().compareTo(from) >= 0) {
         closed.add(file);
@@ -62,13 +78,14 @@ class LogFenceTest {
     }
 
     @Override
-    public boolean isFileClosed(Path file) {
+    public boolean isFileClosed(Path file) throws IOException {
+      fs.getFileStatus(file); // It must be there.
       return closed.contains(file);
     }
   }
 
-  @Test
-  void aSegmentThatHdfsCannotCloseForALongTimeIsAskedForAgainAndAgain() throws Exception {
+  @BeforeEach
+  void write() throws Exception {
     LogDirectory.create(fs, DIRECTORY);
     CommitLog log =
         CommitLog.open(
@@ -78,6 +95,45 @@ class LogFenceTest {
             failure -> {});
     log.append(record(TABLET, 1, 100)).get();
     log.close();
+  }
+
+  @Test
+  void aSegmentThatGoesWhileItIsClosedIsMissed() throws Exception {
+    LateRecovery hdfs = new LateRecovery(fs, Duration.ofMinutes(1));
+    LogFence fence = new LogFence(runtime, hdfs);
+    Path fenced = fence.rename(DIRECTORY, FENCED).orElseThrow();
+    Path segment = new Path(fenced, "user-1.log");
+    assertThat(fs.exists(segment)).isTrue();
+    fence.close(fenced, () -> false, () -> hdfs.lose(segment));
+    assertThatThrownBy(() -> all(WholeLog.readFenced(fs, fenced, TabletKind.USER)))
+        .isInstanceOf(CorruptionException.class)
+        .hasMessageContaining("user-1.log")
+        .hasMessageContaining("it was there when its server was fenced");
+  }
+
+  @Test
+  void aLogThatAnotherMasterHasDeletedIsNotListed() throws Exception {
+    LateRecovery hdfs = new LateRecovery(fs, Duration.ofMinutes(1));
+    LogFence fence = new LogFence(runtime, hdfs);
+    Path fenced = fence.rename(DIRECTORY, FENCED).orElseThrow();
+    assertThatThrownBy(() -> fence.close(fenced, () -> false, () -> hdfs.lose(fenced)))
+        .isInstanceOf(FileNotFoundException.class);
+    assertThat(fs.exists(fenced)).isFalse();
+    assertThat(fence.rename(DIRECTORY, FENCED)).isEmpty();
+  }
+
+  @Test
+  void hdfsIsAskedToCloseSegmentsBeforeAnythingElseIsDone() throws Exception {
+    LateRecovery hdfs = new LateRecovery(fs, Duration.ofMinutes(1));
+    LogFence fence = new LogFence(runtime, hdfs);
+    Path fenced = fence.rename(DIRECTORY, FENCED).orElseThrow();
+    AtomicInteger asked = new AtomicInteger();
+    fence.close(fenced, () -> false, () -> asked.set(hdfs.calls.size()));
+    assertThat(asked.get()).isPositive().isEqualTo(hdfs.calls.size());
+  }
+
+  @Test
+  void aSegmentThatHdfsCannotCloseForALongTimeIsAskedForAgainAndAgain() throws Exception {
     Duration repaired = Duration.ofMinutes(30);
     LateRecovery hdfs = new LateRecovery(fs, repaired);
     assertThat(WholeFence.fence(new LogFence(runtime, hdfs), DIRECTORY, FENCED)).contains(FENCED);

@@ -131,7 +131,7 @@ class LogModelTest {
       throws IOException {
     LogFence fence = new LogFence(SystemRuntime.INSTANCE, fs);
     Path fenced = fence.rename(LOGS, RECOVERY).orElseThrow();
-    fence.close(fenced, () -> ended);
+    fence.close(fenced, () -> ended, () -> {});
     Map<TabletId, List<LogRecord>> replayed = replay(fs, fenced, released);
     closeAll(fs, fenced);
     assertThat(replay(fs, fenced, released))

@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FilterFileSystem;
@@ -99,6 +100,60 @@ class DeadLogsTest {
           master.stepUntilIdle();
           assertThat(master.plane.sortedBy).isNotEmpty().containsOnly("b");
           assertThat(master.isServed(table)).isTrue();
+        });
+  }
+
+  @Test
+  void whatAServerThatDoesNotAnswerWasToSortAnotherSorts() throws Exception {
+    master.run(
+        () -> {
+          deadServerWith(5);
+          master.plane.sorts = false;
+          steps(10);
+          assertThat(master.plane.sortedBy).as("they share the work").contains("a", "b");
+          master.plane.silent.add(A.host());
+          master.plane.sorts = true;
+          steps(10);
+          assertThat(master.logs.isUnderWay(DEAD)).as("those of A are not sorted").isTrue();
+          for (int i = 0; i < 12; i++) { // Not so long that sorting is given up.
+            master.loop.step();
+            master.sleep(Duration.ofSeconds(1));
+          }
+          assertThat(master.logs.isUnderWay(DEAD)).isFalse();
+        });
+  }
+
+  @Test
+  void aSegmentThatCannotBeReadAtOnceIsSortedAllTheSame() throws Exception {
+    master.run(
+        () -> {
+          deadServerWith(5);
+          master.plane.sorts = false;
+          steps(10);
+          FileSystem failing =
+              new FilterFileSystem(master.fs) {
+                @Override
+                public FSDataInputStream open(Path path, int bufferBytes) throws IOException {
+                  if (path.getName().startsWith("user-1.")) {
+                    throw new IOException("HDFS is busy");
+                  }
+                  return super.open(path, bufferBytes);
+                }
+              };
+          DeadLogs next =
+              new DeadLogs(
+                  master.process,
+                  failing,
+                  master.layout,
+                  master.servers,
+                  master.wake,
+                  new DeadLogs.Limits(0, 2));
+          next.take(DEAD, () -> true);
+          assertThat(next.isUnderWay(DEAD)).isTrue();
+          master.plane.requests.clear();
+          next.goOn(master.watch.live());
+          master.sleep(Duration.ofMillis(50));
+          assertThat(asked()).anyMatch(request -> request.contains("user-1."));
         });
   }
 
