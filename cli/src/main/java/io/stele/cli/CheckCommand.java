@@ -70,11 +70,8 @@ final class CheckCommand implements Callable<Integer> {
 
   static CheckReport check(Configuration conf, Wait wait, boolean data) throws IOException {
     ProcessRuntime runtime = SystemRuntime.INSTANCE;
-    ClusterConfig config = ClusterConfig.of(conf);
     FileSystem fs = new Path(Keys.ROOT_DIR.in(conf)).getFileSystem(conf);
-    try (LockService locks =
-            CuratorLockService.connect(
-                runtime, config.zookeeperQuorum(), config.name(), config.sessionTimeout());
+    try (LockService locks = CuratorLockService.connect(runtime, ClusterConfig.of(conf));
         Transport transport = new NetworkTransport(conf, runtime, "localhost");
         ClusterCheck check = new ClusterCheck(conf, runtime, fs, locks, transport)) {
       return check.check(wait.time, data);

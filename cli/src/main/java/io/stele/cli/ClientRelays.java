@@ -10,10 +10,8 @@ import io.stele.wire.Address;
 import io.stele.wire.NetworkTransport;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
 
@@ -37,10 +35,7 @@ final class ClientRelays {
    * @throws IOException if the lock service cannot be reached
    */
   Stele connect(Configuration conf) throws IOException {
-    ClusterConfig cluster = ClusterConfig.of(conf);
-    LockService locks =
-        CuratorLockService.connect(
-            RUNTIME, cluster.zookeeperQuorum(), cluster.name(), cluster.sessionTimeout());
+    LockService locks = CuratorLockService.connect(RUNTIME, ClusterConfig.of(conf));
     NetworkTransport network = new NetworkTransport(conf, RUNTIME, "localhost");
     return Stele.over(conf, RUNTIME, locks, new RelayedTransport(network, this));
   }
@@ -64,11 +59,7 @@ final class ClientRelays {
   }
 
   /** The relays before those of the servers, host:port, that some client has called. */
-  synchronized List<TortureRelay> before(List<String> servers) {
-    List<TortureRelay> called = new ArrayList<>();
-    for (String server : servers) {
-      Optional.ofNullable(relays.get(server)).ifPresent(called::add);
-    }
-    return called;
+  synchronized List<TortureRelay> called(List<String> servers) {
+    return relays.values().stream().filter(relay -> servers.contains(relay.service())).toList();
   }
 }

@@ -3,6 +3,7 @@ package io.stele.cli;
 import io.stele.cli.embedded.TaggedProcess;
 import io.stele.client.Stele;
 import io.stele.runtime.IoFunction;
+import io.stele.wire.Address;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -86,7 +87,7 @@ final class PartitionFaults {
     return scene
         .ownRelays()
         .clients()
-        .before(
+        .called(
             stele.admin().clusterStatus().servers().stream()
                 .map(server -> server.id().hostAndPort())
                 .toList());
@@ -137,7 +138,7 @@ final class PartitionFaults {
 
   /** The masters that listen at an address, host:port. */
   List<TaggedProcess> mastersAt(String address) throws IOException {
-    int port = Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
+    int port = Address.parse(address).port();
     List<TaggedProcess> found = new ArrayList<>();
     for (TaggedProcess master : masters()) {
       if (ProcessSockets.of(master.pid()).contains(ProcessSockets.TcpSocket.listening(port))) {

@@ -1,20 +1,13 @@
 package io.stele.cli;
 
 import io.stele.web.StatusPage;
-import io.stele.wire.Address;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.DataPlane;
 import io.stele.wire.DataServer;
 import io.stele.wire.MemberKey;
 import io.stele.wire.RequestHandler;
-import io.stele.wire.Response;
 import io.stele.wire.Transport;
-import io.stele.wire.data.DataProtos.RequestProto;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.hadoop.thirdparty.protobuf.BlockingService;
 
@@ -38,30 +31,14 @@ final class RelayedTransport implements Transport {
 
   @Override
   public DataPlane dataPlane() {
-    return new RelayedData(network.dataPlane());
+    DataPlane real = network.dataPlane();
+    return (server, request, body, timeout, waiting) ->
+        real.call(relays.before(server), request, body, timeout, waiting);
   }
 
   @Override
   public ControlPlane controlPlane() {
     return network.controlPlane();
-  }
-
-  private final class RelayedData implements DataPlane {
-    private final DataPlane real;
-
-    RelayedData(DataPlane real) {
-      this.real = real;
-    }
-
-    @Override
-    public CompletableFuture<Response> call(
-        Address server,
-        RequestProto request,
-        ByteBuffer body,
-        Duration timeout,
-        Consumer<CompletableFuture<Response>> waiting) {
-      return real.call(relays.before(server), request, body, timeout, waiting);
-    }
   }
 
   @Override

@@ -33,7 +33,7 @@ final class TortureRelay implements AutoCloseable {
   private static final int CONNECT_MAX_MILLIS = 5_000;
 
   private final ServerSocket door;
-  private final String service; // host:port
+  private final Address service;
 
   @GuardedBy("this")
   private final Set<Connection> connections = new HashSet<>();
@@ -53,7 +53,7 @@ final class TortureRelay implements AutoCloseable {
     ALL
   }
 
-  private TortureRelay(ServerSocket door, String service) {
+  private TortureRelay(ServerSocket door, Address service) {
     this.door = door;
     this.service = service;
   }
@@ -65,15 +65,16 @@ final class TortureRelay implements AutoCloseable {
    * @throws IOException if it cannot listen
    */
   static TortureRelay to(String service) throws IOException {
+    Address target = Address.parse(service);
     TortureRelay relay =
-        new TortureRelay(new ServerSocket(0, 0, InetAddress.getLoopbackAddress()), service);
+        new TortureRelay(new ServerSocket(0, 0, InetAddress.getLoopbackAddress()), target);
     RUNTIME.start("relay", relay::accept);
     return relay;
   }
 
   /** Where it forwards to, host:port. */
   String service() {
-    return service;
+    return service.toString();
   }
 
   /** Where it listens, host:port. */
@@ -193,9 +194,8 @@ final class TortureRelay implements AutoCloseable {
 
     void connect() {
       Socket to = new Socket();
-      Address address = Address.parse(service);
       try {
-        to.connect(new InetSocketAddress(address.host(), address.port()), CONNECT_MAX_MILLIS);
+        to.connect(new InetSocketAddress(service.host(), service.port()), CONNECT_MAX_MILLIS);
         near.setTcpNoDelay(true);
         to.setTcpNoDelay(true);
       } catch (IOException e) {

@@ -159,7 +159,7 @@ class PartitionFaultsTest {
       assertThat(inject("cut-answers")).isEmpty(); // It has called nobody yet.
       Table table = stele.table("t");
       write(table, "before");
-      TortureRelay before = clients.before(List.of(server)).get(0);
+      TortureRelay before = clients.called(List.of(server)).get(0);
       assertThat(before.service()).isEqualTo(server);
       before.cutEverybody(TortureRelay.Cut.ANSWERS);
       assertThatThrownBy(() -> write(table, "unknown"))

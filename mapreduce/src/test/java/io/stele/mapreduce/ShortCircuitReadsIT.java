@@ -9,7 +9,6 @@ import io.stele.client.Table;
 import io.stele.inputformat.TableInputFormat;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
-import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.TableSchema;
 import java.io.File;
@@ -19,11 +18,10 @@ import java.util.List;
 import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hdfs.HdfsConfiguration;
-import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.nativeio.NativeIO;
 import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.Job;
-import org.apache.hadoop.mapreduce.Mapper;
+import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.lib.output.NullOutputFormat;
 import org.apache.hadoop.net.unix.DomainSocket;
 import org.apache.hadoop.security.UserGroupInformation;
@@ -42,18 +40,6 @@ class ShortCircuitReadsIT {
   private static final long BYTES = (long) ROWS * VALUE_BYTES;
 
   @TempDir private Path scratch;
-
-  /** Counts rows. */
-  public static final class RowCounter extends Mapper<Bytes, Row, NullWritable, NullWritable> {
-    enum Counter {
-      ROWS
-    }
-
-    @Override
-    protected void map(Bytes key, Row row, Context context) {
-      context.getCounter(Counter.ROWS).increment(1);
-    }
-  }
 
   private Configuration hadoop() {
     DomainSocket.disableBindPathValidation(); // Anybody can write in the directory for scratch.
@@ -80,14 +66,14 @@ class ShortCircuitReadsIT {
       cluster.stele().client().admin().compactTable("t"); // Its rows are in files.
 
       long before = cluster.blockBytesRead();
-      Counters direct = count(cluster.conf(), "direct");
-      assertThat(direct.findCounter(RowCounter.Counter.ROWS).getValue()).isEqualTo(ROWS);
+      Counters direct = countersOf(cluster.conf(), "direct");
+      assertThat(direct.findCounter(TaskCounter.MAP_INPUT_RECORDS).getValue()).isEqualTo(ROWS);
       assertThat(direct.findCounter(TableInputFormat.Counter.LOCAL_FILE_BYTES).getValue())
           .isGreaterThan(BYTES);
       assertThat(direct.findCounter(TableInputFormat.Counter.REMOTE_FILE_BYTES).getValue())
           .isZero();
-      assertThat(count(cluster.conf(), "served").findCounter(RowCounter.Counter.ROWS).getValue())
-          .isEqualTo(ROWS);
+      Counters served = countersOf(cluster.conf(), "served");
+      assertThat(served.findCounter(TaskCounter.MAP_INPUT_RECORDS).getValue()).isEqualTo(ROWS);
       try (Rows rows = table.readOnce().readRows(RowQuery.ALL)) {
         assertThat(rows.stream().count()).isEqualTo(ROWS);
       }
@@ -110,12 +96,12 @@ class ShortCircuitReadsIT {
     return table;
   }
 
-  private static Counters count(Configuration conf, String mode) throws Exception {
+  /** Of a job that reads all rows. */
+  private static Counters countersOf(Configuration conf, String mode) throws Exception {
     Job job = SteleJob.create(conf, mode);
     job.getConfiguration().set(TableInputFormat.MODE_KEY, mode);
     TableInputFormat.addTable(job, "t", RowQuery.ALL);
     job.setInputFormatClass(TableInputFormat.class);
-    job.setMapperClass(RowCounter.class);
     job.setNumReduceTasks(0);
     job.setOutputFormatClass(NullOutputFormat.class);
     assertThat(job.waitForCompletion(true)).isTrue();

@@ -109,11 +109,7 @@ final class Connection implements AutoCloseable {
     Configuration own = new Configuration(conf);
     ProcessRuntime runtime = SystemRuntime.INSTANCE;
     SharedResources.Share<LockService> session =
-        SESSIONS.share(
-            cluster,
-            () ->
-                CuratorLockService.connect(
-                    runtime, cluster.zookeeperQuorum(), cluster.name(), cluster.sessionTimeout()));
+        SESSIONS.share(cluster, () -> CuratorLockService.connect(runtime, cluster));
     Transport transport = new NetworkTransport(own, runtime, NOBODY_CALLS);
     return new Connection(
         own,

@@ -42,15 +42,17 @@ public final class HdfsClientDefaults {
       conf.setInt(FIRST_WAIT, FIRST_WAIT_MILLIS);
       conf.setInt(WAIT_COUNT, WAIT_COUNT_MAX);
     }
-    if (isDefault(conf, CONNECTS, CONNECTS_DEFAULT)) {
-      conf.setInt(CONNECTS, CONNECTS_MAX);
-    }
+    replaceDefault(conf, CONNECTS, CONNECTS_DEFAULT, CONNECTS_MAX);
   }
 
   /** Limits how many packets, of 64 KiB each, the client holds of a file being written. */
   public static void limitPackets(Configuration conf, int most) {
-    if (isDefault(conf, PACKETS, PACKETS_DEFAULT)) {
-      conf.setInt(PACKETS, most);
+    replaceDefault(conf, PACKETS, PACKETS_DEFAULT, most);
+  }
+
+  private static void replaceDefault(Configuration conf, String name, int value, int better) {
+    if (isDefault(conf, name, value)) {
+      conf.setInt(name, better);
     }
   }
 

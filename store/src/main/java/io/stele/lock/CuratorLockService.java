@@ -76,6 +76,12 @@ public final class CuratorLockService implements LockService {
     return connect(runtime, quorum, cluster, sessionTimeout, sessionTimeout);
   }
 
+  /** The same for the cluster that a configuration names. */
+  public static CuratorLockService connect(ProcessRuntime runtime, ClusterConfig cluster)
+      throws IOException {
+    return connect(runtime, cluster.zookeeperQuorum(), cluster.name(), cluster.sessionTimeout());
+  }
+
   /**
    * The same for a server, which others start again where it cannot start: it waits for a lock
    * service that is down, so that the connection is back as soon as the service is.

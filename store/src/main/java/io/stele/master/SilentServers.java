@@ -13,8 +13,9 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Servers that hold their locks, and do not answer the master: they get no tablets, and tablets
- * that they have not loaded go elsewhere. What they serve they keep, since clients may reach them.
+ * Servers that hold their locks, and do not answer the master: they get no tablets and no work, and
+ * tablets that they have not loaded go elsewhere. What they serve they keep, since clients may
+ * reach them.
  *
  * <p>Safe for use by any number of threads.
  */

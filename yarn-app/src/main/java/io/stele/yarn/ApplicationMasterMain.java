@@ -118,13 +118,7 @@ public final class ApplicationMasterMain {
   private static LockConnection locks(Configuration conf) {
     ClusterConfig cluster = ClusterConfig.of(conf);
     return new LockConnection(
-        SystemRuntime.INSTANCE,
-        () ->
-            CuratorLockService.connect(
-                SystemRuntime.INSTANCE,
-                cluster.zookeeperQuorum(),
-                cluster.name(),
-                cluster.sessionTimeout()));
+        SystemRuntime.INSTANCE, () -> CuratorLockService.connect(SystemRuntime.INSTANCE, cluster));
   }
 
   private static Servers servers(

@@ -146,8 +146,7 @@ final class ClusterApplications {
   }
 
   private LockService connect() throws IOException {
-    return CuratorLockService.connect(
-        runtime, cluster.zookeeperQuorum(), cluster.name(), cluster.sessionTimeout());
+    return CuratorLockService.connect(runtime, cluster);
   }
 
   private ClusterClaim.Fate fateOf(String applicationId) throws IOException {
