@@ -47,18 +47,24 @@ final class LogCommand {
       description =
           "Read the logs that tablets may still need; show the damaged segments, and the tablets whose records were there.",
       mixinStandardHelpOptions = true,
-      footer = {"", "Exits with 7 if there is damage whose loss is not accepted."})
+      footer = {
+        "",
+        "Exits with 7 if there is damage whose loss is not accepted, and with 5 if there is none, but HDFS has not closed all",
+        "segments yet: check again."
+      })
   int check(@Mixin ClusterOptions cluster) throws Exception {
     Configuration conf = cluster.configuration();
     Path root = new Path(Keys.ROOT_DIR.in(conf));
     FileSystem fs = root.getFileSystem(conf);
     List<Path> logs = LogRepair.logs(fs, Layout.open(fs, root).recovery());
     int waiting = 0;
+    int open = 0;
     for (Path log : logs) {
       List<LogRepair.Damaged> damaged = LogRepair.check(fs, log);
       for (LogRepair.Damaged one : damaged) {
         show(log, one);
-        waiting += one.accepted() ? 0 : 1;
+        waiting += one.accepted() || one.open() ? 0 : 1;
+        open += one.accepted() || !one.open() ? 0 : 1;
       }
     }
     out()
@@ -66,8 +72,14 @@ final class LogCommand {
             TextTable.count(logs.size(), "log")
                 + ", "
                 + TextTable.count(waiting, "damaged segment")
-                + " whose loss is not accepted");
-    return waiting == 0 ? ExitCode.DONE.number() : ExitCode.CORRUPTION.number();
+                + " whose loss is not accepted"
+                + (open == 0
+                    ? ""
+                    : ", and " + TextTable.count(open, "segment") + " that HDFS has not closed"));
+    if (waiting > 0) {
+      return ExitCode.CORRUPTION.number();
+    }
+    return open > 0 ? ExitCode.RETRY_LATER.number() : ExitCode.DONE.number();
   }
 
   @Command(
@@ -113,8 +125,9 @@ final class LogCommand {
     out()
         .println(
             "  written "
-                + damaged.after().map(time -> "after " + text(time) + " and ").orElse("")
+                + damaged.written().after().map(time -> "after " + text(time) + " and ").orElse("")
                 + damaged
+                    .written()
                     .before()
                     .map(time -> "before " + text(time))
                     .orElse("until its server died"));

@@ -26,6 +26,9 @@ record ReplacedRows(String table, RowRange rows) {
   /** What a job replaces, separated by commas. */
   static final String KEY = JobKeys.BULK_REPLACE;
 
+  /** How many ranges a job may replace: each divides every file of a tablet that it meets. */
+  static final int RANGES_MAX = 200;
+
   /** The same with the ids of tables, set when the job is submitted. */
   private static final String IDS_KEY = JobKeys.Internal.BULK_REPLACE_IDS;
 
@@ -111,12 +114,20 @@ record ReplacedRows(String table, RowRange rows) {
    * Looks up the ids of the tables, and refuses rows that cannot be replaced.
    *
    * @throws SteleException NOT_FOUND if there is no such table, REFUSED if rows are replaced twice,
-   *     or the job does not write to the table
+   *     the ranges are too many, or the job does not write to the table
    */
   static void identify(Stele stele, Configuration conf) throws IOException {
     conf.unset(IDS_KEY); // Of a submission before.
     List<String> written = OutputTable.all(conf).stream().map(OutputTable::name).toList();
     List<ReplacedRows> all = all(conf);
+    if (all.size() > RANGES_MAX) {
+      throw SteleException.refused(
+          "the job replaces "
+              + all.size()
+              + " ranges of rows, and may replace at most "
+              + RANGES_MAX
+              + ": replace fewer and larger ranges, or delete single rows by mutations");
+    }
     for (int i = 0; i < all.size(); i++) {
       ReplacedRows one = all.get(i);
       if (!written.contains(one.table())) {

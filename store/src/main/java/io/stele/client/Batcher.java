@@ -32,6 +32,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 
 /**
  * Sends all mutations of one table that one connection writes, those for one tablet server
@@ -55,6 +57,9 @@ final class Batcher {
   private final Tablets tablets;
   private final TableId table;
 
+  /** By the magnitude of the time limit: the power of two at or below its milliseconds. */
+  private final ConcurrentMap<Long, Operations> operations = new ConcurrentHashMap<>();
+
   @GuardedBy("this")
   private final Map<ServerQueue.Destination, ServerQueue> queues = new HashMap<>();
 
@@ -63,6 +68,26 @@ final class Batcher {
     this.runtime = runtime;
     this.tablets = tablets;
     this.table = table;
+  }
+
+  /**
+   * Where operations with the time limit of {@code named}, which is the table of this batcher, get
+   * their ids.
+   *
+   * <p>Tablets remember an operation while an earlier one with ids from the same source may be sent
+   * again, and refuse it from then on. Therefore tables have sources of their own, and so have time
+   * limits that differ much. When the time of an operation is over, so is the time of those that
+   * began before it with the same limit. A write whose outcome is unknown because it hangs on its
+   * way can then not be applied after a later one.
+   */
+  Operations operations(TableRef named) {
+    long magnitude = Long.highestOneBit(named.limit().length().toMillis());
+    return operations.computeIfAbsent(magnitude, any -> new Operations(runtime));
+  }
+
+  /** A writer whose mutations have ids of {@link #operations}. */
+  Writer writer(TableRef named) {
+    return writer(named, operations(named));
   }
 
   /**
@@ -161,7 +186,7 @@ final class Batcher {
   private void locate(SubmittedOperation submitted) {
     Optional<SteleException> refusal = submitted.writer.operations.refusal();
     if (refusal.isPresent()) {
-      fail(submitted, refusal.get());
+      fail(submitted, submitted.attempts.giveUp(refusal.get()));
       return;
     }
     if (submitted.isSingle()) {
@@ -363,8 +388,15 @@ final class Batcher {
     } catch (RuntimeException | Error e) {
       return Optional.of(e); // Each operation must have an outcome.
     }
-    Optional<SteleException> differs = operations.differs();
-    return differs.isPresent() ? differs : Optional.ofNullable(failure);
+    if (failure != null) {
+      return Optional.of(failure);
+    }
+    return operations.differs().map(Batcher::unknown);
+  }
+
+  /** Nothing in the answer tells whether it was this attempt's record that was applied. */
+  private static SteleException unknown(SteleException differs) {
+    return SteleException.outcomeUnknown(String.valueOf(differs.getMessage()), differs);
   }
 
   /** Ends mutations of a row whose outcome could not be taken; the row goes on. */

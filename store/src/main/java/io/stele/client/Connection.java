@@ -4,7 +4,6 @@ import io.stele.config.ClusterConfig;
 import io.stele.config.Keys;
 import io.stele.lock.CuratorLockService;
 import io.stele.lock.LockService;
-import io.stele.metadata.Operations;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletAccess;
@@ -42,7 +41,7 @@ import org.apache.hadoop.fs.Path;
 
 /**
  * What the tables of one {@link Stele} share: the transport, the lock service, the known tablet
- * locations, and the numbering of operations.
+ * locations, and what sends mutations.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -175,10 +174,6 @@ final class Connection implements AutoCloseable {
 
   LockReads lockReads() {
     return lockReads;
-  }
-
-  Operations operations() {
-    return access.operations();
   }
 
   Duration timeout() {

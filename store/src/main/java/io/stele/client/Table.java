@@ -454,13 +454,14 @@ public final class Table {
 
   /** A writer for many mutations. */
   public BatchWriter batchWriter(BatchWriter.Options options) {
+    Batcher batcher = connection.batcher(ref);
     Operations operations =
         options
             .firstOperation()
             .map(first -> Operations.repeatable(connection.runtime(), first, options.job()))
-            .orElse(connection.operations());
+            .orElseGet(() -> batcher.operations(ref));
     return new BatchWriter(
-        check, connection.batcher(ref).writer(ref, operations), options.bufferBytes(), durability);
+        check, batcher.writer(ref, operations), options.bufferBytes(), durability);
   }
 
   @Override
@@ -469,11 +470,11 @@ public final class Table {
   }
 
   private Batcher.Writer writer() {
-    return connection.batcher(ref).writer(ref, connection.operations());
+    return connection.batcher(ref).writer(ref);
   }
 
   private CompletableFuture<TabletAccess.Answer> send(RowOperation operation) {
-    Operations operations = connection.operations();
+    Operations operations = connection.batcher(ref).operations(ref);
     SingleOperation single =
         new SingleOperation(ref, operation, operations.begin(operation), durability, operations);
     return connection

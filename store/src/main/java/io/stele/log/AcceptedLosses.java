@@ -21,6 +21,12 @@ final class AcceptedLosses {
   /** The offset that stands for a whole segment. */
   static final long WHOLE = -1;
 
+  /**
+   * The offset that stands for a whole segment if it is not closed when its log's fence reads this;
+   * the fence then records the loss as {@link #WHOLE}.
+   */
+  private static final long IF_OPEN = -2;
+
   /** The whole log, given up: its directory was gone, and nobody knows which segments it had. */
   static final Loss LOG = new Loss("*", WHOLE);
 
@@ -32,7 +38,7 @@ final class AcceptedLosses {
    * A place of damage.
    *
    * @param segment the file's name
-   * @param offset of the damage, or {@link #WHOLE}
+   * @param offset of the damage, or {@link #WHOLE} or {@link #IF_OPEN}
    */
   record Loss(String segment, long offset) implements Comparable<Loss> {
     static Loss of(CorruptionException damage) {
@@ -116,6 +122,16 @@ final class AcceptedLosses {
   /** Whether a segment must not be read at all. */
   boolean hasWhole(Segment segment) {
     return losses.contains(new Loss(segment.path().getName(), WHOLE));
+  }
+
+  /** Whether a segment must not be waited for. */
+  boolean hasIfOpen(Segment segment) {
+    return losses.contains(ifOpen(segment));
+  }
+
+  /** The loss of a segment if HDFS does not close it. */
+  static Loss ifOpen(Segment segment) {
+    return new Loss(segment.path().getName(), IF_OPEN);
   }
 
   /** Whether {@code damage} is accepted. */

@@ -230,6 +230,11 @@ public final class CommitLog implements AutoCloseable {
     return pipeline.statistics();
   }
 
+  /** Like {@link #close}, without waiting. */
+  public void beginToClose() {
+    pipeline.close();
+  }
+
   /**
    * Writes the records that wait, closes the segments and ends the log, which then refuses records.
    * A stream that hangs, and that no record waits for, delays this for some seconds and is then

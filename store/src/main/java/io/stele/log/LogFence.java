@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import org.apache.hadoop.fs.FileSystem;
@@ -28,8 +29,9 @@ import org.slf4j.LoggerFactory;
  * <p>First the directory is renamed, so that no new segment can be created in it; then the lease of
  * every segment is recovered, so that the next flush of an open one fails; when all are closed,
  * they are listed for replay ({@link FencedLog}). If the process is known to have ended, nobody
- * waits for that: a segment that is not closed is copied, and the copy listed. Each step may be
- * repeated, by another master too: a fence that was interrupted is called again.
+ * waits for that: a segment that is not closed is copied, and the copy listed. Nor does anybody
+ * wait for a segment that HDFS does not close if an operator has accepted its loss. Each step may
+ * be repeated, by another master too: a fence that was interrupted is called again.
  *
  * <p>The server may still hold its lock, and may still answer reads until its lease is over; its
  * tablets must not be given to others before that. Safe for use by any number of threads.
@@ -174,6 +176,7 @@ public final class LogFence {
         open.removeIf(one -> instead.containsKey(one.name));
       }
       removeClosed(leases, open, instead);
+      giveUpAccepted(directory, open, instead);
       if (open.isEmpty()) {
         return instead;
       }
@@ -192,6 +195,28 @@ public final class LogFence {
       if (isClosed(leases, open.get(i), instead)) {
         open.remove(i);
       }
+    }
+  }
+
+  /** Gives up those segments that HDFS has had time to close, and whose loss is accepted. */
+  private void giveUpAccepted(Path directory, List<Open> all, Map<String, Segment> instead)
+      throws IOException {
+    if (all.stream().noneMatch(one -> one.calls > 1)) {
+      return;
+    }
+    AcceptedLosses accepted = AcceptedLosses.read(fs, directory);
+    for (Open one : List.copyOf(all)) {
+      if (!accepted.hasWhole(one.segment)) {
+        if (!accepted.hasIfOpen(one.segment)) {
+          continue;
+        }
+        Set<AcceptedLosses.Loss> loss =
+            Set.of(new AcceptedLosses.Loss(one.name, AcceptedLosses.WHOLE));
+        AcceptedLosses.write(fs, directory, one.name + ".open", loss);
+      }
+      LOG.warn("{} is given up, as an operator has allowed", one.segment.path());
+      instead.put(one.name, one.segment);
+      all.remove(one);
     }
   }
 
@@ -267,7 +292,8 @@ public final class LogFence {
         LOG.warn(
             "HDFS has not closed {} yet: the tablets of that server wait for it. The logs of the"
                 + " NameNode and the DataNodes say why; if they say \"Block length mismatch\","
-                + " restart that DataNode",
+                + " restart that DataNode. If its last block is lost for good, stele log check says"
+                + " how to go on without it",
             segment.segment.path());
       }
       return leases.recover(segment.name);

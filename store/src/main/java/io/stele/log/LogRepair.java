@@ -2,6 +2,7 @@ package io.stele.log;
 
 import io.stele.files.DurableFiles;
 import io.stele.files.NameSpace;
+import io.stele.files.WriteLeases;
 import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
 import io.stele.model.TabletKind;
@@ -40,21 +41,31 @@ public final class LogRepair {
    * @param damage of the segment, in order
    * @param tablets with records in it, which wait unless their files or later segments have those
    *     records; empty if that is not known, so that every tablet of the log may wait
-   * @param after when the previous segment was ended, at the earliest: the lost records were
-   *     written after that
-   * @param before when it was ended, or the next one: the lost records were written before that
+   * @param written when the lost records were
+   * @param open whether it may only be damaged because HDFS has not closed it: its server's tablets
+   *     wait for that
    * @param accepted whether tablets continue without the lost records
    */
   public record Damaged(
       Segment segment,
       List<CorruptionException> damage,
       Optional<SegmentSummary> tablets,
-      Optional<Instant> after,
-      Optional<Instant> before,
+      Written written,
+      boolean open,
       boolean accepted) {
     public Damaged {
       damage = List.copyOf(damage);
     }
+  }
+
+  /**
+   * When lost records were written.
+   *
+   * @param after when the previous segment was ended, at the earliest
+   * @param before when their segment was ended, or the next one
+   */
+  public record Written(Optional<Instant> after, Optional<Instant> before) {
+    private static final Written UNKNOWN = new Written(Optional.empty(), Optional.empty());
   }
 
   /** The findings about one segment. */
@@ -79,16 +90,47 @@ public final class LogRepair {
   }
 
   /**
-   * Reads every segment of the fenced log in {@code directory}.
+   * Reads every segment of the fenced log in {@code directory}. While its fence is not complete,
+   * reads none, and reports those that are not closed.
    *
-   * @throws CorruptionException if the list of its segments is gone or damaged
+   * @throws CorruptionException if the list of its segments is damaged
    */
   public static List<Damaged> check(FileSystem fs, Path directory) throws IOException {
+    if (!FencedLog.isListed(fs, directory)) {
+      return open(fs, directory);
+    }
     List<Damaged> damaged = new ArrayList<>();
     for (TabletKind kind : TabletKind.values()) {
       damaged.addAll(check(fs, directory, kind));
     }
     return List.copyOf(damaged);
+  }
+
+  /** The segments of a log, of which there is no list yet, that HDFS has not closed. */
+  private static List<Damaged> open(FileSystem fs, Path directory) throws IOException {
+    WriteLeases leases = WriteLeases.in(fs, directory);
+    AcceptedLosses accepted = AcceptedLosses.read(fs, directory);
+    List<Damaged> open = new ArrayList<>();
+    for (Segment segment : LogDirectory.segments(fs, directory)) {
+      if (!leases.isClosed(segment.path().getName())) {
+        CorruptionException why =
+            new CorruptionException(
+                segment.path().toString(),
+                AcceptedLosses.WHOLE,
+                "HDFS has not closed the file since its server was fenced. That takes seconds, and"
+                    + " minutes if DataNodes are down. It cannot be done while no DataNode that"
+                    + " has its last block is up");
+        open.add(
+            new Damaged(
+                segment,
+                List.of(why),
+                Optional.empty(),
+                Written.UNKNOWN,
+                true,
+                accepted.hasWhole(segment) || accepted.hasIfOpen(segment)));
+      }
+    }
+    return open;
   }
 
   /**
@@ -125,7 +167,10 @@ public final class LogRepair {
     List<Linked> links = new ArrayList<>();
     List<Optional<SegmentSummary>> summaries = new ArrayList<>();
     for (Segment segment : FencedLog.segments(fs, directory, kind)) {
-      all.add(look(fs, segment, links, summaries));
+      Found found = look(fs, segment, links, summaries);
+      boolean givenUp = found.sound() && accepted.hasWhole(segment); // And is not read any more.
+      all.add(
+          givenUp ? new Found(segment, List.of(FencedLog.accepted(segment)), found.ended) : found);
     }
     List<Damaged> damaged = new ArrayList<>();
     for (int i = 0; i < all.size(); i++) {
@@ -145,8 +190,10 @@ public final class LogRepair {
                 one.segment,
                 one.damage,
                 tablets,
-                i == 0 ? Optional.empty() : all.get(i - 1).ended,
-                one.ended.or(nextEnd(all, i)),
+                new Written(
+                    i == 0 ? Optional.empty() : all.get(i - 1).ended,
+                    one.ended.or(nextEnd(all, i))),
+                false,
                 accepted.hasWhole(one.segment) || one.damage.stream().allMatch(accepted::has)));
       }
     }
@@ -206,7 +253,8 @@ public final class LogRepair {
   /**
    * Permanently lets tablets continue without the lost records of a segment: replays pass over its
    * present damage, and over nothing else. A segment that is missing or completely unreadable is no
-   * longer read, even if it reappears.
+   * longer read, even if it reappears. One that HDFS has not closed is not waited for any longer,
+   * and is read if HDFS closes it before its server's fence learns of this.
    *
    * @param segment the name of its file
    * @return the lost records
@@ -219,6 +267,10 @@ public final class LogRepair {
     }
     Set<AcceptedLosses.Loss> losses = new TreeSet<>();
     for (CorruptionException one : damaged.damage) {
+      if (damaged.open) {
+        losses.add(AcceptedLosses.ifOpen(damaged.segment));
+        break;
+      }
       // At 0 is the header: without it no record can be told from other bytes.
       losses.add(
           one.offset() == 0
@@ -280,14 +332,17 @@ public final class LogRepair {
     }
   }
 
-  /** The logs of fenced servers below {@code recovery} that tablets may still need. */
+  /**
+   * The logs of fenced servers below {@code recovery} that tablets may still need, with those whose
+   * fence is not complete.
+   */
   public static List<Path> logs(FileSystem fs, Path recovery) throws IOException {
     NameSpace.catchUp(fs, recovery);
     List<Path> logs = new ArrayList<>();
     try {
       for (FileStatus directory : fs.listStatus(recovery)) {
         boolean isDraft = directory.getPath().getName().startsWith(DRAFT_PREFIX);
-        if (directory.isDirectory() && !isDraft && FencedLog.isListed(fs, directory.getPath())) {
+        if (directory.isDirectory() && !isDraft) {
           logs.add(directory.getPath());
         }
       }

@@ -97,7 +97,7 @@ final class LoadTroubles {
 
   /**
    * Writes the failures and releases reported since the last call into the records, and returns the
-   * changed records.
+   * changed records. A tablet that is being tried now is released when that has failed.
    *
    * @param known all records by tablet
    * @param reachable whether a record can be written now; reports about others are forgotten,
@@ -122,9 +122,17 @@ final class LoadTroubles {
     for (TabletId tablet : releases) {
       Optional.ofNullable(known.get(tablet))
           .filter(record -> record.isQuarantined() && reachable.test(record))
-          .ifPresent(record -> tried(() -> free(record), changed));
+          .ifPresent(record -> release(record, changed));
     }
     return changed;
+  }
+
+  private void release(TabletRecord record, List<TabletRecord> changed) {
+    if (record.assignment().state() == Assignment.State.NONE) {
+      tried(() -> free(record), changed);
+    } else {
+      release(record.id());
+    }
   }
 
   private static boolean isAbout(LoadFailure failure, TabletRecord record) {
@@ -141,6 +149,8 @@ final class LoadTroubles {
     } catch (IOException | SteleException e) {
       // The server is asked to load it again, and people see that it is still in quarantine.
       LOG.info("Cannot record now that a tablet failed to load: {}", e.toString());
+    } catch (RuntimeException e) {
+      LOG.error("The record of a tablet that failed to load was not changed; others are", e);
     }
   }
 

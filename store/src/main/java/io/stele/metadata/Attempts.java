@@ -182,6 +182,11 @@ public final class Attempts {
     return end(cause);
   }
 
+  /** The failure to report when no attempt follows, although {@code why} is no answer to any. */
+  public SteleException giveUp(Throwable why) {
+    return end(Futures.cause(why)).failure();
+  }
+
   private void count() {
     if (failures == 0) {
       firstFailureNanos = runtime.nanoTime();
@@ -251,7 +256,7 @@ public final class Attempts {
     return begun || inDoubt;
   }
 
-  private Decision end(Throwable cause) {
+  private Decision.End end(Throwable cause) {
     String text = purpose.what().get() + ": ";
     if (inDoubt) {
       text +=
@@ -267,7 +272,7 @@ public final class Attempts {
         begun || inDoubt ? Code.OUTCOME_UNKNOWN : Code.RETRY_LATER,
         purpose.what().get()
             + ": not done within "
-            + timeout.toMillis()
+            + timeout.plusNanos(999_999).toMillis()
             + " ms"
             + purpose.timeoutKey().map(key -> " (" + key + ")").orElse("")
             + " and "

@@ -1,7 +1,14 @@
 package io.stele.record;
 
 import io.stele.model.RowRange;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
 
 /**
  * An SSTable that a job has written: it becomes the tablet's if the job commits, and is discarded
@@ -53,6 +60,42 @@ public record PendingFile(String job, FileRef file) implements Pending {
   /** What the files of one writer have in common: what it did to a row may be in several. */
   public String writer() {
     return file.path().substring(0, Math.max(0, file.path().lastIndexOf('-')));
+  }
+
+  /**
+   * The changes of a job as they are taken when the table has {@code families}. A job deletes whole
+   * rows, but its files name only the families that the table had when they were written. So of
+   * each writer that may have deleted rows, one file gets the families that none has.
+   *
+   * @param deletes whether a file may have the deletion of a row
+   */
+  public static List<Pending> withFamilies(
+      List<Pending> waiting, Set<String> families, Predicate<PendingFile> deletes) {
+    Map<String, Set<String>> missing = new HashMap<>(); // By writer.
+    for (Pending one : waiting) {
+      if (one instanceof PendingFile file) {
+        missing
+            .computeIfAbsent(file.writer(), writer -> new TreeSet<>(families))
+            .removeAll(file.file().families());
+      }
+    }
+    List<Pending> whole = new ArrayList<>();
+    for (Pending one : waiting) {
+      if (one instanceof PendingFile file && deletes.test(file)) {
+        Set<String> more = missing.getOrDefault(file.writer(), Set.of());
+        missing.put(file.writer(), Set.of()); // The others need not have them too.
+        whole.add(more.isEmpty() ? file : file.with(more));
+      } else {
+        whole.add(one);
+      }
+    }
+    return whole;
+  }
+
+  private PendingFile with(Set<String> more) {
+    Set<String> all = new TreeSet<>(file.families());
+    all.addAll(more);
+    return new PendingFile(job, unnumbered(file.path(), file.length(), file.bounds(), all));
   }
 
   /** The file as one of the tablet's, all of whose cells have a sequence number. */

@@ -2,6 +2,7 @@ package io.stele.record;
 
 import io.stele.model.RowRange;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 
@@ -82,6 +83,29 @@ public record TakenFiles(List<FileRef> removed, List<FileRef> added, long cleare
     return removed.isEmpty()
         ? new TakenFiles(List.of(), List.of(), 0, before)
         : new TakenFiles(removed, left, before + 1, before + 1);
+  }
+
+  /**
+   * How many references a tablet has at most while {@code waiting} waits and when it is taken. Each
+   * range that is replaced divides every file that it meets in two, and pins keep the part inside.
+   */
+  public static long entriesMax(List<FileRef> files, Collection<Pending> waiting, boolean hasPins) {
+    List<FileRef> all = new ArrayList<>(files);
+    List<RowRange> replaced = new ArrayList<>();
+    for (Pending one : waiting) {
+      if (one instanceof PendingFile file) {
+        all.add(file.file());
+      } else {
+        replaced.add(one.rows());
+      }
+    }
+    long divisions = 0;
+    for (FileRef file : all) {
+      for (RowRange range : replaced) {
+        divisions += file.bounds().intersection(range).isPresent() ? 1 : 0;
+      }
+    }
+    return all.size() + replaced.size() + divisions * (hasPins ? 2 : 1);
   }
 
   /** Whether it clears anything. */

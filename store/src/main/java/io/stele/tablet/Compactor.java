@@ -348,7 +348,10 @@ final class Compactor {
   private void keepPace(long bytes) throws IOException {
     if (rewritesEnd) {
       throw SteleException.retryLater(
-          "tablet " + core.spec().id() + " is about to leave this server: its compactions end");
+          "tablet "
+              + core.spec().id()
+              + " is about to leave this server or to be split: its"
+              + " compactions end");
     }
     if (!hasLayers(core.options().merging().stackMax())) {
       environment.pace().passed(bytes);

@@ -2,8 +2,8 @@ package io.stele.tablet;
 
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
+import io.stele.runtime.Signal;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
 
 /**
@@ -20,7 +20,7 @@ final class CurrentState {
   private final TabletId tablet;
   private final Object swapping = new Object();
   private volatile TabletState state;
-  private volatile Optional<CompletableFuture<Void>> settled = Optional.empty();
+  private volatile Optional<Signal> settled = Optional.empty();
   private volatile boolean closed;
 
   CurrentState(TabletId tablet, TabletState first) {
@@ -51,14 +51,14 @@ final class CurrentState {
 
   /** Begins a change: from now on the state is unsettled. One change is made at a time. */
   void beginChange() {
-    settled = Optional.of(new CompletableFuture<>());
+    settled = Optional.of(new Signal());
   }
 
   /** Ends a change: the state has it, or it was not made, or the tablet has stopped. */
   void endChange() {
-    CompletableFuture<Void> waiting = settled.orElseThrow();
+    Signal waiting = settled.orElseThrow();
     settled = Optional.empty();
-    waiting.complete(null);
+    waiting.happen();
   }
 
   /**
@@ -68,7 +68,7 @@ final class CurrentState {
    * @throws UnsettledException otherwise
    */
   void requireSettled() {
-    Optional<CompletableFuture<Void>> waiting = settled;
+    Optional<Signal> waiting = settled;
     if (waiting.isPresent()) {
       throw new UnsettledException(tablet, waiting.get());
     }

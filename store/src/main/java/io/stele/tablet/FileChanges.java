@@ -27,6 +27,9 @@ import java.util.Set;
  * by any number of threads.
  */
 final class FileChanges {
+  /** Some 6 MB of METADATA: far more than registering files of a job allows. */
+  private static final int REFERENCES_MAX = 20_000;
+
   private final TabletCore core;
   private final Sequencer sequencer;
   private final CompactionWriter writer;
@@ -178,10 +181,16 @@ final class FileChanges {
           if (waiting.isEmpty()) {
             return false;
           }
+          Set<String> deleting = pendingFiles.withTombstones(waiting);
           return divide(
               before -> {
+                List<Pending> whole =
+                    PendingFile.withFamilies(
+                        waiting,
+                        core.rules().families(),
+                        file -> deleting.contains(file.file().path()));
                 TakenFiles files =
-                    TakenFiles.of(waiting, refs(), before, core.pins().all(), core.clock().now());
+                    TakenFiles.of(whole, refs(), before, core.pins().all(), core.clock().now());
                 take(edits.edit("files of job " + job, files.upTo()).resolve(job), files);
                 forget(job); // Last: readers that find nothing waiting read the files.
               });
@@ -263,6 +272,7 @@ final class FileChanges {
 
   /** Makes the decision durable, then visible; the read point moves last. */
   private void take(ManifestEdit.Builder edit, TakenFiles files) throws IOException {
+    requireFits(files);
     List<TabletFile> made = new ArrayList<>();
     try {
       for (FileRef file : files.added()) {
@@ -287,6 +297,21 @@ final class FileChanges {
       }
     } finally {
       made.forEach(TabletFile::release); // Now the state holds them.
+    }
+  }
+
+  /** Before anything is changed: a server cannot go on when it cannot write a record. */
+  private void requireFits(TakenFiles files) {
+    int references = files.added().size() + files.removed().size();
+    if (references > REFERENCES_MAX) {
+      throw SteleException.retryLater(
+          "tablet "
+              + core.spec().id()
+              + " cannot change "
+              + references
+              + " references to files at once, at most "
+              + REFERENCES_MAX
+              + ": unite its files (stele table compact), and replace fewer ranges of rows by a job");
     }
   }
 

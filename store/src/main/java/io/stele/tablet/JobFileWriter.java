@@ -28,8 +28,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SortedSet;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -66,12 +67,32 @@ public final class JobFileWriter implements Closeable {
 
   private static final class Group {
     final LocalityGroup options;
-    final SortedSet<String> families;
+    final List<Family> families = new ArrayList<>();
     Optional<SSTableWriter> writer = Optional.empty();
+    boolean deletesRows;
 
-    Group(LocalityGroup options, SortedSet<String> families) {
+    Group(LocalityGroup options) {
       this.options = options;
-      this.families = families;
+    }
+
+    /** Those to which its file did something: another may be dropped without regard to the job. */
+    Set<String> changed() {
+      Set<String> names = new TreeSet<>();
+      families.stream()
+          .filter(family -> deletesRows || family.changed)
+          .forEach(family -> names.add(family.name));
+      return names;
+    }
+  }
+
+  private static final class Family {
+    final String name;
+    final Group group;
+    boolean changed;
+
+    Family(String name, Group group) {
+      this.name = name;
+      this.group = group;
     }
   }
 
@@ -81,7 +102,7 @@ public final class JobFileWriter implements Closeable {
   private final long valueBytesMax;
   private final int replicasMin;
   private final Map<String, Group> groups = new TreeMap<>(); // By name.
-  private final Map<String, Group> groupsOfFamilies = new HashMap<>();
+  private final Map<String, Family> families = new HashMap<>(); // By name.
   private final List<Path> begun = new ArrayList<>();
   private final List<Edit> edits = new ArrayList<>(); // The last ones of the last row.
   private final List<CellCursor> earlier = new ArrayList<>(); // What that row gets before those.
@@ -117,10 +138,14 @@ public final class JobFileWriter implements Closeable {
     rules
         .byGroup(rules.families())
         .forEach(
-            (name, families) -> {
-              Group group = new Group(target.schema().group(name).orElseThrow(), families);
+            (name, members) -> {
+              Group group = new Group(target.schema().group(name).orElseThrow());
               groups.put(name, group);
-              families.forEach(family -> groupsOfFamilies.put(family, group));
+              for (String member : members) {
+                Family family = new Family(member, group);
+                group.families.add(family);
+                families.put(member, family);
+              }
             });
   }
 
@@ -191,7 +216,7 @@ public final class JobFileWriter implements Closeable {
                 PendingFile.directory(target.job()) + "/" + summary.path().getName(),
                 summary.length(),
                 new RowRange(firstRow, lastRow.successor()),
-                group.families));
+                group.changed()));
       }
     }
     finished = true;
@@ -271,20 +296,23 @@ public final class JobFileWriter implements Closeable {
       int familyEnd = ColumnKey.familyPartEnd(cells.key(), cells.keyLength(), rowEnd);
       if (familyEnd == rowEnd) { // The tombstone of a row.
         for (Group group : groups.values()) {
+          group.deletesRows = true;
           writer(group).add(cells);
         }
       } else {
-        writer(groupOf(ColumnKey.family(cells.key(), rowEnd, familyEnd))).add(cells);
+        Family family = family(ColumnKey.family(cells.key(), rowEnd, familyEnd));
+        family.changed = true;
+        writer(family.group).add(cells);
       }
     }
   }
 
-  private Group groupOf(String family) {
-    Group group = groupsOfFamilies.get(family);
-    if (group == null) {
-      throw new IllegalStateException("family " + family + " was checked");
+  private Family family(String name) {
+    Family family = families.get(name);
+    if (family == null) {
+      throw new IllegalStateException("family " + name + " was checked");
     }
-    return group;
+    return family;
   }
 
   private SSTableWriter writer(Group group) throws IOException {

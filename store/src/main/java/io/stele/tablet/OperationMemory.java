@@ -10,6 +10,9 @@ package io.stele.tablet;
  * <p>Not safe for use by several threads: it belongs to an {@link OperationWindow}.
  */
 final class OperationMemory {
+  /** If less than this part of the share is freed, the next compaction would follow at once. */
+  private static final int COMPACTED_PART = 64;
+
   private final OperationBudget budget;
   private long bytes;
   private long jobBytes;
@@ -63,6 +66,11 @@ final class OperationMemory {
   /** Whether a minor compaction will make room, as operations take less once they are in a file. */
   boolean isCompacted() {
     return budget.isCompacted();
+  }
+
+  /** What a minor compaction must free to be worth making: a small part of the share. */
+  long worthCompacting() {
+    return budget.share() / COMPACTED_PART;
   }
 
   /** Counts no more in the budget. */

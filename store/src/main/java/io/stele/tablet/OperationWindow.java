@@ -11,13 +11,10 @@ import io.stele.model.TaskProgress;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.ClientOperations.Operation;
 import java.time.Duration;
-import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -44,11 +41,11 @@ import java.util.function.Consumer;
  *
  * <p><b>Memory</b> is bounded by an {@link OperationBudget}. Above the budget, the clients that
  * were silent the longest are reduced first. If that is not enough and a minor compaction will make
- * room, new operations are refused with 'retry later' until it has run. Otherwise the older half of
- * the finished operations of the other clients is forgotten, and then the clients that were silent
- * for a window. A retry of anything forgotten is refused, never applied twice. If nothing can be
- * forgotten, a new operation is refused with 'retry later'. Jobs leave a quarter to other clients
- * ({@link OperationMemory}).
+ * room, new operations are refused with 'retry later' until it has run, which {@link
+ * #needsCompaction} asks for. Otherwise the older half of the finished operations of the other
+ * clients is forgotten, and then the clients that were silent for a window. A retry of anything
+ * forgotten is refused, never applied twice. If nothing can be forgotten, a new operation is
+ * refused with 'retry later'. Jobs leave a quarter to other clients ({@link OperationMemory}).
  *
  * <p><b>Tasks</b> say with each request which of their records are settled, so that these need not
  * be remembered one by one ({@link TaskMemory}). The writes of a job's tasks are remembered until
@@ -86,10 +83,7 @@ final class OperationWindow {
   private final long windowMicros;
 
   @GuardedBy("this")
-  private final OperationMemory memory;
-
-  @GuardedBy("this")
-  private final Map<ClientName, ClientOperations> clients = new HashMap<>();
+  private final RememberedClients clients;
 
   @GuardedBy("this")
   private final AdmittedJobs admitted = new AdmittedJobs();
@@ -100,12 +94,16 @@ final class OperationWindow {
   @GuardedBy("this")
   private long reliefDueMicros;
 
+  /** Whether operations are refused for which a minor compaction would make room. */
+  @GuardedBy("this")
+  private boolean waitsForCompaction;
+
   /** The empty window of a new tablet; close it. */
   OperationWindow(ProcessRuntime runtime, Duration window, OperationBudget budget) {
     this.runtime = runtime;
     this.window = window;
     this.windowMicros = TimeUnit.MICROSECONDS.convert(window);
-    this.memory = new OperationMemory(budget);
+    this.clients = new RememberedClients(budget);
     this.time = new TabletTime(runtime);
   }
 
@@ -138,19 +136,19 @@ final class OperationWindow {
     Optional<String> job = outstanding.task().flatMap(TaskProgress::job);
     job.ifPresent(admitted::check);
     ClientName name = ClientName.of(id);
-    ClientOperations client = clients.get(name);
-    if (client == null) {
+    Optional<ClientOperations> remembered = clients.find(name);
+    if (remembered.isEmpty()) {
       if (job.isEmpty() && time.mayBeForgotten(() -> ageMicros(outstanding))) {
         throw tooOld(id, SILENT);
       }
       checkRoom(job.isPresent());
-      client = client(name);
     }
+    ClientOperations client = remembered.isPresent() ? remembered.get() : clients.client(name);
     client.seen(time.nowMicros());
     if (outstanding.task().isPresent()) {
       hear(id, client, outstanding.task().get());
     }
-    count(client, one -> one.forgetBelow(firstIncomplete));
+    clients.change(client, one -> one.forgetBelow(firstIncomplete));
     Optional<CompletableFuture<OperationResult>> known = client.outcome(id, digest);
     LoggedOperation toLog =
         new LoggedOperation(
@@ -165,7 +163,7 @@ final class OperationWindow {
     checkNotBelow(id, client);
     checkRoom(job.isPresent());
     checkNotBelow(id, client); // This may have changed just now.
-    count(client, one -> one.put(operation));
+    clients.change(client, one -> one.put(operation));
     return new Begun(operation, Optional.empty());
   }
 
@@ -180,7 +178,7 @@ final class OperationWindow {
               + said.settled().below()
               + " was another before. A task must write the same records in the same order");
     }
-    count(client, one -> one.hear(said));
+    clients.change(client, one -> one.hear(said));
   }
 
   private static boolean contradicts(ClientOperations client, TaskProgress said) {
@@ -220,25 +218,25 @@ final class OperationWindow {
   /** Ends a job: forgets what its tasks wrote. */
   synchronized void endJob(String job) {
     admitted.end(job);
-    for (Map.Entry<ClientName, ClientOperations> one : inOrder()) {
+    for (Map.Entry<ClientName, ClientOperations> one : clients.inOrder()) {
       if (one.getValue().job().equals(Optional.of(job))) {
-        remove(one.getKey(), one.getValue());
+        clients.remove(one.getKey(), one.getValue());
       }
     }
   }
 
   /** The jobs about which something is remembered here. */
   synchronized Set<String> jobs() {
-    Set<String> jobs = admitted.names();
-    clients.values().forEach(client -> client.job().ifPresent(jobs::add));
+    Set<String> jobs = clients.jobs();
+    jobs.addAll(admitted.names());
     return jobs;
   }
 
   /** Records how far a task has come, without an operation. */
   synchronized void settle(OperationId task, TaskProgress said) {
-    ClientOperations client = clients.get(ClientName.of(task));
-    if (client != null && !contradicts(client, said)) {
-      count(client, one -> one.hear(said));
+    Optional<ClientOperations> known = clients.find(ClientName.of(task));
+    if (known.isPresent() && !contradicts(known.get(), said)) {
+      clients.change(known.get(), one -> one.hear(said));
     }
   }
 
@@ -273,38 +271,47 @@ final class OperationWindow {
     long now = time.nowMicros();
     if (now >= reliefDueMicros) {
       relieve(now);
+      waitsForCompaction |= isRelievedByCompaction(ofJob);
     }
     if (excess(ofJob) > 0) {
       reliefDueMicros = Math.max(reliefDueMicros, now + RELIEF_INTERVAL_MICROS);
       throw SteleException.retryLater(
           "the tablet remembers operations in "
-              + memory.bytes()
+              + clients.memory().bytes()
               + " bytes, its limit, and can forget none yet: try again. If it stays so,"
               + " stele.operations.bytes is too little for the jobs that write here");
     }
   }
 
+  /** Whether operations that are refused now would have room after a minor compaction. */
+  @GuardedBy("this")
+  private boolean isRelievedByCompaction(boolean ofJob) {
+    long excess = excess(ofJob);
+    if (excess == 0 || !clients.memory().isCompacted()) {
+      return false;
+    }
+    long freed = clients.unwrittenBytes(client -> !ofJob || client.job().isPresent());
+    return freed >= Math.max(excess, clients.memory().worthCompacting());
+  }
+
   @GuardedBy("this")
   private long excess(boolean ofJob) {
-    return ofJob ? memory.excessOfJobs() : memory.excessOfOthers();
+    return ofJob ? clients.memory().excessOfJobs() : clients.memory().excessOfOthers();
   }
 
   /** Forgets until usage is slightly below the budget. */
   @GuardedBy("this")
   private void relieve(long now) {
     expire(now);
-    List<ClientOperations> silentFirst =
-        new TreeMap<>(clients)
-            .values().stream()
-                .sorted(Comparator.comparingLong(ClientOperations::lastSeenMicros))
-                .toList();
+    OperationMemory memory = clients.memory();
+    List<ClientOperations> silentFirst = clients.silentFirst();
     long enough = memory.enough();
     for (ClientOperations client : silentFirst) {
       if (memory.bytes() > enough || memory.isShortForJobs()) {
-        count(client, one -> one.task().ifPresent(TaskMemory::forgetSample));
+        clients.change(client, one -> one.task().ifPresent(TaskMemory::forgetSample));
       }
       if (mayForgetOf(client) && now - client.lastSeenMicros() > BUSY_MICROS) {
-        count(client, ClientOperations::forgetAll);
+        clients.change(client, ClientOperations::forgetAll);
       }
     }
     if (memory.isCompacted() && memory.bytes() - unwrittenBytes() <= enough) {
@@ -319,7 +326,7 @@ final class OperationWindow {
         }
       }
     }
-    for (Map.Entry<ClientName, ClientOperations> one : inOrder()) {
+    for (Map.Entry<ClientName, ClientOperations> one : clients.inOrder()) {
       ClientOperations client = one.getValue();
       if (mayForgetOf(client) && now - client.lastSeenMicros() > windowMicros) {
         forget(one.getKey(), client);
@@ -330,7 +337,17 @@ final class OperationWindow {
   /** Whether room is needed, and operations of this client may make it. */
   @GuardedBy("this")
   private boolean mayForgetOf(ClientOperations client) {
-    return client.job().isEmpty() && memory.bytes() > memory.enough() && memory.mayTakeFromOthers();
+    return client.job().isEmpty()
+        && clients.memory().bytes() > clients.memory().enough()
+        && clients.memory().mayTakeFromOthers();
+  }
+
+  /**
+   * Whether a minor compaction should make room soon: it would free more than {@code much}, or
+   * operations are refused until it has run.
+   */
+  synchronized boolean needsCompaction(long much) {
+    return waitsForCompaction || unwrittenBytes() > much;
   }
 
   /**
@@ -338,19 +355,13 @@ final class OperationWindow {
    * file.
    */
   synchronized long unwrittenBytes() {
-    return clients.values().stream().mapToLong(ClientOperations::unwrittenBytes).sum();
-  }
-
-  /** The clients in a fixed order, so that equal windows behave identically. */
-  @GuardedBy("this")
-  private List<Map.Entry<ClientName, ClientOperations>> inOrder() {
-    return List.copyOf(new TreeMap<>(clients).entrySet());
+    return clients.unwrittenBytes(client -> true);
   }
 
   @GuardedBy("this")
   private boolean forgetOlderHalf(ClientOperations client) {
     boolean[] some = new boolean[1];
-    count(client, one -> some[0] = one.forgetOlderHalf());
+    clients.change(client, one -> some[0] = one.forgetOlderHalf());
     return some[0];
   }
 
@@ -372,9 +383,9 @@ final class OperationWindow {
 
   /** Adds an operation from the log. */
   synchronized void replay(LoggedOperation logged, long sequence) {
-    ClientOperations client = client(ClientName.of(logged.id()));
+    ClientOperations client = clients.client(ClientName.of(logged.id()));
     client.seen(time.nowMicros());
-    count(
+    clients.change(
         client,
         one -> {
           logged.task().ifPresent(said -> replay(one, said));
@@ -412,12 +423,9 @@ final class OperationWindow {
     OperationsBlock.Reader in = OperationsBlock.read(block);
     long later = time.restore(in.header(), micros, merged);
     while (in.hasNext()) {
-      ClientOperations client = client(in.next());
+      ClientOperations client = clients.client(in.next());
       client.seen(in.lastSeenMicros() + later);
-      long before = client.bytes();
-      long jobBefore = client.jobBytes();
-      in.restore(client);
-      memory.add(client.bytes() - before, client.jobBytes() - jobBefore);
+      clients.restore(client, in);
     }
   }
 
@@ -426,12 +434,12 @@ final class OperationWindow {
    * clients that a block written later no longer knows.
    */
   synchronized void restored() {
-    for (Map.Entry<ClientName, ClientOperations> one : inOrder()) {
+    for (Map.Entry<ClientName, ClientOperations> one : clients.inOrder()) {
       if (one.getValue().job().isEmpty() && time.isForgotten(one.getValue().lastSeenMicros())) {
         forget(one.getKey(), one.getValue());
       }
     }
-    if (memory.excessOfJobs() > 0) {
+    if (clients.memory().excessOfJobs() > 0) {
       relieve(time.nowMicros());
     }
   }
@@ -444,19 +452,20 @@ final class OperationWindow {
     long now = time.nowMicros();
     expire(now);
     OperationsBlock.Writer out = OperationsBlock.write(time.header());
-    new TreeMap<>(clients)
-        .forEach(
-            (name, client) -> {
-              List<Operation> written = client.recent(above, through);
-              out.client(name, client, written.size());
-              written.forEach(one -> out.operation(one.number(), one.digest(), one.result()));
-            });
+    for (Map.Entry<ClientName, ClientOperations> one : clients.inOrder()) {
+      List<Operation> recent = one.getValue().recent(above, through);
+      out.client(one.getKey(), one.getValue(), recent.size());
+      recent.forEach(each -> out.operation(each.number(), each.digest(), each.result()));
+    }
     return out.block();
   }
 
   /** Records that the operations up to a sequence number are in SSTables. */
   synchronized void moveToWritten(long through) {
-    clients.values().forEach(client -> count(client, one -> one.moveToWritten(through)));
+    waitsForCompaction = false;
+    for (Map.Entry<ClientName, ClientOperations> one : clients.inOrder()) {
+      clients.change(one.getValue(), client -> client.moveToWritten(through));
+    }
   }
 
   /**
@@ -464,51 +473,44 @@ final class OperationWindow {
    * knows.
    */
   void forgetAs(OperationWindow live) {
-    Map<ClientName, ClientOperations> known = new HashMap<>();
+    Map<ClientName, ClientOperations> known;
     OperationsBlock.Header now;
     synchronized (live) {
       now = live.time.header();
-      live.clients.forEach((name, client) -> known.put(name, client.reduced()));
+      known = live.clients.reduced();
     }
     synchronized (this) {
       time.follow(now);
-      inOrder()
-          .forEach(
-              one -> {
-                if (!known.containsKey(one.getKey())) {
-                  remove(one.getKey(), one.getValue());
-                }
-              });
-      known.forEach(
-          (name, theirs) -> {
-            ClientOperations client = clients.get(name);
-            if (client != null) {
-              client.forgetAs(theirs);
-            }
-          });
+      for (Map.Entry<ClientName, ClientOperations> one : clients.inOrder()) {
+        Optional<ClientOperations> theirs = Optional.ofNullable(known.get(one.getKey()));
+        if (theirs.isPresent()) {
+          one.getValue().forgetAs(theirs.get());
+        } else {
+          clients.remove(one.getKey(), one.getValue());
+        }
+      }
     }
   }
 
   /** The written operations as a block; empty if there is nothing to remember. */
   synchronized Bytes encodeWritten() {
     OperationsBlock.Writer out = OperationsBlock.write(time.header());
-    new TreeMap<>(clients)
-        .forEach(
-            (name, client) -> {
-              out.client(name, client, client.written().size());
-              client.written().forEach(out::operation);
-            });
+    for (Map.Entry<ClientName, ClientOperations> one : clients.inOrder()) {
+      ClientOperations client = one.getValue();
+      out.client(one.getKey(), client, client.written().size());
+      client.written().forEach(out::operation);
+    }
     return out.block();
   }
 
   /** Reduces clients that were silent for a window, and forgets those that were silent for many. */
   @GuardedBy("this")
   private void expire(long now) {
-    for (Map.Entry<ClientName, ClientOperations> one : inOrder()) {
+    for (Map.Entry<ClientName, ClientOperations> one : clients.inOrder()) {
       ClientOperations client = one.getValue();
       long silent = now - client.lastSeenMicros();
       if (silent > windowMicros && client.job().isEmpty() && !client.hasInFlight()) {
-        count(client, ClientOperations::forgetAll);
+        clients.change(client, ClientOperations::forgetAll);
         if (silent / WINDOWS_KEPT > windowMicros) {
           forget(one.getKey(), client);
         }
@@ -523,53 +525,25 @@ final class OperationWindow {
   @GuardedBy("this")
   private void forget(ClientName name, ClientOperations client) {
     if (!client.hasRecent()) {
-      remove(name, client);
+      clients.remove(name, client);
       time.forget(client.lastSeenMicros());
     }
   }
 
   @GuardedBy("this")
-  private ClientOperations client(ClientName name) {
-    ClientOperations known = clients.get(name);
-    if (known != null) {
-      return known;
-    }
-    ClientOperations client = new ClientOperations();
-    clients.put(name, client);
-    memory.add(client.bytes(), client.jobBytes());
-    return client;
-  }
-
-  @GuardedBy("this")
-  private void remove(ClientName name, ClientOperations client) {
-    clients.remove(name);
-    client.forgotten();
-    memory.add(-client.bytes(), -client.jobBytes());
-  }
-
-  @GuardedBy("this")
   private void change(Operation operation, Consumer<ClientOperations> change) {
     if (!operation.client().isForgotten()) {
-      count(operation.client(), change);
+      clients.change(operation.client(), change);
     }
-  }
-
-  /** Changes a client, and updates the memory count. */
-  @GuardedBy("this")
-  private void count(ClientOperations client, Consumer<ClientOperations> change) {
-    long before = client.bytes();
-    long jobBefore = client.jobBytes();
-    change.accept(client);
-    memory.add(client.bytes() - before, client.jobBytes() - jobBefore);
   }
 
   /** The window's memory, in bytes. */
   synchronized long bytes() {
-    return memory.bytes();
+    return clients.memory().bytes();
   }
 
   /** Returns its share of the budget. The window can still be used, but is not counted. */
   synchronized void close() {
-    memory.close();
+    clients.memory().close();
   }
 }

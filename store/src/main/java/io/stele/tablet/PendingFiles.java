@@ -9,9 +9,11 @@ import io.stele.sstable.SSTableProperties;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * The files that wait for the end of jobs. Each is opened once: it is checked when it is
@@ -48,6 +50,30 @@ final class PendingFiles {
           file.file().path() + " was not written for a job: its cells have sequence numbers");
     }
     keep(file.file().path(), opened).ifPresent(TabletFile::release);
+  }
+
+  /** The paths of those files that have tombstones. */
+  Set<String> withTombstones(List<Pending> waiting) throws IOException {
+    Set<String> paths = new HashSet<>();
+    for (Pending one : waiting) {
+      if (one instanceof PendingFile file && hasTombstones(file)) {
+        paths.add(file.file().path());
+      }
+    }
+    return paths;
+  }
+
+  private boolean hasTombstones(PendingFile file) throws IOException {
+    Optional<TabletFile> known = find(file.file().path());
+    if (known.isEmpty()) { // The tablet was loaded since the file was registered.
+      check(file);
+      known = find(file.file().path());
+    }
+    return known.isPresent() && known.get().hasTombstones();
+  }
+
+  private synchronized Optional<TabletFile> find(String path) {
+    return Optional.ofNullable(open.get(path));
   }
 
   /** Returns what is not needed any more. */

@@ -158,9 +158,12 @@ public final class Tablet implements Closeable {
     return new TabletJobs(core.window());
   }
 
-  /** By how many bytes a minor compaction would reduce the memory of the remembered operations. */
-  public long unwrittenOperationBytes() {
-    return core.window().unwrittenBytes();
+  /**
+   * Whether a minor compaction should reduce the memory of the remembered operations: by more than
+   * {@code much} bytes, or because new operations are refused until then.
+   */
+  public boolean needsCompactionOfOperations(long much) {
+    return core.window().needsCompaction(much);
   }
 
   /** The tablet's row range. */

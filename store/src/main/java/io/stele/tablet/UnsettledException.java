@@ -2,18 +2,18 @@ package io.stele.tablet;
 
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
-import java.util.concurrent.CompletableFuture;
+import io.stele.runtime.Signal;
 
 /**
  * A tablet cannot answer yet, because a change of its files is being committed: others may already
- * know that it was made. The caller repeats the read once {@link #settled} completes.
+ * know that it was made. The caller repeats the read once {@link #settled} has happened.
  */
 public final class UnsettledException extends SteleException {
   private static final long serialVersionUID = 1L;
 
-  private final transient CompletableFuture<Void> settled;
+  private final transient Signal settled;
 
-  UnsettledException(TabletId tablet, CompletableFuture<Void> settled) {
+  UnsettledException(TabletId tablet, Signal settled) {
     super(
         Code.RETRY_LATER,
         "tablet "
@@ -23,10 +23,10 @@ public final class UnsettledException extends SteleException {
   }
 
   /**
-   * Completes when the tablet can answer again, or has stopped; never fails. It completes on a
-   * thread that holds locks of the tablet: callbacks must not block.
+   * Happens when the tablet can answer again, or has stopped; on a thread that holds locks of the
+   * tablet.
    */
-  public CompletableFuture<Void> settled() {
+  public Signal settled() {
     return settled;
   }
 }

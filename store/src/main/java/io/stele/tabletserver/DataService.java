@@ -255,9 +255,14 @@ final class DataService implements RequestHandler {
       throws IOException {
     try {
       work.run(permissions);
-    } catch (UnsettledException
-        | RequestPermissions.FilesPendingException
-        | RequestPermissions.JobUnknownException e) {
+    } catch (UnsettledException e) {
+      RequestWait.begin(
+          runtime,
+          request.remaining(),
+          e.settled(),
+          () -> onHandler(pool, request, responder, work, permissions),
+          failure -> answers.fail(responder, failure));
+    } catch (RequestPermissions.FilesPendingException | RequestPermissions.JobUnknownException e) {
       RequestWait.begin(
           runtime,
           request.remaining(),
@@ -271,10 +276,9 @@ final class DataService implements RequestHandler {
   private CompletableFuture<Void> awaited(SteleException why, RequestPermissions permissions) {
     if (why instanceof RequestPermissions.FilesPendingException files) {
       return outcomes.mayAnswer(files.hosted()).thenRun(() -> permissions.permit(files.hosted()));
-    } else if (why instanceof RequestPermissions.JobUnknownException unknown) {
-      return outcomes.admit(unknown.hosted(), unknown.job());
     }
-    return ((UnsettledException) why).settled();
+    RequestPermissions.JobUnknownException unknown = (RequestPermissions.JobUnknownException) why;
+    return outcomes.admit(unknown.hosted(), unknown.job());
   }
 
   /** Answers at once if that takes no waiting; otherwise a handler answers. */

@@ -94,6 +94,15 @@ final class HostedTablets {
     }
   }
 
+  /** Forgets the schema of a table that was dropped, when none of its tablets is served here. */
+  void forgetDropped(TableId table) {
+    synchronized (newest) {
+      if (serving.keySet().stream().noneMatch(tablet -> tablet.table().equals(table))) {
+        newest.remove(table);
+      }
+    }
+  }
+
   @GuardedBy("newest")
   private StoredTable newer(StoredTable table) {
     return newest.merge(

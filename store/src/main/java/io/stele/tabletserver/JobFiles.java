@@ -6,6 +6,7 @@ import io.stele.metadata.TabletRecord;
 import io.stele.model.SteleException;
 import io.stele.record.Pending;
 import io.stele.record.PendingFile;
+import io.stele.record.TakenFiles;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.Tablet;
@@ -50,7 +51,8 @@ final class JobFiles {
   private final JobStates states;
 
   /**
-   * Refuses more changes of a job than the tablet's record has room for.
+   * Refuses more changes of a job than the tablet's record has room for, now or once they are
+   * taken: each range that is replaced then divides the files that it meets.
    *
    * @throws SteleException REFUSED if the job's own are too many, RETRY_LATER if those of others
    *     leave no room now
@@ -59,10 +61,12 @@ final class JobFiles {
     TabletRecord record = hosted.record();
     Set<Pending> pending = new HashSet<>(record.pending());
     pending.addAll(more);
-    int entries = record.files().size() + pending.size();
+    boolean pinned = !record.pins().isEmpty();
+    long entries = TakenFiles.entriesMax(record.files(), pending, pinned);
     if (entries > ENTRIES_MAX) {
       String job = more.get(0).job();
-      long own = pending.stream().filter(one -> one.job().equals(job)).count();
+      List<Pending> ofJob = pending.stream().filter(one -> one.job().equals(job)).toList();
+      long own = TakenFiles.entriesMax(List.of(), ofJob, pinned);
       String why =
           "tablet "
               + hosted.id()
@@ -71,7 +75,8 @@ final class JobFiles {
               + " files, with those that wait for their jobs, and a tablet has at most "
               + ENTRIES_MAX
               + ": write the output with fewer tasks, or sorted by a shuffle, so that each tablet"
-              + " gets fewer files; `stele table compact` unites those that it has";
+              + " gets fewer files, and replace fewer ranges of rows, which divide files; `stele"
+              + " table compact` unites those that it has";
       throw own > ENTRIES_MAX ? SteleException.refused(why) : SteleException.retryLater(why);
     }
   }

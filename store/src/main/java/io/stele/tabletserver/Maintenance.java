@@ -179,7 +179,7 @@ final class Maintenance {
           .filter(
               hosted ->
                   hosted.kind() == kind.kind() && !TabletWork.restsFromMinorCompactions(hosted))
-          .filter(hosted -> hosted.tablet().unwrittenOperationBytes() > much)
+          .filter(hosted -> hosted.tablet().needsCompactionOfOperations(much))
           .forEach(work::startMinorCompaction);
     }
   }

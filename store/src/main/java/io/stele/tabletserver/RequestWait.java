@@ -2,6 +2,7 @@ package io.stele.tabletserver;
 
 import io.stele.model.SteleException;
 import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.Signal;
 import io.stele.runtime.Timer;
 import java.time.Duration;
 import java.util.Optional;
@@ -24,12 +25,52 @@ final class RequestWait {
   /** Empty when the wait is over: what is waited for then keeps nothing of the request. */
   private final AtomicReference<Optional<Waiting>> waiting;
 
-  private RequestWait(Waiting waiting) {
-    this.waiting = new AtomicReference<>(Optional.of(waiting));
+  private RequestWait(Runnable goOn, Consumer<Throwable> fail) {
+    this.waiting = new AtomicReference<>(Optional.of(new Waiting(goOn, fail)));
   }
 
   /**
-   * Begins a wait; never throws.
+   * Begins a wait for what may take hours, such as METADATA; never throws.
+   *
+   * @param most how long the caller still waits
+   * @param first what must happen first
+   * @param goOn called if that happens in time; may throw
+   * @param fail called in every other case, and with what {@code goOn} threw
+   */
+  static void begin(
+      ProcessRuntime runtime,
+      Duration most,
+      Signal first,
+      Runnable goOn,
+      Consumer<Throwable> fail) {
+    RequestWait wait = new RequestWait(goOn, fail);
+    AtomicReference<Optional<Timer>> deadline = new AtomicReference<>(Optional.empty());
+    Runnable over =
+        () -> {
+          deadline.getAndSet(Optional.empty()).ifPresent(Timer::cancel);
+          wait.end(Optional.empty());
+        };
+    try {
+      first.await(over);
+      Timer timer =
+          runtime.after(
+              most,
+              () -> {
+                first.leave(over);
+                wait.expire();
+              });
+      deadline.set(Optional.of(timer));
+      if (first.hasHappened()) {
+        timer.cancel();
+      }
+    } catch (RuntimeException | Error e) {
+      first.leave(over);
+      wait.end(Optional.of(e));
+    }
+  }
+
+  /**
+   * Begins a wait for what ends in seconds; never throws.
    *
    * @param most how long the caller still waits
    * @param first what must be over first
@@ -42,16 +83,16 @@ final class RequestWait {
       CompletableFuture<Void> first,
       Runnable goOn,
       Consumer<Throwable> fail) {
-    RequestWait wait = new RequestWait(new Waiting(goOn, fail));
+    RequestWait wait = new RequestWait(goOn, fail);
     try {
       Timer deadline = runtime.after(most, wait::expire);
       first.whenComplete(
           (done, failure) -> {
             deadline.cancel();
-            wait.end(failure);
+            wait.end(Optional.ofNullable(failure));
           });
     } catch (RuntimeException | Error e) {
-      wait.end(e);
+      wait.end(Optional.of(e));
     }
   }
 
@@ -68,13 +109,13 @@ final class RequestWait {
                         "the tablet could not answer before the caller had given up")));
   }
 
-  private void end(Throwable failure) {
+  private void end(Optional<Throwable> failure) {
     Optional<Waiting> ended = take();
     if (ended.isEmpty()) {
       return;
     }
-    if (failure != null) {
-      ended.get().fail.accept(failure);
+    if (failure.isPresent()) {
+      ended.get().fail.accept(failure.get());
       return;
     }
     try {

@@ -57,12 +57,18 @@ final class ServerResources {
             new LogLocation(fs, directory, id, TabletKind.USER),
             options,
             failure -> failed(life, "user", failure));
-    CommitLog systemLog =
-        CommitLog.open(
-            runtime,
-            new LogLocation(fs, directory, id, TabletKind.SYSTEM),
-            options.withDurability(Durability.HSYNC),
-            failure -> failed(life, "system", failure));
+    CommitLog systemLog;
+    try {
+      systemLog =
+          CommitLog.open(
+              runtime,
+              new LogLocation(fs, directory, id, TabletKind.SYSTEM),
+              options.withDurability(Durability.HSYNC),
+              failure -> failed(life, "system", failure));
+    } catch (IOException | RuntimeException | Error e) {
+      userLog.beginToClose();
+      throw e;
+    }
     return new ServerResources(
         new KindResources(
             TabletKind.USER,
@@ -109,6 +115,11 @@ final class ServerResources {
   /** Writes what waits in the logs, and ends them. */
   void closeLogs() {
     all().forEach(kind -> kind.log().close());
+  }
+
+  /** Ends the logs of a server that could not start, without waiting: nothing is in them. */
+  void giveUpLogs() {
+    all().forEach(kind -> kind.log().beginToClose());
   }
 
   /** Ends the threads. */

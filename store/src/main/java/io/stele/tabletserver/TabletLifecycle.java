@@ -192,7 +192,7 @@ class TabletLifecycle {
   }
 
   private void split(HostedTablet hosted, Optional<Bytes> row) throws IOException {
-    hosted.awaitRewrites();
+    endRewrites(hosted); // Other splits wait behind this one, and a move of the tablet too.
     try {
       if (!tablets.has(hosted)) {
         return; // It was split or unloaded while this waited.
@@ -270,13 +270,16 @@ class TabletLifecycle {
     news.changed(List.of(hosted.record()));
     if (discard) {
       resources.of(hosted.id()).log().forget(hosted.id());
+      tablets.forgetDropped(hosted.id().table());
+      loader.forgetDropped(hosted.id().table());
     }
     tablet.close();
     LOG.info("Unloaded tablet {}", hosted.id());
   }
 
   /**
-   * Takes all permits of rewrites. A long compaction would hold up the move: it ends unfinished.
+   * Takes all permits of rewrites. A long compaction would hold up the move or split: it ends
+   * unfinished.
    */
   private static void endRewrites(HostedTablet hosted) throws IOException {
     hosted.tablet().endRewrites();

@@ -240,6 +240,11 @@ final class TabletLoader {
                     "table " + id.table() + " of tablet " + id + " has no schema: it was dropped"));
   }
 
+  /** Forgets the schema of a table that was dropped. */
+  void forgetDropped(TableId table) {
+    tables.remove(table);
+  }
+
   private static ReplayRoom room(ServerContext server, TabletKind kind) {
     return new ReplayRoom(server.runtime(), server.life(), server.resources().of(kind).memtables());
   }

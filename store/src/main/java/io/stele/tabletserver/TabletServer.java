@@ -118,22 +118,31 @@ public final class TabletServer {
   public static TabletServer start(Environment environment) throws IOException {
     ServerLife life = new ServerLife(environment.runtime(), environment.onAbort());
     Teardown teardown = new Teardown();
+    Teardown givenUp = new Teardown();
     CompletableFuture<TabletServer> started = new CompletableFuture<>();
     try {
-      TabletServer server = new TabletServer(environment, life, teardown, started);
+      TabletServer server = new TabletServer(environment, life, teardown, givenUp, started);
       started.complete(server);
       return server;
     } catch (IOException | RuntimeException | Error e) {
       life.end("it could not start: " + e);
       teardown.run();
+      givenUp.run();
       throw e;
     }
   }
 
+  /**
+   * Starts a server.
+   *
+   * @param teardown what is closed when the server ends, however it does
+   * @param givenUp what is closed besides if it cannot start
+   */
   private TabletServer(
       Environment environment,
       ServerLife life,
       Teardown teardown,
+      Teardown givenUp,
       CompletableFuture<TabletServer> started)
       throws IOException {
     this.teardown = teardown;
@@ -158,6 +167,7 @@ public final class TabletServer {
     LogDirectory.create(fs, logs);
     ServerResources resources = ServerResources.open(runtime, fs, logs, id, config, life);
     teardown.add(resources::closeThreads);
+    givenUp.add(resources::giveUpLogs);
 
     TabletAccess access =
         new TabletAccess(runtime, locks, transport.dataPlane(), config.cluster().lease());
@@ -308,11 +318,16 @@ public final class TabletServer {
 
   /**
    * Looks for both names: HDFS's client repeats the creation of a directory if the NameNode fails
-   * over, which may bring back the old name of one that was renamed meanwhile.
+   * over, which may bring back the old name of one that was renamed meanwhile. What came back is
+   * deleted, as nothing was logged in it: a fence refuses to choose between two directories.
    */
   private void checkNotFenced(FileSystem fs, Layout layout) throws IOException {
     NameSpace.catchUp(fs, layout.root());
-    if (!fs.exists(layout.logs(id())) || fs.exists(layout.recovery(id()))) {
+    boolean fenced = fs.exists(layout.recovery(id()));
+    if (fenced) {
+      fs.delete(layout.logs(id()), true);
+    }
+    if (fenced || !fs.exists(layout.logs(id()))) {
       throw new IOException(
           "the master treated server " + id() + " as dead before it had its lock: start another");
     }

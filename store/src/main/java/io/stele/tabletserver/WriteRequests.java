@@ -78,8 +78,8 @@ final class WriteRequests {
     List<CompletableFuture<Optional<Throwable>>> failures =
         new ArrayList<>(batch.getMutationsCount());
     Queue<Settled> settled = new ConcurrentLinkedQueue<>();
-    RowOrder order = new RowOrder();
     Outstanding outstanding = OperationCodec.outstanding(batch.getOperations());
+    RowOrder order = new RowOrder(outstanding);
     try {
       for (MutateBatch.Entry entry : MutateBatch.decode(batch, body, responder::take)) {
         failures.add(

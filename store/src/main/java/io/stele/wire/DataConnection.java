@@ -4,6 +4,7 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
@@ -37,6 +38,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The client's end of one connection: calls waiting for the connection, calls waiting for their
@@ -51,6 +54,7 @@ import org.jspecify.annotations.Nullable;
  * event loop.
  */
 final class DataConnection extends SimpleChannelInboundHandler<Frame> {
+  private static final Logger LOG = LoggerFactory.getLogger(DataConnection.class);
   private static final Duration PROBE_PATIENCE = Duration.ofSeconds(2);
   private static final long LOOK_EVERY_MILLIS = DataPlane.LOOK_EVERY.toMillis();
   private static final int FLUSH_AFTER = 64;
@@ -79,6 +83,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   private boolean ready;
   private long requestBytesMax = Long.MAX_VALUE; // As the server says.
   private boolean probing;
+  private boolean gaveUp; // On a call that may be on its way.
   private volatile boolean usable = true;
   private String end = "the client was closed"; // Why it is not usable; for the loop.
 
@@ -327,6 +332,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     unsent.remove(call);
     // What the socket has not taken yet it may still take.
     boolean mayHaveExecuted = call.sent != null;
+    gaveUp |= mayHaveExecuted;
     try {
       call.fail(
           new CallException(
@@ -408,8 +414,23 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     end = message;
     // Only when closed is it known which requests left.
     channel.ifPresentOrElse(
-        open -> open.close().addListener(done -> failCalls(message, cause)),
+        open -> close(open).addListener(done -> failCalls(message, cause)),
         () -> failCalls(message, cause));
+  }
+
+  /**
+   * Closes a connection. Requests that the system has not sent yet are dropped: otherwise a server
+   * that reads again after a pause would act on them long after their callers gave up.
+   */
+  private ChannelFuture close(Channel open) {
+    if (gaveUp || !calls.isEmpty()) {
+      try {
+        open.config().setOption(ChannelOption.SO_LINGER, 0);
+      } catch (ChannelException e) {
+        LOG.debug("The connection to {} was closed already, so nothing is sent", server, e);
+      }
+    }
+    return open.close();
   }
 
   private void failCalls(String message, Throwable cause) {

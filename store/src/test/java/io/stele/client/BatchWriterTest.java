@@ -577,4 +577,64 @@ class BatchWriterTest {
     assertThatThrownBy(writer::close).hasMessageContaining("nothing more is sent");
     assertThat(tablets.applied()).isEmpty();
   }
+
+  @Test
+  void aRecordOfATaskIsNotAppliedAfterOneOfItsRowThatWasRefused() throws IOException {
+    tablets.fault(
+        entry ->
+            entry.mutation().equals(mutation("r", "bad"))
+                ? Optional.of(SteleException.refused("a bad value"))
+                : Optional.empty());
+    tablets.hold();
+    BatchWriter writer = writer();
+    writer.add(mutation("first", "v")); // Under way: what follows gathers in one batch.
+    writer.add(mutation("r", "bad"));
+    writer.add(mutation("r", "good"));
+    tablets.goOn();
+    assertThatThrownBy(writer::flush).hasMessageContaining("a bad value");
+    assertThat(rowsApplied()).containsExactly("first");
+  }
+
+  @Test
+  void anAttemptThatDiffersDoesNotSayThatItsRecordWasNotApplied() throws IOException {
+    tablets.settled(new Settled(2, 4711));
+    BatchWriter writer = writer();
+    writer.add(mutation("a", "v"));
+    MutationsFailedException failure =
+        catchThrowableOfType(MutationsFailedException.class, writer::flush);
+    assertThat(failure.code()).isEqualTo(Code.OUTCOME_UNKNOWN);
+    assertThat(failure).hasMessageContaining("differs");
+  }
+
+  @Test
+  void aRecordInDoubtIsNotSaidToBeNotAppliedBecauseAnotherFailed() throws IOException {
+    tablets.split(Bytes.of("m"), "b");
+    CompletableFuture<Void> lost = new CompletableFuture<>();
+    tablets.fault(
+        entry ->
+            entry.mutation().row().equals(Bytes.of("z"))
+                ? Optional.of(SteleException.refused("a bad row"))
+                : Optional.empty());
+    tablets.afterBatch(
+        batch -> {
+          boolean first = !lost.isDone();
+          lost.complete(null);
+          return first
+              ? Optional.of(SteleException.outcomeUnknown("lost", null))
+              : Optional.empty();
+        });
+    BatchWriter writer = writer();
+    CompletableFuture<Void> doubtful = writer.add(mutation("a", "v"));
+    lost.join();
+    CompletableFuture<Void> refused = writer.add(mutation("z", "v"));
+    assertThatThrownBy(writer::flush).hasMessageContaining("a bad row");
+    assertThat(refused).isCompletedExceptionally();
+    assertThat(tablets.applied()).hasSize(1);
+    if (doubtful.isCompletedExceptionally()) { // Else it was sent again before the other failed.
+      assertThatThrownBy(doubtful::join)
+          .cause()
+          .isInstanceOfSatisfying(
+              SteleException.class, e -> assertThat(e.code()).isEqualTo(Code.OUTCOME_UNKNOWN));
+    }
+  }
 }

@@ -184,7 +184,7 @@ final class FakeTablets implements Tablets {
           DataPlane.EMPTY);
     }
     List<Optional<Throwable>> outcomes = new ArrayList<>();
-    RowOrder order = new RowOrder();
+    RowOrder order = new RowOrder(OperationCodec.outstanding(request.getOperations()));
     for (MutateBatch.Entry entry : MutateBatch.decode(request, body, MemoryClaim.NONE)) {
       Bytes row = entry.mutation().row();
       Optional<Throwable> held = order.check(row).map(why -> why);

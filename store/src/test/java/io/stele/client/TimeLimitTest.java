@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.metadata.Operations;
+import io.stele.model.Bytes;
 import io.stele.model.Durability;
 import io.stele.model.Mutation;
+import io.stele.model.OperationId;
 import io.stele.model.SteleException;
 import io.stele.runtime.SystemRuntime;
 import java.time.Duration;
@@ -14,6 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** Calls with different time limits on one connection. */
@@ -63,5 +66,45 @@ class TimeLimitTest {
       one.get(30, TimeUnit.SECONDS);
     }
     assertThat(tablets.batches()).hasSize(3);
+  }
+
+  /**
+   * What hangs on its way when its time is over is refused once a later write was acknowledged,
+   * whatever else the connection has under way.
+   */
+  @Test
+  void aWriteWhoseTimeIsOverIsNoLongerOutstandingForTheNext() throws Exception {
+    TableRef hasty = PATIENT.withTimeout(Duration.ofMillis(200));
+    AtomicBoolean away = new AtomicBoolean(true);
+    tablets.fault(
+        entry ->
+            away.get() && entry.mutation().row().equals(Bytes.of("away"))
+                ? Optional.of(FakeTablets.retryLater())
+                : Optional.empty());
+    CompletableFuture<Void> patient = submit(PATIENT, "away");
+    tablets.afterBatch(batch -> Optional.of(SteleException.outcomeUnknown("lost", null)));
+    CompletableFuture<Void> lost = submit(hasty, "lost");
+    assertThatThrownBy(() -> lost.get(30, TimeUnit.SECONDS))
+        .hasMessageContaining("(Table.withTimeout)");
+
+    tablets.afterBatch(batch -> Optional.empty());
+    submit(hasty, "later").get(30, TimeUnit.SECONDS);
+
+    List<OperationId> ids =
+        tablets.applied().stream().map(entry -> entry.id().orElseThrow()).toList();
+    assertThat(ids).hasSize(2);
+    assertThat(tablets.batches())
+        .filteredOn(batch -> batch.getOperations().getClientHigh() == ids.get(1).clientHigh())
+        .last()
+        .satisfies(
+            batch ->
+                assertThat(batch.getOperations().getFirstIncomplete())
+                    .isGreaterThan(ids.get(0).number()));
+    away.set(false);
+    patient.get(30, TimeUnit.SECONDS);
+  }
+
+  private CompletableFuture<Void> submit(TableRef table, String row) {
+    return batcher.writer(table).submit(Mutation.of(row).put("f", "q", "v"), Durability.HFLUSH);
   }
 }

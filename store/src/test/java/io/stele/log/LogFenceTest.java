@@ -133,6 +133,40 @@ class LogFenceTest {
   }
 
   @Test
+  void aSegmentThatHdfsNeverClosesIsGivenUpWhenAnOperatorAllowsIt() throws Exception {
+    LateRecovery hdfs = new LateRecovery(fs, Duration.ofDays(1));
+    LogFence fence = new LogFence(runtime, hdfs);
+    Path fenced = fence.rename(DIRECTORY, FENCED).orElseThrow();
+    assertThat(LogRepair.logs(hdfs, FENCED.getParent())).containsExactly(FENCED);
+    LogRepair.Damaged open = LogRepair.damaged(hdfs, fenced, "user-1.log");
+    assertThat(open.open()).isTrue();
+    assertThat(open.accepted()).isFalse();
+
+    fence.close(fenced, () -> false, () -> accept(hdfs, fenced));
+
+    assertThat(now()).isLessThan(Duration.ofMinutes(1));
+    assertThat(LogRepair.damaged(hdfs, fenced, "user-1.log").accepted()).isTrue();
+  }
+
+  @Test
+  void aSegmentThatHdfsClosesIsReadThoughItsLossWasAllowed() throws Exception {
+    LateRecovery hdfs = new LateRecovery(fs, Duration.ofSeconds(3));
+    LogFence fence = new LogFence(runtime, hdfs);
+    Path fenced = fence.rename(DIRECTORY, FENCED).orElseThrow();
+    fence.close(fenced, () -> false, () -> accept(hdfs, fenced));
+    assertThat(LogRepair.check(hdfs, fenced)).isEmpty();
+    assertThat(all(WholeLog.readFenced(fs, fenced, TabletKind.USER))).hasSize(1);
+  }
+
+  private static void accept(FileSystem hdfs, Path fenced) {
+    try {
+      LogRepair.accept(hdfs, fenced, "user-1.log");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
   void aSegmentThatHdfsCannotCloseForALongTimeIsAskedForAgainAndAgain() throws Exception {
     Duration repaired = Duration.ofMinutes(30);
     LateRecovery hdfs = new LateRecovery(fs, repaired);

@@ -18,10 +18,16 @@ class LoadTroublesTest {
 
   /** Returns the record after a failure that has nothing to do with the tablet. */
   private TabletRecord fail(TabletRecord assigned) {
+    return fail(assigned, false);
+  }
+
+  /** Returns the record after a failure, and the releases that were asked for before. */
+  private TabletRecord fail(TabletRecord assigned, boolean elsewhere) {
     TabletId tablet = assigned.id();
     long epoch = assigned.assignment().epoch();
-    troubles.failed(new LoadFailure(SERVER, tablet, epoch, "HDFS was away", false));
-    return troubles.apply(Map.of(tablet, assigned), any -> true).get(0);
+    troubles.failed(new LoadFailure(SERVER, tablet, epoch, "HDFS was away", elsewhere));
+    TabletRecord failed = troubles.apply(Map.of(tablet, assigned), any -> true).get(0);
+    return troubles.apply(Map.of(tablet, failed), any -> true).stream().findFirst().orElse(failed);
   }
 
   @Test
@@ -35,6 +41,24 @@ class LoadTroublesTest {
           }
           master.sleep(LONGER_THAN_THE_FIRST_PAUSE);
           assertThat(troubles.holds(record)).isTrue();
+        });
+  }
+
+  @Test
+  void aTabletThatIsBeingTriedIsReleasedWhenThatHasFailed() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          TabletRecord record = master.only(master.table("t"));
+          while (!record.isQuarantined()) {
+            record = fail(master.records.assign(record, SERVER), true);
+          }
+          TabletRecord tried = master.records.assign(record, SERVER);
+          troubles.release(tried.id());
+          assertThat(troubles.apply(Map.of(tried.id(), tried), any -> true)).isEmpty();
+          TabletRecord failed = fail(tried, true);
+          assertThat(failed.isQuarantined()).isFalse();
+          assertThat(troubles.holds(failed)).isFalse();
         });
   }
 

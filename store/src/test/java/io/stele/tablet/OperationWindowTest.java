@@ -7,7 +7,9 @@ import io.stele.format.ByteReader;
 import io.stele.model.Bytes;
 import io.stele.model.OperationId;
 import io.stele.model.Outstanding;
+import io.stele.model.Settled;
 import io.stele.model.SteleException;
+import io.stele.model.TaskProgress;
 import io.stele.runtime.ManualClocks;
 import java.time.Duration;
 import java.time.Instant;
@@ -134,6 +136,60 @@ class OperationWindowTest {
     assertThat(number).isGreaterThan(1000);
     OperationId first = new OperationId(1, 0, 2);
     assertThat(busy.begin(first, stuck, DIGEST, new CompletableFuture<>()).known()).isPresent();
+  }
+
+  /** The operations of a job that are in files leave little room for those that are in none. */
+  @Test
+  void aMinorCompactionIsAskedForThatMakesLittleRoomButEnough() {
+    OperationBudget compacted = OperationBudget.compacted(100_000);
+    OperationWindow busy = new OperationWindow(clocks, WINDOW, compacted);
+    busy.admit("job", 0);
+    long much = compacted.share() / 4;
+    long number = 1;
+    while (compacted.bytes() < 65_000) {
+      remember(busy, number++);
+      busy.moveToWritten(number);
+    }
+    assertThat(busy.needsCompaction(much)).isFalse();
+    for (int compactions = 0; compactions < 5; compactions++) {
+      clocks.pass(Duration.ofSeconds(2));
+      long first = number;
+      try {
+        while (true) {
+          remember(busy, number++);
+        }
+      } catch (SteleException e) {
+        assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER);
+      }
+      assertThat(number).isGreaterThan(first + 10);
+      assertThat(busy.unwrittenBytes()).isLessThan(much);
+      assertThat(busy.needsCompaction(much)).isTrue();
+      busy.moveToWritten(number);
+      assertThat(busy.needsCompaction(much)).isFalse();
+    }
+    while (compacted.bytes() < 74_900) { // Hardly anything is gained any more.
+      clocks.pass(Duration.ofSeconds(2));
+      remember(busy, number++);
+      busy.moveToWritten(number);
+    }
+    assertThatThrownBy(
+            () -> {
+              while (true) {
+                remember(busy, Long.MAX_VALUE / 2 + busy.bytes());
+              }
+            })
+        .hasMessageContaining("stele.operations.bytes");
+    assertThat(busy.needsCompaction(much)).isFalse();
+  }
+
+  /** A record of a task that says of none that it is settled. */
+  private void remember(OperationWindow to, long number) {
+    TaskProgress nothing = new TaskProgress(Optional.of("job"), new Settled(1, 0));
+    Outstanding said = new Outstanding(1, Optional.empty(), Optional.of(nothing));
+    OperationWindow.Begun begun =
+        to.begin(new OperationId(7, 0, number), said, DIGEST, new CompletableFuture<>());
+    to.queued(begun.operation(), number, Bytes.EMPTY);
+    to.done(begun.operation());
   }
 
   @Test

@@ -22,6 +22,7 @@ import io.stele.runtime.SystemRuntime;
 import io.stele.sim.FaultInjector;
 import io.stele.sim.Operation;
 import io.stele.tablet.JobFileWriter;
+import io.stele.tablet.OperationRequest;
 import io.stele.tablet.ReadRequest;
 import java.io.IOException;
 import java.time.Duration;
@@ -155,6 +156,96 @@ class JobFilesTest {
       assertThat(hosted.troubles())
           .singleElement()
           .satisfies(trouble -> assertThat(trouble.work()).isEqualTo(Maintenance.SPLIT));
+    }
+  }
+
+  /** Each range divides each file: what is registered must have room when it is taken. */
+  @Test
+  void replacementsThatWouldDivideTheFilesOfATabletTooOftenAreRefused() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      for (int i = 0; i < 12; i++) {
+        TestServer.put(hosted, "00000", "first");
+        TestServer.put(hosted, "99999", "last");
+        hosted.tablet().minorCompact();
+      }
+      String job = begin(server);
+      List<Pending> many = new ArrayList<>();
+      for (int i = 1; i < 400; i++) {
+        RowRange row = RowRange.single(Bytes.of(String.format("%05d", i)));
+        many.add(new PendingReplacement(job, row));
+      }
+      assertThatThrownBy(() -> server.requested.register(hosted, many))
+          .isInstanceOfSatisfying(
+              SteleException.class,
+              e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
+          .hasMessageContaining("replace fewer ranges");
+
+      hosted.tablet().majorCompact();
+      server.requested.register(hosted, many);
+      server.registering.work();
+      assertThat(server.requested.register(hosted, many)).isTrue();
+      assertThat(server.jobs.commit(job)).isTrue();
+      assertThat(server.requested.resolve(hosted, job)).isFalse();
+      server.minor.work();
+      assertThat(server.stored(hosted.id()).files()).hasSizeBetween(400, 4_000);
+      assertThat(TestServer.rows(hosted)).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void rowsThatAJobDeletesAreDeletedInFamiliesThatWereAddedMeanwhile() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      TestServer.put(hosted, "r", "before");
+      String job = begin(server);
+      JobFileWriter.Target target =
+          new JobFileWriter.Target(server.fs, ROOT, job, "task-0", SCHEMA, 7);
+      List<Pending> files;
+      try (JobFileWriter writer =
+          new JobFileWriter(target, SystemRuntime.INSTANCE.random(), 1 << 20)) {
+        writer.add(Mutation.of("r").deleteRow());
+        files = writer.finish().stream().map(file -> (Pending) new PendingFile(job, file)).toList();
+      }
+      hosted.tablet().alter(TableSchema.of("t", "f", "n"));
+      hosted
+          .tablet()
+          .apply(OperationRequest.of(Mutation.of("r").put("n", "q", "put meanwhile")))
+          .get(60, TimeUnit.SECONDS);
+      server.files.register(hosted, files);
+      server.jobs.commit(job);
+      server.files.resolve(hosted);
+
+      RowQuery added = RowQuery.ALL.family("n");
+      assertThat(TestServer.rows(hosted)).isZero();
+      assertThat(rows(hosted, added)).isZero();
+      hosted.tablet().majorCompact();
+      assertThat(TestServer.rows(hosted)).isZero();
+      assertThat(rows(hosted, added)).isZero();
+    }
+  }
+
+  private static int rows(HostedTablet hosted, RowQuery query) throws IOException {
+    return hosted.tablet().read(ReadRequest.of(query)).rows().size();
+  }
+
+  @Test
+  void aFamilyThatAJobHasNotWrittenMayBeDropped() throws Exception {
+    TableSchema both = TableSchema.of("t", "f", "other");
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(both);
+      String job = begin(server);
+      JobFileWriter.Target target =
+          new JobFileWriter.Target(server.fs, ROOT, job, "task-0", both, 7);
+      List<Pending> files;
+      try (JobFileWriter writer =
+          new JobFileWriter(target, SystemRuntime.INSTANCE.random(), 1 << 20)) {
+        writer.add(Mutation.of("r").put("f", "q", "job"));
+        files = writer.finish().stream().map(file -> (Pending) new PendingFile(job, file)).toList();
+      }
+      hosted.tablet().alter(SCHEMA);
+      server.files.register(hosted, files);
+      assertThat(hosted.tablet().pending()).isEqualTo(files).isNotEmpty();
     }
   }
 

@@ -8,6 +8,7 @@ import io.stele.metadata.Assignment;
 import io.stele.metadata.LoadTrouble;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
+import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.sim.FaultInjector;
@@ -16,6 +17,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -80,8 +82,27 @@ class TabletLifecycleTest {
       first.lifecycle.unload(hosted.id(), hosted.tablet().epoch(), false);
       first.work();
       assertThat(first.context.tablets().count()).isZero();
-      assertThatThrownBy(endless::get).hasMessageContaining("is about to leave this server");
+      assertThatThrownBy(endless::get)
+          .hasMessageContaining("is about to leave this server or to be split");
       assertThat(TestServer.rows(second.take(first.stored(hosted.id())))).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aTabletIsSplitInTheMiddleOfALongCompaction() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      TestServer.put(hosted, "a", "value".repeat(100_000));
+      TestServer.put(hosted, "z", "value".repeat(100_000));
+      hosted.tablet().minorCompact();
+      CountDownLatch compacting = new CountDownLatch(1);
+      CompletableFuture<Void> endless =
+          CompletableFuture.runAsync(() -> compactForEver(hosted, compacting));
+      compacting.await();
+      server.lifecycle.split(hosted.id(), hosted.tablet().epoch(), Optional.of(Bytes.of("m")));
+      server.work();
+      assertThat(server.context.tablets().count()).isEqualTo(2);
+      assertThatThrownBy(endless::get).hasMessageContaining("or to be split");
     }
   }
 

@@ -166,7 +166,7 @@ class TabletServerTest {
     assertFencedAtItsLock(
         (fs, name) -> {
           fs.rename(new Path("/stele/logs" + name), new Path("/stele/recovery" + name));
-          fs.mkdirs(new Path("/stele/logs" + name));
+          fs.create(new Path("/stele/logs" + name, "user-1.log")).close();
         });
   }
 
@@ -189,6 +189,7 @@ class TabletServerTest {
         LockService locks = lockStore.connect()) {
       FileSystem fs = disk.mount();
       List<String> aborts = new ArrayList<>();
+      List<Path> logs = new ArrayList<>();
       LockService fencing =
           (LockService)
               Proxy.newProxyInstance(
@@ -198,6 +199,7 @@ class TabletServerTest {
                     if (method.getName().equals("tryLock")) {
                       String name = ((String) arguments[0]).substring(LockPaths.SERVERS.length());
                       fence.take(fs, name);
+                      logs.add(new Path("/stele/logs" + name));
                     }
                     try {
                       return method.invoke(locks, arguments);
@@ -222,6 +224,7 @@ class TabletServerTest {
           .isInstanceOf(IOException.class)
           .hasMessageContaining("as dead");
       assertThat(cluster.servers()).isEqualTo(before);
+      assertThat(fs.exists(logs.get(0))).as("logs that its fence would meet twice").isFalse();
     }
   }
 }

@@ -21,8 +21,10 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -492,6 +494,27 @@ final class DataPlaneTest extends DataPlaneFixture {
       var hasty = client.call(address, REQUEST, DataPlane.EMPTY, Duration.ofMillis(50));
       assertThatThrownBy(() -> await(hasty)).hasMessageContaining("50 ms");
       assertThatThrownBy(() -> await(patient)).hasMessageContaining("did not answer a ping");
+    }
+  }
+
+  /** What a server finds when it reads again after a pause is not acted on: its caller gave up. */
+  @Test
+  void whatWasNotSentWhenItsCallFailedIsNeverSent() throws Exception {
+    DataClient client = client();
+    try (ServerSocket listener = new ServerSocket()) {
+      listener.setReceiveBufferSize(4 << 10);
+      listener.bind(new InetSocketAddress("127.0.0.1", 0));
+      Address address = new Address("127.0.0.1", listener.getLocalPort());
+      ByteBuffer body = ByteBuffer.allocate(256 << 10);
+      var hasty = client.call(address, REQUEST, body, Duration.ofMillis(500));
+      try (Socket socket = listener.accept()) {
+        writeHello(socket, 1);
+        assertThatThrownBy(() -> await(hasty)).hasMessageContaining("500 ms");
+        client.close();
+        assertThatThrownBy(() -> socket.getInputStream().readNBytes(body.capacity()))
+            .isInstanceOf(SocketException.class)
+            .hasMessageContaining("reset");
+      }
     }
   }
 
