@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class SimulatedClusterTest {
   private static final long FIRST = Long.getLong("stele.seed", 0);
   private static final int AGAIN =
-      Math.min(50, Histories.COUNT); // Of these the hashes are compared.
+      Math.min(20, Histories.COUNT); // Of these the hashes are compared.
   private static final int BATCH = 1000;
   private static final int ENOUGH = 200; // For a statement about what mostly happens.
 

@@ -534,16 +534,19 @@ final class ModelRun {
     Optional<RowRange> replaced =
         random.nextInt(3) == 0 ? Optional.of(someRows()) : Optional.empty();
     replaced.ifPresent(rows -> files.add(new PendingReplacement(name, rows)));
+    // Its tasks may have begun before a family was added.
+    TableSchema begun = random.nextInt(3) == 0 ? data.without(schema, anyFamily()) : schema;
     for (int task = random.nextInt(3); task >= 0; task--) {
       List<Mutation> ofTask = new ArrayList<>();
       for (int i = random.nextInt(8); i >= 0; i--) {
         Mutation drawn = data.mutation(data.row(), nowMicros, 1 + random.nextInt(3));
         PlainOperations.evaluate(queued, drawn, nowMicros)
-            .ifPresent(evaluated -> ofTask.add(evaluated.mutation()));
+            .flatMap(evaluated -> RandomData.part(evaluated.mutation(), begun))
+            .ifPresent(ofTask::add);
       }
       ofTask.sort(Comparator.comparing(Mutation::row));
       JobFileWriter.Target target =
-          new JobFileWriter.Target(fs, ROOT, name, "task-" + (9 - task), schema, nowMicros);
+          new JobFileWriter.Target(fs, ROOT, name, "task-" + (9 - task), begun, nowMicros);
       try (JobFileWriter writer = new JobFileWriter(target, random, 1 << 20)) {
         for (Mutation mutation : ofTask) {
           writer.add(mutation);
@@ -640,12 +643,16 @@ final class ModelRun {
     checkAll();
   }
 
+  private String anyFamily() {
+    return schema.families().get(random.nextInt(schema.families().size())).name();
+  }
+
   /** A family is dropped and erased, and another gets its name; pins see what they saw. */
   private void eraseFamily() throws IOException {
     if (!jobs.isEmpty()) {
       return; // Their files may have cells of it, and are to have them.
     }
-    String family = schema.families().get(random.nextInt(schema.families().size())).name();
+    String family = anyFamily();
     note("erase family " + family);
     for (Part part : parts) {
       part.log.hold(false);

@@ -105,6 +105,28 @@ final class RandomData {
         schema.readers());
   }
 
+  /** What a mutation does to the families of a schema; empty if nothing. */
+  static Optional<Mutation> part(Mutation mutation, TableSchema schema) {
+    List<Edit> edits =
+        mutation.edits().stream()
+            .filter(edit -> family(edit).map(name -> schema.family(name).isPresent()).orElse(true))
+            .toList();
+    return edits.isEmpty() ? Optional.empty() : Optional.of(new Mutation(mutation.row(), edits));
+  }
+
+  private static Optional<String> family(Edit edit) {
+    if (edit instanceof Edit.Put put) {
+      return Optional.of(put.family());
+    } else if (edit instanceof Edit.DeleteCell cell) {
+      return Optional.of(cell.family());
+    } else if (edit instanceof Edit.DeleteColumn column) {
+      return Optional.of(column.family());
+    } else if (edit instanceof Edit.DeleteFamily whole) {
+      return Optional.of(whole.family());
+    }
+    return Optional.empty();
+  }
+
   private <T> T any(T[] values) {
     return values[random.nextInt(values.length)];
   }
