@@ -85,12 +85,13 @@ final class LogCommand {
   @Command(
       name = "accept-loss",
       description =
-          "Load tablets without the records lost in a damaged or missing segment. This cannot be undone.",
+          "Load tablets without the records lost in a segment that is damaged, missing or not closed by HDFS. This cannot be undone.",
       mixinStandardHelpOptions = true,
       footer = {
         "",
         "Without --yes, only shows what is lost. Try to restore the file first: from another replica, from a snapshot, or from",
-        "a DataNode that is down. The acceptance covers only the damage found now."
+        "a DataNode that is down. The acceptance covers only the damage found now. A segment that HDFS has not closed is given up",
+        "as a whole, unless HDFS closes it within a minute or so."
       })
   int acceptLoss(
       @Mixin ClusterOptions cluster,
@@ -113,8 +114,13 @@ final class LogCommand {
       show(directory, LogRepair.damaged(fs, directory, segment));
       throw SteleException.refused("nothing was changed: to give up what is lost, add --yes");
     }
-    show(directory, LogRepair.accept(fs, directory, segment));
-    out().println("Accepted: tablets go on without it when they are next loaded, within minutes.");
+    LogRepair.Damaged accepted = LogRepair.accept(fs, directory, segment);
+    show(directory, accepted);
+    out()
+        .println(
+            accepted.open()
+                ? "Accepted: the master goes on without it within minutes, unless HDFS closes it first."
+                : "Accepted: tablets go on without it when they are next loaded, within minutes.");
     return ExitCode.DONE.number();
   }
 
@@ -143,11 +149,17 @@ final class LogCommand {
     } else {
       out().println("  whose records it had is not known: any tablet of that server");
     }
-    out()
-        .println(
-            damaged.accepted()
-                ? "  its loss is accepted"
-                : "  to go on without it: stele log accept-loss " + log.getName() + " " + segment);
+    String accept = "stele log accept-loss " + log.getName() + " " + segment;
+    if (damaged.accepted()) {
+      out().println("  its loss is accepted");
+    } else if (damaged.open()) {
+      out()
+          .println(
+              "  if it stays so for some minutes, and the DataNodes that had it are lost: "
+                  + accept);
+    } else {
+      out().println("  to go on without it: " + accept);
+    }
   }
 
   private static String text(Instant time) {

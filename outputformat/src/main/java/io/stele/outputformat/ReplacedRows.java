@@ -55,10 +55,20 @@ record ReplacedRows(String table, RowRange rows) {
   /**
    * What a job replaces; empty if nothing.
    *
-   * @throws SteleException REFUSED if the configuration cannot be understood
+   * @throws SteleException REFUSED if the configuration cannot be understood, or the ranges are too
+   *     many
    */
   static List<ReplacedRows> all(Configuration conf) {
-    return all(conf, KEY);
+    List<ReplacedRows> all = all(conf, KEY);
+    if (all.size() > RANGES_MAX) {
+      throw SteleException.refused(
+          "the job replaces "
+              + all.size()
+              + " ranges of rows, and may replace at most "
+              + RANGES_MAX
+              + ": replace fewer and larger ranges, or delete single rows by mutations");
+    }
+    return all;
   }
 
   /**
@@ -114,20 +124,12 @@ record ReplacedRows(String table, RowRange rows) {
    * Looks up the ids of the tables, and refuses rows that cannot be replaced.
    *
    * @throws SteleException NOT_FOUND if there is no such table, REFUSED if rows are replaced twice,
-   *     the ranges are too many, or the job does not write to the table
+   *     or the job does not write to the table
    */
   static void identify(Stele stele, Configuration conf) throws IOException {
     conf.unset(IDS_KEY); // Of a submission before.
     List<String> written = OutputTable.all(conf).stream().map(OutputTable::name).toList();
     List<ReplacedRows> all = all(conf);
-    if (all.size() > RANGES_MAX) {
-      throw SteleException.refused(
-          "the job replaces "
-              + all.size()
-              + " ranges of rows, and may replace at most "
-              + RANGES_MAX
-              + ": replace fewer and larger ranges, or delete single rows by mutations");
-    }
     for (int i = 0; i < all.size(); i++) {
       ReplacedRows one = all.get(i);
       if (!written.contains(one.table())) {

@@ -74,11 +74,11 @@ final class Batcher {
    * Where operations with the time limit of {@code named}, which is the table of this batcher, get
    * their ids.
    *
-   * <p>Tablets remember an operation while an earlier one with ids from the same source may be sent
-   * again, and refuse it from then on. Therefore tables have sources of their own, and so have time
-   * limits that differ much. When the time of an operation is over, so is the time of those that
-   * began before it with the same limit. A write whose outcome is unknown because it hangs on its
-   * way can then not be applied after a later one.
+   * <p>A tablet remembers an operation until no earlier one with an id from the same source can be
+   * sent again. After that it refuses the operation, should it still arrive. Therefore tables have
+   * sources of their own, and so have time limits that differ much. When the time of an operation
+   * is over, so is the time of those that began before it with the same limit. A write whose
+   * outcome is unknown because it hangs on its way can then not be applied after a later one.
    */
   Operations operations(TableRef named) {
     long magnitude = Long.highestOneBit(named.limit().length().toMillis());

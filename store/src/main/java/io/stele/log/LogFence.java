@@ -45,6 +45,7 @@ public final class LogFence {
   private static final Duration SECOND_CALL = Duration.ofSeconds(4);
   private static final Duration FURTHER_CALLS = Duration.ofSeconds(64);
   private static final int LONGER_CALLS = 2; // Then the waits grow no more.
+  private static final int CALLS_UNTIL_LATE = 2; // HDFS has had more than a minute then.
   private static final int COPIERS = 4; // A dead server leaves one or two open segments per log.
   private static final Duration POLL_MIN = Duration.ofMillis(10);
   private static final Duration POLL_MAX = Duration.ofSeconds(1);
@@ -123,7 +124,8 @@ public final class LogFence {
               + " and "
               + fenced
               + " exist: a log directory was created again after"
-              + " it was fenced. Inspect both before you delete either");
+              + " it was fenced. Inspect both before you delete either. If the server never had its"
+              + " lock (its log then says nothing of being ready), delete the first");
     }
     if (fs.delete(directory, false)) {
       LOG.warn("Deleted {}: it was created again, and empty, after it was fenced", directory);
@@ -201,11 +203,12 @@ public final class LogFence {
   /** Gives up those segments that HDFS has had time to close, and whose loss is accepted. */
   private void giveUpAccepted(Path directory, List<Open> all, Map<String, Segment> instead)
       throws IOException {
-    if (all.stream().noneMatch(one -> one.calls > 1)) {
+    List<Open> late = all.stream().filter(one -> one.calls > CALLS_UNTIL_LATE).toList();
+    if (late.isEmpty()) {
       return;
     }
     AcceptedLosses accepted = AcceptedLosses.read(fs, directory);
-    for (Open one : List.copyOf(all)) {
+    for (Open one : late) {
       if (!accepted.hasWhole(one.segment)) {
         if (!accepted.hasIfOpen(one.segment)) {
           continue;
@@ -288,7 +291,7 @@ public final class LogFence {
       }
       segment.calls++;
       segment.nextCallNanos = now + untilNextCall(segment.calls).toNanos();
-      if (segment.calls > 2) {
+      if (segment.calls > CALLS_UNTIL_LATE) {
         LOG.warn(
             "HDFS has not closed {} yet: the tablets of that server wait for it. The logs of the"
                 + " NameNode and the DataNodes say why; if they say \"Block length mismatch\","

@@ -20,7 +20,9 @@ import java.util.TreeSet;
  * @param bounds the rows of it that belong to the tablet: after a split both children share files
  * @param minSequence the tablet's operations from this sequence number on ...
  * @param maxSequence ... to this one, both inclusive, are what the file holds
- * @param families ... as far as they concern these: those of its locality group when it was written
+ * @param families ... as far as they concern these: those of its locality group when it was
+ *     written. Of a job's file: those that it changed, and if it deletes rows, all that the table
+ *     had when the file was taken, in one file of each writer
  * @param collectedMicros cells that were garbage before this time are not in the file; microseconds
  *     of the tablet's own time
  * @param operationsMicros the tablet's own time when the operations in the file were written down;

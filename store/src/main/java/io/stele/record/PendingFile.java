@@ -65,9 +65,9 @@ public record PendingFile(String job, FileRef file) implements Pending {
   /**
    * The changes of a job as they are taken when the table has {@code families}. A job deletes whole
    * rows, but its files name only the families that the table had when they were written. So of
-   * each writer that may have deleted rows, one file gets the families that none has.
+   * each writer that has deleted rows, one file gets the families that none has.
    *
-   * @param deletes whether a file may have the deletion of a row
+   * @param deletes whether a file has the deletion of a row
    */
   public static List<Pending> withFamilies(
       List<Pending> waiting, Set<String> families, Predicate<PendingFile> deletes) {

@@ -71,41 +71,65 @@ public record TakenFiles(List<FileRef> removed, List<FileRef> added, long cleare
    */
   public static TakenFiles cleared(
       List<RowRange> rows, List<FileRef> files, long before, List<Pin> pins) {
-    List<FileRef> left = new ArrayList<>(files);
-    for (RowRange range : rows) {
-      ClearedFiles cleared = ClearedFiles.of(left, range, before + 1, pins);
-      left.removeAll(cleared.removed());
-      left.addAll(cleared.added());
+    List<RowRange> ascending = rows.stream().sorted(Comparator.comparing(RowRange::start)).toList();
+    List<FileRef> removed = new ArrayList<>();
+    List<FileRef> added = new ArrayList<>();
+    for (FileRef file : files) {
+      List<FileRef> parts = parts(file, ascending, before + 1, pins);
+      if (!parts.equals(List.of(file))) {
+        removed.add(file);
+        added.addAll(parts);
+      }
     }
-    List<FileRef> removed = new ArrayList<>(files);
-    removed.removeAll(left);
-    left.removeAll(files);
     return removed.isEmpty()
         ? new TakenFiles(List.of(), List.of(), 0, before)
-        : new TakenFiles(removed, left, before + 1, before + 1);
+        : new TakenFiles(removed, added, before + 1, before + 1);
+  }
+
+  /** What is left of a file when ranges are cleared. */
+  private static List<FileRef> parts(
+      FileRef file, List<RowRange> ascending, long sequence, List<Pin> pins) {
+    List<FileRef> parts = new ArrayList<>(List.of(file));
+    for (RowRange range : ascending) {
+      if (parts.isEmpty()) {
+        break;
+      }
+      // No other part reaches as far as this range.
+      FileRef last = parts.get(parts.size() - 1);
+      ClearedFiles cleared = ClearedFiles.of(List.of(last), range, sequence, pins);
+      if (!cleared.removed().isEmpty()) {
+        parts.remove(parts.size() - 1);
+        cleared.added().stream().filter(FileRef::isCleared).forEach(parts::add);
+        cleared.added().stream().filter(part -> !part.isCleared()).forEach(parts::add);
+      }
+    }
+    return parts;
   }
 
   /**
    * How many references a tablet has at most while {@code waiting} waits and when it is taken. Each
-   * range that is replaced divides every file that it meets in two, and pins keep the part inside.
+   * range that a job replaces divides every file that it meets, but those of the same job, in two,
+   * and pins keep the part inside.
    */
   public static long entriesMax(List<FileRef> files, Collection<Pending> waiting, boolean hasPins) {
-    List<FileRef> all = new ArrayList<>(files);
-    List<RowRange> replaced = new ArrayList<>();
-    for (Pending one : waiting) {
-      if (one instanceof PendingFile file) {
-        all.add(file.file());
-      } else {
-        replaced.add(one.rows());
-      }
-    }
+    List<Pending> replaced = waiting.stream().filter(one -> !(one instanceof PendingFile)).toList();
     long divisions = 0;
-    for (FileRef file : all) {
-      for (RowRange range : replaced) {
-        divisions += file.bounds().intersection(range).isPresent() ? 1 : 0;
+    for (FileRef file : files) {
+      divisions += replaced.stream().filter(one -> meet(one, file.bounds())).count();
+    }
+    for (Pending file : waiting) {
+      if (file instanceof PendingFile) {
+        divisions +=
+            replaced.stream()
+                .filter(one -> !one.job().equals(file.job()) && meet(one, file.rows()))
+                .count();
       }
     }
-    return all.size() + replaced.size() + divisions * (hasPins ? 2 : 1);
+    return files.size() + waiting.size() + divisions * (hasPins ? 2 : 1);
+  }
+
+  private static boolean meet(Pending replaced, RowRange rows) {
+    return replaced.rows().intersection(rows).isPresent();
   }
 
   /** Whether it clears anything. */

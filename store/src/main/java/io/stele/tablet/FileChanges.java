@@ -181,7 +181,7 @@ final class FileChanges {
           if (waiting.isEmpty()) {
             return false;
           }
-          Set<String> deleting = pendingFiles.withTombstones(waiting);
+          Set<String> deleting = pendingFiles.withRowTombstones(waiting);
           return divide(
               before -> {
                 List<Pending> whole =

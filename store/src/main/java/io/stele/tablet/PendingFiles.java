@@ -52,24 +52,24 @@ final class PendingFiles {
     keep(file.file().path(), opened).ifPresent(TabletFile::release);
   }
 
-  /** The paths of those files that have tombstones. */
-  Set<String> withTombstones(List<Pending> waiting) throws IOException {
+  /** The paths of those files that have tombstones of whole rows. */
+  Set<String> withRowTombstones(List<Pending> waiting) throws IOException {
     Set<String> paths = new HashSet<>();
     for (Pending one : waiting) {
-      if (one instanceof PendingFile file && hasTombstones(file)) {
+      if (one instanceof PendingFile file && hasRowTombstones(file)) {
         paths.add(file.file().path());
       }
     }
     return paths;
   }
 
-  private boolean hasTombstones(PendingFile file) throws IOException {
+  private boolean hasRowTombstones(PendingFile file) throws IOException {
     Optional<TabletFile> known = find(file.file().path());
     if (known.isEmpty()) { // The tablet was loaded since the file was registered.
       check(file);
       known = find(file.file().path());
     }
-    return known.isPresent() && known.get().hasTombstones();
+    return known.isPresent() && known.get().table().properties().rowTombstones() > 0;
   }
 
   private synchronized Optional<TabletFile> find(String path) {

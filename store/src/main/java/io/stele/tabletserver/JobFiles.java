@@ -65,8 +65,7 @@ final class JobFiles {
     long entries = TakenFiles.entriesMax(record.files(), pending, pinned);
     if (entries > ENTRIES_MAX) {
       String job = more.get(0).job();
-      List<Pending> ofJob = pending.stream().filter(one -> one.job().equals(job)).toList();
-      long own = TakenFiles.entriesMax(List.of(), ofJob, pinned);
+      long own = pending.stream().filter(one -> one.job().equals(job)).count();
       String why =
           "tablet "
               + hosted.id()

@@ -30,7 +30,7 @@ final class RequestWait {
   }
 
   /**
-   * Begins a wait for what may take hours, such as METADATA; never throws.
+   * Begins a wait for what may take hours, such as a write to METADATA; never throws.
    *
    * @param most how long the caller still waits
    * @param first what must happen first

@@ -47,20 +47,33 @@ final class Splitter {
   }
 
   /**
-   * Splits {@code parent} at the row that splits it in half; if there is none, remembers that.
+   * Splits {@code parent} at the row that splits it in half, if there is one.
    *
    * @throws IOException if it failed: the tablet stays whole, or the server has ended
    */
   void split(HostedTablet parent) throws IOException {
+    Optional<Bytes> row = middle(parent);
+    if (row.isPresent()) {
+      split(parent, row.get());
+    }
+  }
+
+  /**
+   * The row that splits {@code parent} in half; if there is none, that is remembered, and no row is
+   * looked for until its SSTables change.
+   */
+  Optional<Bytes> middle(HostedTablet parent) throws IOException {
+    if (!parent.maySplit()) {
+      return Optional.empty();
+    }
     TabletRecord before = parent.record();
     Optional<Bytes> row =
         parent.tablet().splitRow().filter(middle -> middle.length() <= Limits.SPLIT_ROW_BYTES_MAX);
-    if (row.isPresent()) {
-      split(parent, row.get());
-    } else {
+    if (row.isEmpty()) {
       parent.foundIndivisible(before);
-      LOG.info("Tablet {} is larger than its split size but has no row to split at", parent.id());
+      LOG.info("Tablet {} was to be split but has no row to split at", parent.id());
     }
+    return row;
   }
 
   /**

@@ -192,6 +192,9 @@ class TabletLifecycle {
   }
 
   private void split(HostedTablet hosted, Optional<Bytes> row) throws IOException {
+    if (row.isEmpty() && splitter.middle(hosted).isEmpty()) {
+      return; // Compactions are not ended for nothing.
+    }
     endRewrites(hosted); // Other splits wait behind this one, and a move of the tablet too.
     try {
       if (!tablets.has(hosted)) {
@@ -199,7 +202,7 @@ class TabletLifecycle {
       }
       if (row.isPresent()) {
         splitter.split(hosted, row.get());
-      } else if (hosted.maySplit()) {
+      } else {
         splitter.split(hosted);
       }
     } finally {
@@ -271,8 +274,8 @@ class TabletLifecycle {
     if (discard) {
       resources.of(hosted.id()).log().forget(hosted.id());
       tablets.forgetDropped(hosted.id().table());
-      loader.forgetDropped(hosted.id().table());
     }
+    loader.forgetTable(hosted.id().table());
     tablet.close();
     LOG.info("Unloaded tablet {}", hosted.id());
   }
@@ -355,7 +358,7 @@ class TabletLifecycle {
 
   /**
    * Rewrites all SSTables of a table's tablets on this server, one tablet at a time. Tablets that
-   * leave meanwhile are left out.
+   * leave or are split meanwhile are left out.
    */
   void compact(TableId table) throws IOException {
     for (HostedTablet hosted : tablets.all()) {
@@ -366,18 +369,30 @@ class TabletLifecycle {
   }
 
   private void compact(HostedTablet hosted) throws IOException {
+    boolean done = compactOnce(hosted);
+    if (!done) { // The split for which it was ended may have failed.
+      done = compactOnce(hosted);
+    }
+    if (!done) {
+      LOG.info("Tablet {} is not compacted: it leaves this server or is split", hosted.id());
+    }
+  }
+
+  /** False if the compaction was ended, or the tablet is no longer here. */
+  private boolean compactOnce(HostedTablet hosted) throws IOException {
     hosted.awaitRewrite();
     try {
       if (!tablets.has(hosted)) {
-        return; // It was split while this waited, which compacts its memtable too.
+        return false;
       }
       hosted.tablet().minorCompact();
       hosted.tablet().majorCompact();
+      return true;
     } catch (SteleException e) {
       if (!hosted.tablet().rewritesEnd()) {
         throw e;
       }
-      LOG.info("Tablet {} is not compacted: {}", hosted.id(), e.getMessage());
+      return false;
     } finally {
       hosted.rewrites().release(1);
     }

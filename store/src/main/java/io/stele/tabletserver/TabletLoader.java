@@ -240,8 +240,8 @@ final class TabletLoader {
                     "table " + id.table() + " of tablet " + id + " has no schema: it was dropped"));
   }
 
-  /** Forgets the schema of a table that was dropped. */
-  void forgetDropped(TableId table) {
+  /** Forgets the schema of a table of which a tablet has left: the next load reads it again. */
+  void forgetTable(TableId table) {
     tables.remove(table);
   }
 

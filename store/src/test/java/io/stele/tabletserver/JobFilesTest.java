@@ -53,8 +53,12 @@ class JobFilesTest {
 
   private static List<Pending> write(TestServer server, String job, String... rows)
       throws IOException {
-    JobFileWriter.Target target =
-        new JobFileWriter.Target(server.fs, ROOT, job, "task-0", SCHEMA, 7);
+    return write(server, job, "task-0", List.of(rows));
+  }
+
+  private static List<Pending> write(TestServer server, String job, String task, List<String> rows)
+      throws IOException {
+    JobFileWriter.Target target = new JobFileWriter.Target(server.fs, ROOT, job, task, SCHEMA, 7);
     try (JobFileWriter writer =
         new JobFileWriter(target, SystemRuntime.INSTANCE.random(), 1 << 20)) {
       for (String row : rows) {
@@ -170,11 +174,7 @@ class JobFilesTest {
         hosted.tablet().minorCompact();
       }
       String job = begin(server);
-      List<Pending> many = new ArrayList<>();
-      for (int i = 1; i < 400; i++) {
-        RowRange row = RowRange.single(Bytes.of(String.format("%05d", i)));
-        many.add(new PendingReplacement(job, row));
-      }
+      List<Pending> many = replacements(job, 400);
       assertThatThrownBy(() -> server.requested.register(hosted, many))
           .isInstanceOfSatisfying(
               SteleException.class,
@@ -190,6 +190,85 @@ class JobFilesTest {
       server.minor.work();
       assertThat(server.stored(hosted.id()).files()).hasSizeBetween(400, 4_000);
       assertThat(TestServer.rows(hosted)).isEqualTo(2);
+    }
+  }
+
+  private static List<Pending> replacements(String job, int count) {
+    List<Pending> many = new ArrayList<>();
+    for (int i = 1; i < count; i++) {
+      RowRange row = RowRange.single(Bytes.of(String.format("%05d", i)));
+      many.add(new PendingReplacement(job, row));
+    }
+    return many;
+  }
+
+  /** A job's own files come above the rows that it replaces. */
+  @Test
+  void aJobDoesNotDivideItsOwnFiles() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      String job = begin(server);
+      List<Pending> changes = new ArrayList<>(replacements(job, 200));
+      for (int task = 0; task < 30; task++) {
+        changes.addAll(write(server, job, "task-" + task, List.of("00000", "99999")));
+      }
+      server.requested.register(hosted, changes);
+      server.registering.work();
+      assertThat(server.requested.register(hosted, changes)).isTrue();
+      server.jobs.commit(job);
+      server.files.resolve(hosted);
+      assertThat(server.stored(hosted.id()).files()).hasSize(30);
+    }
+  }
+
+  @Test
+  void aTabletThatWouldBeDividedTooMuchTakesFilesOnceItIsCompacted() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      String job = begin(server);
+      server.files.register(hosted, replacements(job, 1_800));
+      for (int i = 0; i < 12; i++) { // After it was registered.
+        TestServer.put(hosted, "00000", "first");
+        TestServer.put(hosted, "99999", "last");
+        hosted.tablet().minorCompact();
+      }
+      server.jobs.commit(job);
+      List<FileRef> before = server.stored(hosted.id()).files();
+      assertThatThrownBy(() -> server.files.resolve(hosted))
+          .isInstanceOfSatisfying(
+              SteleException.class,
+              e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
+          .hasMessageContaining("unite its files");
+      assertThat(server.stored(hosted.id()).files()).isEqualTo(before);
+      assertThat(server.aborts).isEmpty();
+      hosted.tablet().majorCompact();
+      server.files.resolve(hosted);
+      assertThat(hosted.tablet().pending()).isEmpty();
+      assertThat(TestServer.rows(hosted)).isEqualTo(2);
+    }
+  }
+
+  /** Otherwise the file would be in two stacks, and the tablet would be rewritten. */
+  @Test
+  void deletesOfColumnsGiveAFileNoOtherFamilies() throws Exception {
+    TableSchema both = TableSchema.of("t", "f", "other");
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(both);
+      String job = begin(server);
+      JobFileWriter.Target target =
+          new JobFileWriter.Target(server.fs, ROOT, job, "task-0", both, 7);
+      List<Pending> files;
+      try (JobFileWriter writer =
+          new JobFileWriter(target, SystemRuntime.INSTANCE.random(), 1 << 20)) {
+        writer.add(Mutation.of("r").deleteColumn("f", "q"));
+        files = writer.finish().stream().map(file -> (Pending) new PendingFile(job, file)).toList();
+      }
+      server.files.register(hosted, files);
+      server.jobs.commit(job);
+      server.files.resolve(hosted);
+      assertThat(server.stored(hosted.id()).files())
+          .singleElement()
+          .satisfies(file -> assertThat(file.families()).containsExactly("f"));
     }
   }
 
