@@ -50,7 +50,7 @@ final class FamilyErasing {
 
   /** The families of {@code wanted} that have the names of dropped families. */
   static SortedSet<String> comeBack(StoredTable table, TableSchema wanted) {
-    SortedSet<String> names = new TreeSet<>(table.droppedFamilies());
+    SortedSet<String> names = new TreeSet<>(table.dropped().names());
     names.retainAll(wanted.families().stream().map(ColumnFamily::name).toList());
     return names;
   }

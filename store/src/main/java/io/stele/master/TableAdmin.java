@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -227,21 +228,37 @@ final class TableAdmin implements AutoCloseable {
       Wanted wanted = new Wanted(Optional.empty(), clear.rows());
       return begun(request, now, Step.CLEAR_TABLETS, table.get().id(), wanted);
     }
-    Alter alter = (Alter) request.wish();
-    Step first =
-        FamilyErasing.comeBack(table.get(), alter.schema()).isEmpty()
-            ? Step.WRITE_SCHEMA
-            : Step.ERASE_FAMILIES;
-    return whyNot(table.get(), alter)
-        .map(why -> refused(request, now, Code.REFUSED, why))
-        .orElseGet(
-            () ->
-                begun(
-                    request,
-                    now,
-                    first,
-                    table.get().id(),
-                    new Wanted(Optional.of(new Create(alter.schema(), List.of())), RowRange.ALL)));
+    return decide(request, now, table.get(), (Alter) request.wish());
+  }
+
+  private Answer decide(ChangeRequest request, TableName now, StoredTable table, Alter alter)
+      throws IOException {
+    Optional<String> why = whyNot(table, alter);
+    if (why.isPresent()) {
+      return refused(request, now, Code.REFUSED, why.get());
+    }
+    SortedSet<String> back = FamilyErasing.comeBack(table, alter.schema());
+    Optional<String> job = schemas.jobWithDropped(table, back);
+    if (job.isPresent()) {
+      return refused(
+          request,
+          now,
+          Code.RETRY_LATER,
+          "job "
+              + job.get()
+              + " was under way when table "
+              + now.name()
+              + " lost a family of a name that it is to have again ("
+              + String.join(", ", back)
+              + "), and may have files with cells of it: nothing was altered; choose another name,"
+              + " or try again when the job is over");
+    }
+    return begun(
+        request,
+        now,
+        back.isEmpty() ? Step.WRITE_SCHEMA : Step.ERASE_FAMILIES,
+        table.id(),
+        new Wanted(Optional.of(new Create(alter.schema(), List.of())), RowRange.ALL));
   }
 
   /** What to do about the name's table, which has no node, if anything is left of it. */

@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,6 +54,7 @@ public final class Schemas {
   private final LockService locks;
   private final TableSchema metadata;
   private final TableNames names;
+  private final JobNodes jobs;
 
   /** Schemas in {@code locks}. */
   public Schemas(ProcessRuntime runtime, LockService locks) {
@@ -68,6 +70,7 @@ public final class Schemas {
     this.runtime = runtime;
     this.locks = locks;
     this.names = new TableNames(runtime, locks);
+    this.jobs = new JobNodes(runtime, locks);
     this.metadata = METADATA_SCHEMA.withSplitBytes(metadataSplitBytes);
   }
 
@@ -105,7 +108,7 @@ public final class Schemas {
     if (id.isSystem()) {
       TableSchema schema = id.equals(TableId.ROOT) ? ROOT_SCHEMA : metadata;
       return Optional.of(
-          new StoredTable(id, schema, StoredTable.State.READY, Set.of(), List.of(), 0));
+          new StoredTable(id, schema, StoredTable.State.READY, DroppedFamilies.NONE, List.of(), 0));
     }
     Optional<VersionedData> data = locks.read(LockPaths.table(id));
     return data.isEmpty()
@@ -204,7 +207,7 @@ public final class Schemas {
   public void create(TableId id, TableSchema schema, List<Bytes> splitRows) throws IOException {
     TableRules.checkNew(schema, splitRows);
     StoredTable table =
-        new StoredTable(id, schema, StoredTable.State.CREATING, Set.of(), splitRows, 0);
+        new StoredTable(id, schema, StoredTable.State.CREATING, DroppedFamilies.NONE, splitRows, 0);
     try {
       locks.create(LockPaths.table(id), TableCodec.encode(table, newChange()));
     } catch (SteleException e) {
@@ -221,7 +224,7 @@ public final class Schemas {
    * @throws SteleException RETRY_LATER if the table was changed meanwhile
    */
   public StoredTable advance(StoredTable table, StoredTable.State state) throws IOException {
-    return write(table, table.schema(), state, table.droppedFamilies());
+    return write(table, table.schema(), state, table.dropped());
   }
 
   /**
@@ -233,10 +236,37 @@ public final class Schemas {
    */
   public StoredTable alter(StoredTable table, TableSchema schema) throws IOException {
     TableRules.checkChange(table.schema(), schema);
-    Set<String> dropped = new TreeSet<>(table.droppedFamilies());
-    table.schema().families().forEach(family -> dropped.add(family.name()));
-    schema.families().forEach(family -> dropped.remove(family.name()));
-    return write(table, schema, table.state(), dropped);
+    Set<String> before = namesOf(table.schema());
+    Set<String> after = namesOf(schema);
+    DroppedFamilies dropped = table.dropped().without(after);
+    before.removeAll(after);
+    // A job that begins later than this read begins while the families are dropped, or after that.
+    return write(
+        table,
+        schema,
+        table.state(),
+        before.isEmpty() ? dropped : dropped.and(before, jobs.names()));
+  }
+
+  private static Set<String> namesOf(TableSchema schema) {
+    return schema.families().stream()
+        .map(ColumnFamily::name)
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  /**
+   * A job that is not over, and may have cells of dropped families in files that no tablet has yet.
+   *
+   * @param families names of families that the table once had
+   */
+  public Optional<String> jobWithDropped(StoredTable table, Set<String> families)
+      throws IOException {
+    for (String job : table.dropped().jobsOf(families)) {
+      if (jobs.state(job) == JobNodes.State.BEGUN) {
+        return Optional.of(job);
+      }
+    }
+    return Optional.empty();
   }
 
   /**
@@ -250,7 +280,7 @@ public final class Schemas {
   }
 
   private StoredTable write(
-      StoredTable table, TableSchema schema, StoredTable.State state, Set<String> dropped)
+      StoredTable table, TableSchema schema, StoredTable.State state, DroppedFamilies dropped)
       throws IOException {
     StoredTable next = changed(table, schema, state, dropped, table.version());
     OptionalInt version =
@@ -267,7 +297,7 @@ public final class Schemas {
       StoredTable table,
       TableSchema schema,
       StoredTable.State state,
-      Set<String> dropped,
+      DroppedFamilies dropped,
       int version) {
     return new StoredTable(table.id(), schema, state, dropped, table.splitRows(), version);
   }

@@ -4,7 +4,6 @@ import io.stele.model.Bytes;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import java.util.List;
-import java.util.Set;
 
 /**
  * A table as stored in the lock service.
@@ -12,8 +11,7 @@ import java.util.Set;
  * @param id its id, never used again
  * @param schema its name and schema
  * @param state whether it is complete
- * @param droppedFamilies families it once had: files and logs may still have their cells, so these
- *     are erased before another family takes such a name
+ * @param dropped the families that it once had
  * @param splitRows the rows at which it is split when it is created; meaningful while it is being
  *     created
  * @param version of the node, on which changes are conditional
@@ -22,7 +20,7 @@ public record StoredTable(
     TableId id,
     TableSchema schema,
     State state,
-    Set<String> droppedFamilies,
+    DroppedFamilies dropped,
     List<Bytes> splitRows,
     int version) {
   /** The states of a table. */
@@ -36,7 +34,6 @@ public record StoredTable(
   }
 
   public StoredTable {
-    droppedFamilies = Set.copyOf(droppedFamilies);
     splitRows = List.copyOf(splitRows);
   }
 }

@@ -22,7 +22,9 @@ import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
 /** Table schemas as Avro records: in the lock service and on the control plane. */
 public final class TableCodec {
@@ -31,7 +33,8 @@ public final class TableCodec {
   /** The bytes for {@code schema} on the control plane. */
   public static Bytes encode(TableSchema schema) {
     return encode(
-        new StoredTable(TableId.METADATA, schema, StoredTable.State.READY, Set.of(), List.of(), 0),
+        new StoredTable(
+            TableId.METADATA, schema, StoredTable.State.READY, DroppedFamilies.NONE, List.of(), 0),
         "");
   }
 
@@ -65,7 +68,8 @@ public final class TableCodec {
             .setGroups(schema.groups().stream().map(TableCodec::encode).toList())
             .setSplitBytes(schema.splitBytes())
             .setHsync(schema.hsync())
-            .setDroppedFamilies(List.copyOf(table.droppedFamilies()))
+            .setDroppedFamilies(List.copyOf(table.dropped().names()))
+            .setDroppedByJob(encode(table.dropped().byJob()))
             .setSplitRows(table.splitRows().stream().map(Avro::buffer).toList())
             .setChange(change)
             .setReaders(schema.readers().stream().map(Principal::toString).toList())
@@ -82,9 +86,21 @@ public final class TableCodec {
                 id,
                 schema(value),
                 StoredTable.State.valueOf(value.getState().name()),
-                Set.copyOf(value.getDroppedFamilies()),
+                dropped(value),
                 value.getSplitRows().stream().map(Avro::bytes).toList(),
                 version));
+  }
+
+  private static Map<String, List<String>> encode(Map<String, Set<String>> byJob) {
+    Map<String, List<String>> to = new TreeMap<>();
+    byJob.forEach((job, families) -> to.put(job, families.stream().sorted().toList()));
+    return to;
+  }
+
+  private static DroppedFamilies dropped(TableValue from) {
+    Map<String, Set<String>> byJob = new TreeMap<>();
+    from.getDroppedByJob().forEach((job, families) -> byJob.put(job, Set.copyOf(families)));
+    return new DroppedFamilies(Set.copyOf(from.getDroppedFamilies()), byJob);
   }
 
   private static TableSchema schema(TableValue value) {

@@ -265,7 +265,7 @@ class TableAdminTest {
     running(alter("less", of("f")));
     carryOn(master.tables);
     assertThat(ended(alter("less", of("f"))).failure()).isEmpty();
-    assertThat(master.schemas.require("users").droppedFamilies()).containsExactly("g");
+    assertThat(master.schemas.require("users").dropped().names()).containsExactly("g");
     return master.records.readAll(table);
   }
 
@@ -291,7 +291,7 @@ class TableAdminTest {
           assertThat(ended(alter("again", of("f", "g"))).failure()).isEmpty();
           StoredTable table = master.schemas.require("users");
           assertThat(table.schema()).isEqualTo(of("f", "g"));
-          assertThat(table.droppedFamilies()).isEmpty();
+          assertThat(table.dropped().names()).isEmpty();
           assertThat(master.plane.requests.stream().filter(one -> one.startsWith("erase [g]")))
               .hasSize(3);
           assertThat(master.records.readAll(table.id()))
@@ -321,7 +321,7 @@ class TableAdminTest {
           assertThat(ended.failure().orElseThrow().code()).isEqualTo(Code.RETRY_LATER);
           assertThat(ended.failure().orElseThrow().message())
               .contains("the table had a family g, still to be removed from 1 of 3 tablets");
-          assertThat(master.schemas.require("users").droppedFamilies()).containsExactly("g");
+          assertThat(master.schemas.require("users").dropped().names()).containsExactly("g");
           running(master.drop("users"));
         });
   }
@@ -422,7 +422,7 @@ class TableAdminTest {
           SchemaSteps another = master.steps(); // Of a master that stood still until now.
           assertThat(another.take(late)).isInstanceOf(SchemaSteps.Taken.Waits.class);
           assertThat(master.schemas.require("users")).isEqualTo(after);
-          assertThat(after.droppedFamilies()).containsExactly("g");
+          assertThat(after.dropped().names()).containsExactly("g");
         });
   }
 

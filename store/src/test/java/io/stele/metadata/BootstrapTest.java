@@ -187,10 +187,10 @@ class BootstrapTest {
     assertThatThrownBy(() -> schemas.advance(table, StoredTable.State.DROPPING))
         .isInstanceOf(SteleException.class);
     StoredTable without = schemas.alter(ready, schema.without("b"));
-    assertThat(without.droppedFamilies()).containsExactly("b");
+    assertThat(without.dropped().names()).containsExactly("b");
     assertThat(schemas.byName("web")).contains(without);
     StoredTable again = schemas.alter(without, schema);
-    assertThat(again.droppedFamilies()).isEmpty();
+    assertThat(again.dropped().names()).isEmpty();
     assertThat(schemas.byName("web")).contains(again);
     assertThat(schemas.nextId()).isNotEqualTo(id);
     assertThat(schemas.delete(ready)).as("changed since").isFalse();

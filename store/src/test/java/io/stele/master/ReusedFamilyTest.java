@@ -1,0 +1,111 @@
+package io.stele.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.master.ChangeRequest.Alter;
+import io.stele.master.ChangeRequest.Create;
+import io.stele.metadata.DroppedFamilies;
+import io.stele.metadata.EndedChange;
+import io.stele.metadata.JobNodes;
+import io.stele.metadata.StoredTable;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException.Code;
+import io.stele.model.TableId;
+import io.stele.model.TableSchema;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** The name of a dropped family is used again only when no job can have cells of it any more. */
+class ReusedFamilyTest {
+  private static final ServerId A = new ServerId("a", 1, 1);
+  private static final Duration LEASE = Duration.ofHours(1);
+
+  private final MasterFixture master = new MasterFixture();
+  private final JobNodes jobs = new JobNodes(master.process, master.locks);
+
+  private static TableSchema of(String... families) {
+    return TableSchema.of("users", families);
+  }
+
+  private String begin() throws IOException {
+    return jobs.begin(JobNodes.newRequest(master.process), LEASE, Optional.empty());
+  }
+
+  private Optional<EndedChange.Failure> alter(String id, String... families) throws Exception {
+    TableAdmin.Answer answer = master.ask(id, new Alter(of(families), Optional.empty()));
+    if (answer instanceof TableAdmin.Answer.Ended ended) {
+      return ended.change().failure();
+    }
+    master.carryOn();
+    return Optional.empty();
+  }
+
+  /** A table whose tablet is loaded. */
+  private void create(String... families) throws Exception {
+    master.ask("create", new Create(of(families), List.of()));
+    master.carryOn();
+    master.start(A);
+    master.watch.refresh(true);
+    TableId table = master.schemas.require("users").id();
+    for (TabletRecord tablet : master.records.readAll(table)) {
+      master.records.loaded(master.records.assign(tablet, A));
+    }
+  }
+
+  private StoredTable stored() throws IOException {
+    return master.schemas.require("users");
+  }
+
+  private static void assertWaits(Optional<EndedChange.Failure> failure, String... jobs) {
+    assertThat(failure.map(EndedChange.Failure::code)).contains(Code.RETRY_LATER);
+    assertThat(failure.map(EndedChange.Failure::message).orElseThrow())
+        .containsAnyOf(jobs)
+        .contains("try again when the job is over");
+  }
+
+  @Test
+  void itIsUsedAgainWhenAllJobsThatWereUnderWayAtTheDropAreOver() throws Exception {
+    master.run(
+        () -> {
+          create("f", "g");
+          String first = begin();
+          String second = begin();
+          assertThat(alter("less", "f")).isEmpty();
+          begin(); // It finds no such family.
+
+          assertWaits(alter("again", "f", "g"), first, second);
+          assertThat(alter("another name", "f", "h")).isEmpty();
+          jobs.end(first);
+          assertWaits(alter("once more", "f", "g", "h"), second);
+          jobs.commit(second);
+          assertThat(alter("now", "f", "g", "h")).isEmpty();
+          assertThat(stored().schema()).isEqualTo(of("f", "g", "h"));
+          assertThat(stored().dropped()).isEqualTo(DroppedFamilies.NONE);
+        });
+  }
+
+  @Test
+  void eachDropCountsForItsFamiliesAndJobsThatAreOverAreForgotten() throws Exception {
+    master.run(
+        () -> {
+          create("f", "g", "h");
+          String first = begin();
+          assertThat(alter("less", "f", "h")).isEmpty();
+          jobs.end(first);
+          String second = begin();
+          assertThat(alter("least", "f")).isEmpty();
+          assertThat(stored().dropped())
+              .isEqualTo(new DroppedFamilies(Set.of("g", "h"), Map.of(second, Set.of("h"))));
+
+          assertThat(alter("g again", "f", "g")).isEmpty();
+          assertThat(stored().schema()).isEqualTo(of("f", "g"));
+          assertWaits(alter("h again", "f", "g", "h"), second);
+        });
+  }
+}
