@@ -286,7 +286,7 @@ final class Compactor {
     ReadOptions options = ReadOptions.compaction(chosen.size(), memory);
     List<CellCursor> cursors = new ArrayList<>();
     for (TabletFile file : chosen) {
-      cursors.add(file.cursor(core.spec().extent(), options, TabletFile.UNPINNED));
+      cursors.add(file.cursorToCompact(core.spec().extent(), options, claim.rules()));
     }
     CompactionWriter.Coverage coverage = claim.coverage();
     long time = dropTime(coverage.maxSequence());

@@ -1,30 +1,16 @@
 package io.stele.tablet;
 
 import io.stele.format.CellCursor;
-import io.stele.format.ColumnKey;
-import io.stele.format.ForwardingCursor;
-import io.stele.model.Bytes;
 import java.io.IOException;
-import java.util.Arrays;
-import java.util.List;
-import java.util.Set;
+import java.util.Collection;
 
 /**
- * The cells of a file without those of families that were erased from it. The cursor skips these
- * one by one, until a compaction has rewritten the file. Not safe for use by several threads.
+ * The cells of a file for a compaction, without those of families that were erased from it: the
+ * cursor skips these one by one. Not safe for use by several threads.
  */
-final class ErasedCursor extends ForwardingCursor {
-  private final List<byte[]> erased; // What follows the row part of their keys.
-
-  ErasedCursor(CellCursor cells, Set<String> families) {
-    super(cells);
-    this.erased = families.stream().map(ErasedCursor::part).toList();
-  }
-
-  private static byte[] part(String family) {
-    byte[] key = ColumnKey.ofFamily(Bytes.EMPTY, family);
-    int rowEnd = ColumnKey.ofRow(Bytes.EMPTY).length;
-    return Arrays.copyOfRange(key, rowEnd, key.length);
+final class ErasedCursor extends FamilyCursor {
+  ErasedCursor(CellCursor cells, Collection<String> families) {
+    super(cells, families);
   }
 
   @Override
@@ -38,24 +24,11 @@ final class ErasedCursor extends ForwardingCursor {
   }
 
   private boolean passErased() throws IOException {
-    while (isErased()) {
+    while (isOfFamilies()) {
       if (!cells.next()) {
         return false;
       }
     }
     return true;
-  }
-
-  private boolean isErased() throws IOException {
-    byte[] key = cells.key();
-    int length = cells.keyLength();
-    int rowEnd = ColumnKey.rowPartLength(key, length);
-    for (byte[] family : erased) {
-      int end = rowEnd + family.length;
-      if (end <= length && Arrays.equals(key, rowEnd, end, family, 0, family.length)) {
-        return true;
-      }
-    }
-    return false;
   }
 }

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
@@ -56,6 +57,7 @@ final class GroupWriters implements Closeable {
     final SortedSet<String> families;
     Optional<SSTableWriter> writer = Optional.empty();
     long cells;
+    final Map<String, Integer> surplus = new TreeMap<>(); // The count, by family with such cells.
 
     Group(LocalityGroup options, SortedSet<String> families) {
       this.options = options;
@@ -64,6 +66,7 @@ final class GroupWriters implements Closeable {
   }
 
   private final TabletEnvironment environment;
+  private final SchemaRules rules;
   private final AtomicLong nextFile;
   private final String directory; // Relative to the root directory.
   private final long epoch;
@@ -86,6 +89,7 @@ final class GroupWriters implements Closeable {
   GroupWriters(
       TabletCore core, AtomicLong nextFile, SchemaRules rules, SortedSet<String> families) {
     this.environment = core.environment();
+    this.rules = rules;
     this.nextFile = nextFile;
     this.directory = "tables/" + core.spec().id().table() + "/" + core.spec().id().name();
     this.epoch = core.spec().epoch();
@@ -118,7 +122,11 @@ final class GroupWriters implements Closeable {
       lastGroup = Optional.ofNullable(byFamily.get(lastFamily));
     }
     if (lastGroup.isPresent()) { // A dropped family may have tombstones left, of no use.
-      add(cell, type, lastGroup.get());
+      Group group = lastGroup.get();
+      add(cell, type, group);
+      if (type == CellType.SURPLUS) {
+        group.surplus.put(lastFamily, rules.gc(lastFamily).versions());
+      }
     }
   }
 
@@ -135,6 +143,9 @@ final class GroupWriters implements Closeable {
     for (Group group : groups) {
       if (group.writer.isPresent()) {
         SSTableWriter writer = group.writer.get();
+        if (!group.surplus.isEmpty()) {
+          writer.metaBlock(SurplusCounts.NAME, SurplusCounts.encode(group.surplus));
+        }
         writer.highestServerTimestamp(highestTimestamp);
         SSTableSummary summary = writer.finish();
         String path = directory + "/" + summary.path().getName();

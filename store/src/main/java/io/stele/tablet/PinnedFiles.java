@@ -162,7 +162,7 @@ public final class PinnedFiles implements Closeable {
     for (TabletFile file : files) {
       if (file.meets(rows, selection, pin.readPoint())
           && (!rows.isSingle() || file.mayContain(rows.start(), selection, options))) {
-        cursors.add(file.cursor(rows, options, pin.readPoint()));
+        cursors.add(file.cursor(rows, options, rules, pin.readPoint()));
       }
     }
     return new VisibleCells(

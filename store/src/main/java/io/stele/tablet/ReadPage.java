@@ -68,7 +68,8 @@ final class ReadPage {
   private long passedBefore; // Before the cells that are read now.
   private long work;
   private long workBefore;
-  private long rowsPassed;
+  private long steps; // Rows, parts of rows and ranges that were read.
+  private long rowsPassed; // Whole ones.
   private long beginNanos;
 
   /** An empty page of rows at {@code readPoint}. */
@@ -131,12 +132,22 @@ final class ReadPage {
     workBefore = work;
   }
 
-  /** A row of {@code cells}, or a part of one, was read. */
-  void passed(VisibleCells cells) {
+  /** A row of {@code cells} was read to its end. */
+  void passedRow(VisibleCells cells) {
+    passed(cells);
+    rowsPassed++;
+  }
+
+  /** There are no more rows in {@code cells}. To find that out took seeking in all files. */
+  void passedRange(VisibleCells cells) {
+    passed(cells);
+  }
+
+  private void passed(VisibleCells cells) {
     passed = passedBefore + cells.bytesPassed();
     work = workBefore + cells.work();
-    rowsPassed++;
-    if (rowsPassed == 1) {
+    steps++;
+    if (steps == 1) {
       beginNanos = core.environment().runtime().nanoTime(); // A read of one row needs no time.
     }
   }
@@ -151,7 +162,7 @@ final class ReadPage {
   private boolean isTired() {
     return passed / PASSED_FACTOR >= bytesMax
         || work >= WORK_MAX
-        || (rowsPassed > 1 && core.environment().runtime().nanoTime() - beginNanos >= nanosMax);
+        || (steps > 1 && core.environment().runtime().nanoTime() - beginNanos >= nanosMax);
   }
 
   /** The page. */
@@ -163,7 +174,7 @@ final class ReadPage {
 
   /**
    * Adds the current row. If there is no memory for it, the page ends before it, so that memory is
-   * used for few rows rather than refused to all.
+   * used for few rows rather than refused to all: also where a filter has let none of them pass.
    *
    * @return whether the whole row was taken; if not, this page is at its end
    */
@@ -171,7 +182,7 @@ final class ReadPage {
     try {
       return takeRow(cells);
     } catch (SteleException e) {
-      if (rows == 0 || (e.code() != Code.RETRY_LATER && e.code() != Code.REFUSED)) {
+      if (rowsPassed == 0 || (e.code() != Code.RETRY_LATER && e.code() != Code.REFUSED)) {
         throw e;
       }
       next = Optional.of(cells.takenRow());

@@ -196,7 +196,7 @@ final class ReadPath {
         if (!page.goOnInRow(cells, position)) {
           return;
         }
-        page.passed(cells);
+        page.passedRow(cells);
       } else {
         cells.seekRow(range.start());
       }
@@ -209,8 +209,9 @@ final class ReadPath {
         if (!page.addRow(cells)) {
           return;
         }
-        page.passed(cells);
+        page.passedRow(cells);
       }
+      page.passedRange(cells);
     }
   }
 
@@ -253,7 +254,8 @@ final class ReadPath {
       }
     }
     for (TabletFile file : files) {
-      cursors.add(file.cursor(range, file.shareOf(options, cellBytes), view.pinPoint()));
+      cursors.add(
+          file.cursor(range, file.shareOf(options, cellBytes), view.rules(), view.pinPoint()));
     }
     return new VisibleCells(
         new MergedCursor(cursors, view.readPoint()),

@@ -42,13 +42,16 @@ final class TabletFile {
   private final SharedResources.Share<SSTable> share;
   private final SSTable table;
   private final long bytes;
+  private final SurplusCounts surplus;
   private final AtomicInteger holders = new AtomicInteger(1);
 
-  private TabletFile(FileRef ref, SharedResources.Share<SSTable> share, long bytes) {
+  private TabletFile(
+      FileRef ref, SharedResources.Share<SSTable> share, long bytes, SurplusCounts surplus) {
     this.ref = ref;
     this.share = share;
     this.table = share.resource();
     this.bytes = bytes;
+    this.surplus = surplus;
   }
 
   /** Opens a file with the caching that {@code rules} require; the caller is its first holder. */
@@ -69,7 +72,9 @@ final class TabletFile {
     SharedResources.Share<SSTable> share =
         sstables.open(new Path(root, ref.path()), ref.length(), caching);
     try {
-      return new TabletFile(ref, share, share.resource().bytesIn(ref.bounds()));
+      SSTable table = share.resource();
+      SurplusCounts surplus = SurplusCounts.of(table.metaBlock(SurplusCounts.NAME), ref.path());
+      return new TabletFile(ref, share, table.bytesIn(ref.bounds()), surplus);
     } catch (IOException | RuntimeException e) {
       share.close();
       throw e;
@@ -85,7 +90,10 @@ final class TabletFile {
   TabletFile under(FileRef now) throws IOException {
     try {
       return new TabletFile(
-          now, share, now.bounds().equals(ref.bounds()) ? bytes : table.bytesIn(now.bounds()));
+          now,
+          share,
+          now.bounds().equals(ref.bounds()) ? bytes : table.bytesIn(now.bounds()),
+          surplus);
     } catch (IOException | RuntimeException e) {
       release();
       throw e;
@@ -160,17 +168,32 @@ final class TabletFile {
   }
 
   /**
-   * The tablet's cells in the file, of rows in {@code range}, which overlaps the file's bounds.
+   * The tablet's cells in the file for a read, of rows in {@code range}, which overlaps the file's
+   * bounds.
    *
+   * @param rules those of the read
    * @param pinned the pin's read point, for a read at a pin; otherwise {@link #UNPINNED}
    */
-  CellCursor cursor(RowRange range, ReadOptions options, long pinned) {
+  CellCursor cursor(RowRange range, ReadOptions options, SchemaRules rules, long pinned) {
+    CellCursor cells = cells(range, options, rules);
+    Set<String> hidden = ref.erasedAt(pinned);
+    return hidden.isEmpty() ? cells : new HiddenCursor(cells, hidden);
+  }
+
+  /** The tablet's cells in the file for a compaction, of rows in {@code range}. */
+  CellCursor cursorToCompact(RowRange range, ReadOptions options, SchemaRules rules) {
+    CellCursor cells = cells(range, options, rules);
+    Set<String> erased = ref.erasedAt(UNPINNED);
+    return erased.isEmpty() ? cells : new ErasedCursor(cells, erased);
+  }
+
+  private CellCursor cells(RowRange range, ReadOptions options, SchemaRules rules) {
     CellCursor cells = table.cursor(ref.bounds().intersection(range).orElseThrow(), options);
     if (PendingFile.isOfJob(ref)) {
       cells = new NumberedCursor(cells, ref.maxSequence());
     }
-    Set<String> hidden = ref.erasedAt(pinned);
-    return hidden.isEmpty() ? cells : new ErasedCursor(cells, hidden);
+    Set<String> recounted = surplus.fewerThan(rules);
+    return recounted.isEmpty() ? cells : new RecountedCursor(cells, recounted);
   }
 
   /** Whether the file may have cells of these columns of {@code row}; false means it has none. */
@@ -182,13 +205,16 @@ final class TabletFile {
   }
 
   /**
-   * Whether the file may have cells of these columns, of rows in {@code range}.
+   * Whether the file may have cells of these columns, of rows in {@code range}. A file from which
+   * all families were erased has none: its tombstones of rows are for them alone.
    *
    * @param pinned as for {@link #cursor}
    */
   boolean meets(RowRange range, ColumnSelection selection, long pinned) {
+    Set<String> families = ref.familiesAt(pinned);
     return ref.bounds().intersection(range).isPresent()
-        && selection.wantsAnyOf(ref.familiesAt(pinned));
+        && !families.isEmpty()
+        && selection.wantsAnyOf(families);
   }
 
   void retain() {

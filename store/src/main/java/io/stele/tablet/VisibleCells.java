@@ -70,12 +70,14 @@ final class VisibleCells implements Closeable {
   /** Moves to the first row at or above {@code row}; rows only ever go up. */
   boolean seekRow(Bytes row) throws IOException {
     byte[] target = ColumnKey.ofRow(row);
-    onCell =
-        (onCell
-                && Arrays.compareUnsigned(
-                        source.key(), 0, source.keyLength(), target, 0, target.length)
-                    >= 0)
-            || source.seek(target);
+    boolean isThere =
+        onCell
+            && Arrays.compareUnsigned(source.key(), 0, source.keyLength(), target, 0, target.length)
+                >= 0;
+    if (!isThere) {
+      work += SEEK_WORK;
+      onCell = source.seek(target);
+    }
     return onCell;
   }
 

@@ -7,6 +7,7 @@ import io.stele.model.Bytes;
 import io.stele.model.CheckAndMutate;
 import io.stele.model.Column;
 import io.stele.model.ColumnFamily;
+import io.stele.model.Edit;
 import io.stele.model.Filter;
 import io.stele.model.Mutation;
 import io.stele.model.ReadModifyWrite;
@@ -15,6 +16,7 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.record.ClearedRows;
+import io.stele.record.FileRef;
 import io.stele.record.Pin;
 import io.stele.record.PinnedTablet;
 import io.stele.runtime.SystemRuntime;
@@ -24,6 +26,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
 
 /** A family that was dropped is erased from a tablet, so that another may have its name. */
@@ -126,6 +129,46 @@ class ErasedFamilyTest {
         });
     erase();
     assertThat(fixture.rows()).containsExactly("a g:q@1=old");
+  }
+
+  @Test
+  void aPageEndsInTheMiddleOfWhatWasErased() throws IOException {
+    for (int i = 0; i < 120; i++) {
+      Mutation.Builder old = Mutation.builder(Bytes.of(String.format("%03d", i)));
+      for (int column = 0; column < 1000; column++) {
+        old.with(new Edit.Put("f", Bytes.of("q" + column), 1, Bytes.EMPTY));
+      }
+      fixture.apply(old.build()).join();
+    }
+    fixture.put("999", "g", "q", 1, "last");
+    fixture.tablet.minorCompact();
+    dropEraseAndAdd();
+
+    ReadResult first = fixture.tablet.read(ReadRequest.of(RowQuery.ALL));
+    assertThat(first.rows()).isEmpty();
+    Bytes next = first.nextRow().orElseThrow();
+    ReadResult second =
+        fixture.tablet.read(ReadRequest.of(RowQuery.ALL.range(RowRange.from(next))));
+    assertThat(second.rows()).extracting(TabletFixture::text).containsExactly("999 g:q@1=last");
+    fixture.tablet.pin(JOB);
+    assertThat(direct()).containsExactly("999 g:q@1=last");
+  }
+
+  @Test
+  void aFileOfWhichAllIsErasedIsNotRead() throws IOException {
+    fixture.put("a", "f", "q", 1, "old");
+    fixture.tablet.minorCompact();
+    fixture.put("b", "g", "q", 1, "other");
+    fixture.tablet.minorCompact();
+    dropEraseAndAdd();
+    FileRef erased =
+        fixture.manifest.record().files().stream()
+            .filter(FileRef::hasErased)
+            .findFirst()
+            .orElseThrow();
+    int firstBlock = 20;
+    fixture.fs.disk().flipBits(new Path(TabletFixture.ROOT, erased.path()), firstBlock, 1);
+    assertThat(fixture.rows()).containsExactly("b g:q@1=other");
   }
 
   @Test

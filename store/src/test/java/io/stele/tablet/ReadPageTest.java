@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.Bytes;
+import io.stele.model.Filter;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
@@ -13,6 +14,8 @@ import io.stele.model.TableSchema;
 import io.stele.runtime.MemoryClaim;
 import io.stele.sstable.NotInMemoryException;
 import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
@@ -59,6 +62,50 @@ class ReadPageTest {
     assertThat(page.rowCount()).isEqualTo(1);
     assertThat(page.nextRow()).contains(Bytes.of("b"));
     assertThat(page.position()).isEmpty();
+  }
+
+  @Test
+  void aPageOfWhichAFilterLetsNothingPassEndsForWantOfMemoryTooAndSaysWhereToGoOn()
+      throws Exception {
+    MemoryClaim forOneRow =
+        bytes -> {
+          if (bytes > LARGE.length() && ++asked == 2) {
+            throw SteleException.retryLater("no memory");
+          }
+        };
+    ReadResult page =
+        fixture.tablet.read(request(RowQuery.ALL.filter(new Filter.BlockAll()), forOneRow));
+    assertThat(page.rowCount()).isZero();
+    assertThat(page.nextRow()).contains(Bytes.of("b"));
+  }
+
+  @Test
+  void rangesWithoutRowsTakeTimeToo() throws Exception {
+    fixture.tablet.minorCompact();
+    fixture.options =
+        fixture.options.withPage(new TabletOptions.Page(1 << 20, Duration.ofNanos(1)));
+    fixture.reopen(List.of());
+    RowQuery query = RowQuery.ALL;
+    for (int i = 0; i < 100; i++) {
+      query = query.range(RowRange.single(Bytes.of("c" + i)));
+    }
+    ReadResult page = fixture.tablet.read(request(query, MemoryClaim.NONE));
+    assertThat(page.rowCount()).isZero();
+    assertThat(page.nextRow()).isPresent();
+    assertThat(page.nextRow().orElseThrow()).isGreaterThan(Bytes.of("c0"));
+  }
+
+  private static ReadRequest request(RowQuery query, MemoryClaim memory) {
+    return new ReadRequest(
+        query,
+        OptionalLong.empty(),
+        true,
+        0,
+        false,
+        RowParts.WHOLE,
+        memory,
+        false,
+        Optional.empty());
   }
 
   @Test
