@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.Spliterator;
 import java.util.Spliterators;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
@@ -72,11 +73,21 @@ public final class Rows implements Iterable<Row>, Closeable {
   }
 
   private Optional<Row> read(Optional<Deadline> end) throws IOException {
+    Optional<CompletableFuture<Scan.Page>> earlier = ahead;
     while (position == page.size() && !isAtEnd()) {
       if (end.isPresent() && end.get().isOver()) {
         throw noneSoFar();
       }
-      take(table.awaitRead(nextPage()), end);
+      CompletableFuture<Scan.Page> next = nextPage();
+      try {
+        take(table.awaitRead(next), end);
+      } catch (SteleException e) {
+        // What an earlier call fetched ahead has less time than this one.
+        if (e.code() != SteleException.Code.RETRY_LATER || !earlier.equals(Optional.of(next))) {
+          throw e;
+        }
+        earlier = Optional.empty();
+      }
     }
     return position < page.size() ? Optional.of(page.get(position++)) : Optional.empty();
   }
@@ -116,11 +127,13 @@ public final class Rows implements Iterable<Row>, Closeable {
       return CompletableFuture.completedFuture(Optional.of(page.get(position++)));
     }
     Deadline end = table.deadline();
-    return Futures.repeat(() -> readPage(end));
+    Optional<CompletableFuture<Scan.Page>> earlier = ahead;
+    return Futures.repeat(() -> readPage(end, earlier));
   }
 
   /** The next row, or that there is none, once a page has told. */
-  private CompletableFuture<Optional<Optional<Row>>> readPage(Deadline end) {
+  private CompletableFuture<Optional<Optional<Row>>> readPage(
+      Deadline end, Optional<CompletableFuture<Scan.Page>> earlier) {
     if (position < page.size()) {
       return CompletableFuture.completedFuture(Optional.of(Optional.of(page.get(position++))));
     }
@@ -130,12 +143,21 @@ public final class Rows implements Iterable<Row>, Closeable {
     if (end.isOver()) {
       return CompletableFuture.failedFuture(noneSoFar());
     }
-    return nextPage()
-        .thenApply(
-            next -> {
-              take(next, Optional.of(end));
-              return Optional.empty();
-            });
+    CompletableFuture<Scan.Page> next = nextPage();
+    return next.handle(
+        (page, failure) -> {
+          if (failure == null) {
+            take(page, Optional.of(end));
+          } else if (!isRetryLater(failure) || !earlier.equals(Optional.of(next))) {
+            throw new CompletionException(Futures.cause(failure));
+          } // Otherwise it is asked for again: what was fetched ahead has less time than this call.
+          return Optional.empty();
+        });
+  }
+
+  private static boolean isRetryLater(Throwable failure) {
+    return Futures.cause(failure) instanceof SteleException e
+        && e.code() == SteleException.Code.RETRY_LATER;
   }
 
   /**

@@ -136,7 +136,7 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
   }
 
   /**
-   * Reads on: zero or more rows.
+   * Reads on: zero or more rows. Cancelling the future stops further attempts.
    *
    * @return fails with a {@link RowTooLargeException} where the first row left is too large
    */
@@ -153,7 +153,7 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
                 Effect.READ,
                 () -> "reading table " + table.name() + " from row \"" + left.first() + "\" on"),
             tablet -> TabletAccess.Message.of(request(tablet, table, query)));
-    return tablets.send(request, deadline).thenApply(answer -> page(answer, table));
+    return TabletAccess.converted(tablets.send(request, deadline), answer -> page(answer, table));
   }
 
   /** Reads on until there is a row, or no more. */

@@ -225,7 +225,7 @@ public final class TabletAccess implements AutoCloseable {
   }
 
   /** An answer changed by {@code convert}; cancelling the future stops further attempts. */
-  private static <T> CompletableFuture<T> converted(
+  public static <T> CompletableFuture<T> converted(
       CompletableFuture<Answer> sent, Function<Answer, T> convert) {
     CompletableFuture<T> converted = sent.thenApply(convert);
     converted.whenComplete(

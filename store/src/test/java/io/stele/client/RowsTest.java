@@ -14,9 +14,12 @@ import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
+import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.runtime.Deadline;
+import io.stele.runtime.ForwardingRuntime;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
 import io.stele.wire.Response;
 import io.stele.wire.data.DataProtos.ReadProto;
@@ -30,6 +33,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 import org.junit.jupiter.api.Test;
 
@@ -59,41 +63,107 @@ class RowsTest {
     }
   }
 
+  /** Answers reads as {@link #send} says, and nothing else. */
+  private abstract static class ReadsOnly implements Tablets {
+    @Override
+    public CompletableFuture<TabletLocation> locate(TableId table, Bytes row, Deadline deadline) {
+      throw new AssertionError();
+    }
+
+    @Override
+    public void failed(TabletLocation location, Attempts.Decision.Again next) {}
+
+    @Override
+    public CompletableFuture<Response> once(
+        TabletLocation to, TabletAccess.Message message, Duration timeout) {
+      throw new AssertionError();
+    }
+  }
+
+  /** An answer without rows. */
+  private static TabletAccess.Answer nothing(Optional<byte[]> next) {
+    ResponseProto.Builder header =
+        ResponseProto.newBuilder()
+            .setStatus(StatusProto.OK)
+            .setReadPoint(7)
+            .setMore(next.isPresent());
+    next.ifPresent(row -> header.setNextRow(ByteString.copyFrom(row)));
+    return new TabletAccess.Answer(
+        new Response(header.build(), RowCodec.body(CellBlockWriter.sequential(64))),
+        new TabletLocation(TabletId.ROOT, RowRange.ALL, new ServerId("a", 1, 1), 1));
+  }
+
   /** Answers at once, on the caller's stack, with {@code empty} pages before the table's end. */
   private static Tablets emptyPages(int empty) {
-    return new Tablets() {
+    return new ReadsOnly() {
       private int pages;
-
-      @Override
-      public CompletableFuture<TabletLocation> locate(TableId table, Bytes row, Deadline deadline) {
-        throw new AssertionError();
-      }
-
-      @Override
-      public void failed(TabletLocation location, Attempts.Decision.Again next) {}
-
-      @Override
-      public CompletableFuture<Response> once(
-          TabletLocation to, TabletAccess.Message message, Duration timeout) {
-        throw new AssertionError();
-      }
 
       @Override
       public CompletableFuture<TabletAccess.Answer> send(
           TabletAccess.RowRequest request, Deadline deadline) {
         boolean more = pages++ < empty;
-        ResponseProto.Builder header =
-            ResponseProto.newBuilder().setStatus(StatusProto.OK).setReadPoint(7).setMore(more);
-        if (more) {
-          byte[] next = ByteBuffer.allocate(5).put((byte) 'a').putInt(pages).array();
-          header.setNextRow(ByteString.copyFrom(next));
-        }
+        byte[] next = ByteBuffer.allocate(5).put((byte) 'a').putInt(pages).array();
         return CompletableFuture.completedFuture(
-            new TabletAccess.Answer(
-                new Response(header.build(), RowCodec.body(CellBlockWriter.sequential(64))),
-                new TabletLocation(TabletId.ROOT, RowRange.ALL, new ServerId("a", 1, 1), 1)));
+            nothing(more ? Optional.of(next) : Optional.empty()));
       }
     };
+  }
+
+  /** Answers when the test does. */
+  private static final class Unanswered extends ReadsOnly {
+    final List<CompletableFuture<TabletAccess.Answer>> sent = new ArrayList<>();
+
+    @Override
+    public CompletableFuture<TabletAccess.Answer> send(
+        TabletAccess.RowRequest request, Deadline deadline) {
+      sent.add(new CompletableFuture<>());
+      return sent.get(sent.size() - 1);
+    }
+
+    /** The first read fails for want of time, as one does that was begun long before. */
+    boolean failFirst() {
+      return sent.get(0).completeExceptionally(SteleException.retryLater("not done in time"));
+    }
+  }
+
+  @Test
+  void aReadThatIsClosedMakesNoFurtherAttempts() {
+    Unanswered unanswered = new Unanswered();
+    new Rows(unanswered, TABLE, RowQuery.ALL, Table.ROW_BYTES_MAX).close();
+    assertThat(unanswered.sent).hasSize(1).allMatch(CompletableFuture::isCancelled);
+  }
+
+  @Test
+  void whatWasFetchedAheadAndFailsIsAskedForAgainWithTheTimeOfTheCallThatNeedsIt()
+      throws Exception {
+    Unanswered unanswered = new Unanswered();
+    try (Rows rows = new Rows(unanswered, TABLE, RowQuery.ALL, Table.ROW_BYTES_MAX)) {
+      CompletableFuture<Optional<Row>> read = rows.readAsync();
+      unanswered.failFirst();
+      assertThat(unanswered.sent).hasSize(2);
+      assertThat(read).isNotDone();
+      unanswered.sent.get(1).complete(nothing(Optional.empty()));
+      assertThat(read.join()).isEmpty();
+    }
+
+    Unanswered others = new Unanswered();
+    ProcessRuntime failing =
+        new ForwardingRuntime() {
+          @Override
+          public <T> T await(CompletableFuture<T> future)
+              throws InterruptedException, ExecutionException {
+            if (!others.failFirst()) {
+              others.sent.get(1).complete(nothing(Optional.empty()));
+            }
+            return super.await(future);
+          }
+        };
+    TableRef table =
+        new TableRef(Waiting.silent(failing), TABLE.id(), "webtable", Duration.ofSeconds(10));
+    try (Rows rows = new Rows(others, table, RowQuery.ALL, Table.ROW_BYTES_MAX)) {
+      assertThat(rows.read()).isEmpty();
+    }
+    assertThat(others.sent).hasSize(2);
   }
 
   @Test
