@@ -12,8 +12,10 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** A job commits while so many others pin a table that at each moment one does. */
+@ExtendWith(Cores.One.class)
 class CommitAmongPinningsTest {
   private static final Duration LEASE = Duration.ofMinutes(2);
   private static final String TABLE = "pinned";

@@ -29,8 +29,10 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What a {@link LoadedWatch} says of small clusters, some of which lie. */
+@ExtendWith(Cores.One.class)
 class LoadedWatchTest {
   private static final int SEEDS = 3;
   private static final int REQUESTS_OF_A_LOAD = 6;

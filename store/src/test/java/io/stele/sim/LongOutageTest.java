@@ -13,8 +13,10 @@ import java.time.Duration;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Clusters whose lock service is away for forty sessions. */
+@ExtendWith(Cores.One.class)
 class LongOutageTest {
   private static final int SEEDS = 20;
   private static final int SERVERS = 2;

@@ -14,8 +14,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** A job pins many ranges of rows, while other jobs wait to commit. In virtual time. */
+@ExtendWith(Cores.One.class)
 class PinnedRangesTest {
   private static final Duration LEASE = Duration.ofMinutes(2);
   private static final int TABLETS = 64;

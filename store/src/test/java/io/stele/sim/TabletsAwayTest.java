@@ -39,11 +39,13 @@ import org.apache.hadoop.conf.Configuration;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * How long clients wait for tablets that go to another server, in virtual time: what computing
  * takes does not count, every message, file and pause does.
  */
+@ExtendWith(Cores.One.class)
 class TabletsAwayTest {
   private static final Duration PINNED_MAX = Duration.ofSeconds(5);
   private static final Duration AWAY_MAX = Duration.ofMillis(500);
