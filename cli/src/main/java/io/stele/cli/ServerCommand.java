@@ -1,5 +1,6 @@
 package io.stele.cli;
 
+import io.stele.client.ClusterChange;
 import io.stele.client.ClusterStatus;
 import io.stele.client.Stele;
 import io.stele.model.ServerId;
@@ -93,11 +94,17 @@ final class ServerCommand {
         out.println("Server " + id.hostAndPort() + " takes tablets again.");
         return ExitCode.DONE.number();
       }
-      wait.within(timeout)
-          .finish(
-              stele.admin().beginDrainServer(id),
-              "Server " + id.hostAndPort() + " has no tablets and takes none until --undo.",
-              out);
+      ClusterChange drain = stele.admin().beginDrainServer(id);
+      if (wait.within(timeout).finish(drain, out).isPresent()) {
+        boolean isThere =
+            stele.admin().clusterStatus().servers().stream().anyMatch(one -> one.id().equals(id));
+        out.println(
+            "Server "
+                + id.hostAndPort()
+                + (isThere
+                    ? " has no tablets and takes none until --undo."
+                    : " has ended; other servers have its tablets."));
+      }
     }
     return ExitCode.DONE.number();
   }
@@ -109,7 +116,8 @@ final class ServerCommand {
       footer = {
         "",
         "Each stopped server must be replaced from outside: on YARN the ApplicationMaster does this. Before it touches the next",
-        "server, the command waits until as many servers take tablets as before, and all tablets are served.",
+        "server, the command waits until as many servers take tablets as before, and all tablets are served. The only server that",
+        "takes tablets is not restarted: start another first.",
         "",
         "Examples:",
         "  stele server restart node7:41231",
@@ -145,8 +153,11 @@ final class ServerCommand {
               : servers.stream().map(server -> find(there, server).id()).toList();
       long taking = taking(there);
       for (ServerId server : chosen) {
-        requireAsMany(taking, stele.admin().clusterStatus().servers());
+        List<ClusterStatus.Server> now = stele.admin().clusterStatus().servers();
+        requireAsMany(taking, now);
         stele.admin().restartServer(server, timeout);
+        // The one in the place of a server that was drained takes tablets.
+        taking += now.stream().anyMatch(one -> one.id().equals(server) && one.draining()) ? 1 : 0;
         out.println(
             "Server " + server.hostAndPort() + " has ended, and another has taken its place.");
       }

@@ -408,7 +408,8 @@ public final class Admin {
 
   /**
    * Makes a server give all its tablets away and take none until {@link #undrainServer}, or until
-   * it ends, and waits until it has none. It begins to only while another server takes tablets.
+   * it ends, and waits until it has none; if it ends, until others serve all tablets. It begins to
+   * only while another server takes tablets.
    *
    * @param timeout how long to wait at most
    * @throws io.stele.model.SteleException NOT_FOUND if there is no such server; REFUSED if no other
@@ -426,7 +427,8 @@ public final class Admin {
   /**
    * Lets a drained server take tablets again.
    *
-   * @throws io.stele.model.SteleException NOT_FOUND if there is no such server
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no such server; REFUSED if it is
+   *     drained to end
    */
   public void undrainServer(ServerId server) throws IOException {
     DrainRequestProto request = DrainRequestProto.newBuilder().setUndo(true).build();
@@ -440,8 +442,8 @@ public final class Admin {
    * tablet.
    *
    * @param timeout how long to wait at most
-   * @throws io.stele.model.SteleException NOT_FOUND if there is no such server; OUTCOME_UNKNOWN if
-   *     it was not done in time: the restart continues
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no such server; REFUSED if no other
+   *     takes tablets; OUTCOME_UNKNOWN if it was not done in time: the restart continues
    */
   public void restartServer(ServerId server, Duration timeout) throws IOException {
     clusterChanges.restart(server).await(timeout);
@@ -472,10 +474,11 @@ public final class Admin {
   }
 
   /**
-   * Makes the master balance all tablets now, even if balancing is off; returns when it is done. If
-   * another master takes over meanwhile, it does not continue.
+   * Makes the master balance all tablets once, even if balancing is off; returns when it is done.
+   * Each tablet moves once at most. If another master takes over meanwhile, it is asked again.
    *
-   * @throws io.stele.model.SteleException OUTCOME_UNKNOWN if tablets may still move
+   * @throws io.stele.model.SteleException OUTCOME_UNKNOWN if tablets may still move; REFUSED if
+   *     balancing was turned off meanwhile: some tablets may have moved
    */
   public void balanceNow() throws IOException {
     clusterChanges.balance().await();

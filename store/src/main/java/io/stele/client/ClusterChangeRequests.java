@@ -191,7 +191,7 @@ final class ClusterChangeRequests {
             requireAnother(server);
           }
           beginDrain(server, request, attempts);
-          return left(server, attempts);
+          return left(server, StatusReader.read(calls, attempts));
         });
   }
 
@@ -200,12 +200,15 @@ final class ClusterChangeRequests {
     Map<ServerId, ServerInfo> servers = ClusterCalls.servers(connection);
     boolean takesTablets = servers.containsKey(server) && !servers.get(server).draining();
     if (takesTablets && servers.values().stream().filter(one -> !one.draining()).count() == 1) {
-      throw SteleException.refused(
-          "draining server "
-              + server
-              + ": no other server takes tablets. Start one more, or let one that drains take"
-              + " tablets again (`stele server drain --undo SERVER`)");
+      throw noOther("draining server " + server);
     }
+  }
+
+  private static SteleException noOther(String what) {
+    return SteleException.refused(
+        what
+            + ": no other server takes tablets. Start one more, or let one that drains take tablets"
+            + " again (`stele server drain --undo SERVER`)");
   }
 
   /** Not again once it has begun: the server may have ended since, or somebody have undone it. */
@@ -225,13 +228,12 @@ final class ClusterChangeRequests {
     attempts.begun();
   }
 
-  private ClusterCalls.Progress left(ServerId server, Attempts attempts) throws IOException {
+  /** What is still to come of a drain. */
+  static ClusterCalls.Progress left(ServerId server, ClusterStatus status) {
     Optional<ClusterStatus.Server> now =
-        StatusReader.read(calls, attempts).servers().stream()
-            .filter(one -> one.id().equals(server))
-            .findFirst();
+        status.servers().stream().filter(one -> one.id().equals(server)).findFirst();
     if (now.isEmpty()) {
-      return ClusterCalls.Progress.DONE;
+      return served(status);
     }
     if (!now.get().draining()) { // The master has not heard of the drain yet.
       return ClusterCalls.Progress.waiting("the master does not know yet that it drains");
@@ -241,9 +243,17 @@ final class ClusterChangeRequests {
         tablets == 0, "it still has " + tablets + (tablets == 1 ? " tablet" : " tablets"));
   }
 
+  /** What is still to come of a server that has ended: others must serve its tablets. */
+  private static ClusterCalls.Progress served(ClusterStatus status) {
+    long left = status.unassigned() - quarantined(status);
+    String tablets = left == 1 ? " tablet is" : " tablets are";
+    return ClusterCalls.Progress.of(
+        left <= 0, "it has ended, and " + left + tablets + " not served yet");
+  }
+
   /** See {@link Admin#restartServer}. */
   ClusterChange restart(ServerId server) throws IOException {
-    long wanted = taking(StatusReader.read(calls));
+    long wanted = servingAfterRestart(server, StatusReader.read(calls));
     DrainRequestProto request = DrainRequestProto.getDefaultInstance();
     return new ClusterChange(
         calls,
@@ -264,8 +274,25 @@ final class ClusterChangeRequests {
       return ClusterCalls.Progress.waiting(
           "it has ended, and nobody has started another in its place yet");
     }
-    long waitedFor = now.unassigned() - quarantined(now);
-    return ClusterCalls.Progress.of(waitedFor <= 0, waitedFor + " tablets are not served yet");
+    return served(now);
+  }
+
+  /**
+   * How many servers take tablets when a server has been restarted: those that do now, and the one
+   * in its place. It may drain, and take none.
+   *
+   * @throws SteleException REFUSED if no other server takes tablets
+   */
+  static long servingAfterRestart(ServerId server, ClusterStatus before) {
+    long others =
+        before.servers().stream()
+            .filter(one -> !one.draining() && !one.id().equals(server))
+            .count();
+    boolean isThere = before.servers().stream().anyMatch(one -> one.id().equals(server));
+    if (isThere && others == 0) {
+      throw noOther("restarting server " + server);
+    }
+    return others + (isThere ? 1 : 0);
   }
 
   /** How many tablets are not served until an operator releases them. */
@@ -282,18 +309,34 @@ final class ClusterChangeRequests {
 
   /** See {@link Admin#balanceNow}. */
   ClusterChange balance() {
-    return new ClusterChange(
-        calls,
-        "balancing tablets",
-        SEE_SERVERS,
-        attempts -> {
-          BalanceRequestProto request =
-              BalanceRequestProto.newBuilder().setNow(!attempts.haveBegun()).build();
-          BalanceResponseProto answer =
-              calls.ask(attempts, master -> master.balance(null, request));
-          attempts.begun();
-          return ClusterCalls.Progress.of(
+    return new ClusterChange(calls, "balancing tablets", SEE_SERVERS, new BalanceNow());
+  }
+
+  /** Asks for a balancing of all tablets, again if another master knows nothing of it. */
+  private final class BalanceNow implements ClusterChange.Step {
+    private volatile String run = ""; // Empty before it is known.
+
+    @Override
+    public ClusterCalls.Progress take(Attempts attempts) throws IOException {
+      String mine = run;
+      BalanceResponseProto answer = ask(attempts, mine.isEmpty() && !attempts.haveBegun());
+      if (!mine.isEmpty() && !answer.getRun().equals(mine)) {
+        answer = ask(attempts, true);
+      }
+      attempts.begun();
+      run = answer.getRun();
+      return answer.getStopped()
+          ? ClusterCalls.Progress.failed(
+              SteleException.refused(
+                  "balancing tablets: it was turned off meanwhile (`stele balance off`). Some tablets"
+                      + " may have moved; the others stay"))
+          : ClusterCalls.Progress.of(
               !answer.getNowUnderWay(), answer.getMoving() + " tablets are on their way");
-        });
+    }
+
+    private BalanceResponseProto ask(Attempts attempts, boolean now) throws IOException {
+      BalanceRequestProto request = BalanceRequestProto.newBuilder().setNow(now).build();
+      return calls.ask(attempts, master -> master.balance(null, request));
+    }
   }
 }

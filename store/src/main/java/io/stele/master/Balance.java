@@ -3,6 +3,7 @@ package io.stele.master;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.lock.VersionedData;
+import io.stele.metadata.UniqueName;
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
@@ -14,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
@@ -32,6 +34,33 @@ final class Balance {
   private static final Duration REST = Duration.ofMinutes(10);
   private static final Duration REST_OF_OTHERS = Duration.ofSeconds(10);
 
+  /**
+   * A balancing of everything that was asked for. Loads change all the time, so without a slack
+   * there would always be a tablet that is better off elsewhere: each moves once at most.
+   *
+   * @param id different from all others; empty if nothing was asked for
+   * @param moved the tablets that it has moved; the loop's
+   */
+  private record Run(String id, RunState state, Set<TabletId> moved) {
+    static final Run NONE = new Run("", RunState.DONE, Set.of());
+
+    boolean isUnderWay() {
+      return state == RunState.UNDER_WAY;
+    }
+
+    Run as(RunState next) {
+      return new Run(id, next, moved);
+    }
+  }
+
+  /** How far a run is. */
+  enum RunState {
+    UNDER_WAY,
+    DONE,
+    /** Balancing was turned off meanwhile. */
+    STOPPED
+  }
+
   /** By which part of an average server's weight a server may differ from it. */
   static final double SLACK = 0.05;
 
@@ -39,7 +68,10 @@ final class Balance {
   private final LockService locks;
   private final Map<TabletId, Long> restsUntilNanos = new TreeMap<>(); // The loop's.
   private long nextNanos;
-  private volatile boolean atOnce;
+
+  /** The last run. Written under the monitor of this. */
+  private volatile Run run = Run.NONE;
+
   private volatile boolean on = true; // When last looked at or set.
   private final AtomicLong sets = new AtomicLong(); // How often it was set.
 
@@ -67,11 +99,14 @@ final class Balance {
     return on;
   }
 
-  /** Turns it on or off. */
+  /** Turns it on or off; off, it also stops what {@link #beginNow} began. */
   void set(boolean wanted) throws IOException {
     write(wanted ? ON : OFF);
     sets.incrementAndGet();
     on = wanted;
+    if (!wanted) {
+      end(run, RunState.STOPPED);
+    }
   }
 
   private void write(Bytes data) throws IOException {
@@ -97,14 +132,24 @@ final class Balance {
     }
   }
 
-  /** Balances until nothing is uneven, even if balancing is off. */
-  void beginNow() {
-    atOnce = true;
+  /** Balances everything once, even if balancing is off; joins a run that is under way. */
+  synchronized void beginNow() {
+    if (!run.isUnderWay()) {
+      run = new Run(UniqueName.of(runtime), RunState.UNDER_WAY, new TreeSet<>());
+    }
   }
 
-  /** Whether such balancing is in progress. */
-  boolean isUnderWayNow() {
-    return atOnce;
+  /** Ends a run, unless it has ended. */
+  private synchronized void end(Run begun, RunState how) {
+    if (run.id().equals(begun.id()) && run.isUnderWay()) {
+      run = begun.as(how);
+    }
+  }
+
+  /** The id of the last run, and how far it is. */
+  Map.Entry<String, RunState> lastRun() {
+    Run last = run;
+    return Map.entry(last.id(), last.state());
   }
 
   /** Leaves a tablet alone for a while: it was just assigned to a server, for whatever reason. */
@@ -120,7 +165,8 @@ final class Balance {
    */
   List<Balancer.Move> decide(Loads loads, Supplier<Balancer.Cluster> about) throws IOException {
     long start = runtime.nanoTime();
-    boolean now = atOnce;
+    Run asked = run;
+    boolean now = asked.isUnderWay();
     if (!now && (start - nextNanos < 0 || !isOn())) {
       return List.of();
     }
@@ -129,12 +175,15 @@ final class Balance {
     int servers = cluster.servers().size();
     Balancer.Limits limits =
         now
-            ? Balancer.Limits.of(loads, servers, 0, Set.of())
+            ? Balancer.Limits.of(loads, servers, 0, asked.moved())
             : Balancer.Limits.of(loads, servers, SLACK, restsUntilNanos.keySet());
     List<Balancer.Move> moves = Balancer.decide(loads, cluster, limits);
     moves.forEach(move -> restsUntilNanos.put(move.tablet(), start + REST.toNanos()));
-    if (now && moves.isEmpty() && cluster.moves().isEmpty()) {
-      atOnce = false;
+    if (now) {
+      moves.forEach(move -> asked.moved().add(move.tablet()));
+      if (moves.isEmpty() && cluster.moves().isEmpty()) {
+        end(asked, RunState.DONE);
+      }
     }
     long took = runtime.nanoTime() - start;
     nextNanos = start + Math.max(EVERY.toNanos(), Math.multiplyExact(took, SHARE));

@@ -42,6 +42,7 @@ import io.stele.wire.control.ControlProtos.TabletsChangedRequestProto;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.function.Function;
@@ -289,10 +290,13 @@ final class MasterRequests implements MasterProtocol {
             balance.beginNow();
             loop.wakeUp();
           }
+          Map.Entry<String, Balance.RunState> run = balance.lastRun();
           return BalanceResponseProto.newBuilder()
               .setOn(balance.isOn())
               .setMoving(loop.moves().count())
-              .setNowUnderWay(balance.isUnderWayNow())
+              .setRun(run.getKey())
+              .setNowUnderWay(run.getValue() == Balance.RunState.UNDER_WAY)
+              .setStopped(run.getValue() == Balance.RunState.STOPPED)
               .build();
         });
   }

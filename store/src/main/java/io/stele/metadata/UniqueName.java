@@ -4,11 +4,11 @@ import io.stele.runtime.ProcessRuntime;
 import java.util.random.RandomGenerator;
 
 /** Random names that are unique in practice. */
-final class UniqueName {
+public final class UniqueName {
   private UniqueName() {}
 
   /** 128 random bits in hexadecimal digits. */
-  static String of(ProcessRuntime runtime) {
+  public static String of(ProcessRuntime runtime) {
     RandomGenerator random = runtime.random();
     return String.format("%016x%016x", random.nextLong(), random.nextLong());
   }

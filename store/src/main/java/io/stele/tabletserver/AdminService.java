@@ -334,17 +334,22 @@ final class AdminService implements TabletServerService.BlockingInterface {
 
   @Override
   public EmptyProto drain(RpcController controller, DrainRequestProto request) {
-    whole.thenAccept(
-        started -> {
-          if (request.getUndo()) {
-            started.undrain();
-          } else if (request.getStay()) {
-            started.drain();
-          } else {
-            server.runtime().start("drain", () -> drainAndEnd(started));
-          }
-        });
+    if (whole.isDone()) {
+      drain(whole.join(), request); // If it is refused, the caller is told.
+    } else {
+      whole.thenAccept(started -> drain(started, request));
+    }
     return DONE;
+  }
+
+  private void drain(TabletServer started, DrainRequestProto request) {
+    if (request.getUndo()) {
+      started.undrain();
+    } else if (request.getStay()) {
+      started.drain();
+    } else {
+      server.runtime().start("drain", () -> drainAndEnd(started));
+    }
   }
 
   private static void drainAndEnd(TabletServer started) {

@@ -80,9 +80,20 @@ final class Draining {
     attend();
   }
 
-  /** Undoes {@link #begin}: soon the server takes tablets again. */
+  /**
+   * Undoes {@link #begin}: soon the server takes tablets again.
+   *
+   * @throws SteleException REFUSED if the server is drained to end: it never takes tablets again
+   */
   void undo() {
     synchronized (this) {
+      if (forGood) {
+        throw SteleException.refused(
+            "server "
+                + context.id()
+                + " gives its tablets away to end, and takes none again: it is being restarted, or"
+                + " is not needed any more");
+      }
       wanted = false;
     }
     attend();

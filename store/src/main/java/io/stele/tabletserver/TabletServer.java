@@ -437,7 +437,11 @@ public final class TabletServer {
     draining.begin();
   }
 
-  /** Takes tablets again after {@link #drain}, soon. Does not wait. */
+  /**
+   * Takes tablets again after {@link #drain}, soon. Does not wait.
+   *
+   * @throws SteleException REFUSED if {@link #drainAndEnd} is under way
+   */
   public void undrain() {
     draining.undo();
   }

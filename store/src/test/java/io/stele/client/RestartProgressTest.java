@@ -1,34 +1,39 @@
 package io.stele.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.ServerId;
+import io.stele.model.SteleException;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** When the restart of a server is over. */
+/** When the restart of a server is over, or its draining. */
 final class RestartProgressTest {
   private static final ServerId RESTARTED = new ServerId("host", 1, 99);
 
+  private static ClusterStatus.Server server(ServerId id, boolean draining) {
+    return new ClusterStatus.Server(id, Optional.empty(), 1, 0, 0, Optional.empty(), draining);
+  }
+
   private static ClusterStatus status(
       int servers, int unassigned, ClusterStatus.Troubled... troubled) {
+    return status(
+        IntStream.range(0, servers)
+            .mapToObj(i -> server(new ServerId("host", 1, i), false))
+            .toList(),
+        unassigned,
+        troubled);
+  }
+
+  private static ClusterStatus status(
+      List<ClusterStatus.Server> servers, int unassigned, ClusterStatus.Troubled... troubled) {
     return new ClusterStatus(
         "master:1",
         Optional.empty(),
-        IntStream.range(0, servers)
-            .mapToObj(
-                i ->
-                    new ClusterStatus.Server(
-                        new ServerId("host", 1, i),
-                        Optional.empty(),
-                        1,
-                        0,
-                        0,
-                        Optional.empty(),
-                        false))
-            .toList(),
+        servers,
         1,
         9,
         unassigned,
@@ -55,5 +60,35 @@ final class RestartProgressTest {
     var retried = new ClusterStatus.Troubled("t.2", false, false, "HDFS is slow");
     assertThat(isOver(status(2, 1, quarantined))).isTrue();
     assertThat(isOver(status(2, 2, quarantined, retried))).isFalse();
+  }
+
+  @Test
+  void inThePlaceOfAServerThatDrainsOneTakesTablets() {
+    ServerId other = new ServerId("host", 1, 0);
+    ClusterStatus before = status(List.of(server(RESTARTED, true), server(other, false)), 0);
+    assertThat(ClusterChangeRequests.servingAfterRestart(RESTARTED, before)).isEqualTo(2);
+    before = status(List.of(server(RESTARTED, false), server(other, false)), 0);
+    assertThat(ClusterChangeRequests.servingAfterRestart(RESTARTED, before)).isEqualTo(2);
+  }
+
+  @Test
+  void theOnlyServerThatTakesTabletsIsNotRestarted() {
+    ServerId other = new ServerId("host", 1, 0);
+    for (boolean draining : List.of(true, false)) {
+      ClusterStatus before = status(List.of(server(RESTARTED, draining), server(other, true)), 0);
+      assertThatThrownBy(() -> ClusterChangeRequests.servingAfterRestart(RESTARTED, before))
+          .isInstanceOfSatisfying(
+              SteleException.class,
+              e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
+          .hasMessageContaining("no other server takes tablets");
+    }
+  }
+
+  @Test
+  void aDrainOfAServerThatEndsWaitsUntilItsTabletsAreServed() {
+    assertThat(ClusterChangeRequests.left(RESTARTED, status(2, 3)).done()).isFalse();
+    assertThat(ClusterChangeRequests.left(RESTARTED, status(2, 3)).waitsFor())
+        .isEqualTo("it has ended, and 3 tablets are not served yet");
+    assertThat(ClusterChangeRequests.left(RESTARTED, status(2, 0)).done()).isTrue();
   }
 }

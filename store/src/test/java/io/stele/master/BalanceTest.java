@@ -3,12 +3,18 @@ package io.stele.master;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.lock.LockPaths;
+import io.stele.metadata.Assignment;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
+import io.stele.model.TabletId;
 import io.stele.wire.control.ControlProtos.BalanceRequestProto;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /** Balancing by a master's loop. */
@@ -107,9 +113,9 @@ class BalanceTest {
           TableId table = started();
           master.loop.rebalancing().balanceBy(master.balance);
           request(BalanceRequestProto.newBuilder().setOn(false).setNow(true));
-          assertThat(master.balance.isUnderWayNow()).isTrue();
+          assertThat(isUnderWay()).isTrue();
           stepFor(Duration.ofSeconds(5));
-          assertThat(master.balance.isUnderWayNow()).isFalse();
+          assertThat(isUnderWay()).isFalse();
           assertThat(on(B, table)).isEqualTo(4);
         });
   }
@@ -129,11 +135,67 @@ class BalanceTest {
           master.loop.rebalancing().balanceBy(master.balance);
           request(BalanceRequestProto.newBuilder().setNow(true));
           stepFor(Duration.ofSeconds(30));
-          assertThat(master.balance.isUnderWayNow()).isFalse();
+          assertThat(isUnderWay()).isFalse();
           assertThat(on(A, lost)).isEqualTo(8);
           assertThat(on(B, other)).isPositive();
           assertThat(master.isServed(other)).isTrue();
         });
+  }
+
+  @Test
+  void turningItOffStopsWhatWasAskedForAtOnce() throws Exception {
+    master.run(
+        () -> {
+          TableId table = started();
+          master.loop.rebalancing().balanceBy(master.balance);
+          request(BalanceRequestProto.newBuilder().setNow(true));
+          String run = master.balance.lastRun().getKey();
+          request(BalanceRequestProto.newBuilder().setOn(false));
+          assertThat(master.balance.lastRun()).isEqualTo(Map.entry(run, Balance.RunState.STOPPED));
+          stepFor(Duration.ofSeconds(30));
+          assertThat(on(A, table)).isEqualTo(8);
+
+          request(BalanceRequestProto.newBuilder().setNow(true));
+          assertThat(master.balance.lastRun().getKey()).isNotEqualTo(run);
+          stepFor(Duration.ofSeconds(5));
+          assertThat(on(B, table)).isEqualTo(4);
+        });
+  }
+
+  @Test
+  void onRequestEachTabletMovesOnceHoweverLoadsChange() throws Exception {
+    master.run(
+        () -> {
+          Loads loads = new Loads();
+          Map<TabletId, ServerId> places = new TreeMap<>();
+          for (int i = 0; i < 40; i++) {
+            put(loads, places, new TabletId(new TableId("t1"), String.format("%016x", i)), A);
+          }
+          Balancer.Cluster cluster =
+              new Balancer.Cluster(List.of(A, B), List.of(), Set.of(), Map.of(), 0);
+          Map<TabletId, Integer> times = new TreeMap<>();
+          request(BalanceRequestProto.newBuilder().setNow(true));
+          for (int i = 0; i < 1000 && isUnderWay(); i++) {
+            ServerId busy = i % 2 == 0 ? A : B;
+            places.forEach((tablet, at) -> loads.measured(tablet, at.equals(busy) ? 10_000 : 1));
+            for (Balancer.Move move : master.balance.decide(loads, () -> cluster)) {
+              put(loads, places, move.tablet(), move.to());
+              times.merge(move.tablet(), 1, Integer::sum);
+            }
+          }
+          assertThat(isUnderWay()).isFalse();
+          assertThat(times.values()).hasSizeGreaterThan(10).containsOnly(1);
+        });
+  }
+
+  private static void put(
+      Loads loads, Map<TabletId, ServerId> places, TabletId tablet, ServerId server) {
+    places.put(tablet, server);
+    loads.put(tablet, Assignment.NEVER.assignedTo(server).loaded(), 100 << 20);
+  }
+
+  private boolean isUnderWay() {
+    return master.balance.lastRun().getValue() == Balance.RunState.UNDER_WAY;
   }
 
   private boolean request(BalanceRequestProto.Builder request) throws Exception {

@@ -145,6 +145,15 @@ class DrainingTest {
   }
 
   @Test
+  void anEndIsNotUndone() throws Exception {
+    draining.forGood();
+    assertThatThrownBy(draining::undo)
+        .isInstanceOfSatisfying(
+            SteleException.class, e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));
+    assertThat(server.lifecycle.isDraining()).isTrue();
+  }
+
+  @Test
   void anEndOfWhichTheLockCouldNotBeToldIsTakenBack() throws Exception {
     next.set(Next.APPLIED_AND_LOST);
     assertThatThrownBy(draining::forGood).isInstanceOf(IOException.class);
