@@ -51,6 +51,9 @@ final class RollingUpgrade {
   /** The slots of tablet servers that were seen to run. */
   private final Set<String> haveRun = new TreeSet<>();
 
+  /** The slots of tablet servers that were seen to wait until they are tried again. */
+  private final Set<String> haveWaited = new TreeSet<>();
+
   /**
    * An upgrade that has yet to begin.
    *
@@ -177,15 +180,28 @@ final class RollingUpgrade {
 
   /**
    * The tablet servers that must run before the next is replaced: each that has a container, as it
-   * may never come up, and each that ran before. One for which YARN has had no room all along holds
-   * nothing up.
+   * may never come up; each that ran before; and each that has failed lately, as it is tried again
+   * within a minute. One for which YARN has had no room all along holds nothing up.
+   *
+   * <p>If only one runs, nobody serves while it is replaced. So it also waits for each that has
+   * ended before, however long ago, and each that YARN refuses a container for.
    */
   List<ComponentStatus> awaited(ApplicationStatus status) {
+    List<ComponentStatus> servers = status.of(ComponentKind.TABLET_SERVER);
+    boolean onlyOneRuns = servers.stream().filter(ComponentStatus::running).count() == 1;
     List<ComponentStatus> awaited = new ArrayList<>();
-    for (ComponentStatus one : status.of(ComponentKind.TABLET_SERVER)) {
+    for (ComponentStatus one : servers) {
       if (one.running()) {
         haveRun.add(one.id());
-      } else if (!one.container().isEmpty() || haveRun.contains(one.id())) {
+        continue;
+      }
+      if (one.state().equals("WAITING")) {
+        haveWaited.add(one.id());
+      }
+      if (!one.container().isEmpty()
+          || haveRun.contains(one.id())
+          || one.failures() > 0
+          || (onlyOneRuns && (haveWaited.contains(one.id()) || one.restarts() > 0))) {
         awaited.add(one);
       }
     }

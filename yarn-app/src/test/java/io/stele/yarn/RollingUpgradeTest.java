@@ -46,9 +46,14 @@ final class RollingUpgradeTest {
   }
 
   private static ComponentStatus server(int index, String state, int failures, boolean outdated) {
-    String container = state.equals("WAITING") || state.equals("ASKED") ? "" : "c";
     return new ComponentStatus(
-        "tabletserver-" + index, state, container, "n", 99, "exit 1", outdated, failures);
+        "tabletserver-" + index, state, "c", "n", 99, "exit 1", outdated, failures);
+  }
+
+  /** One without a container. */
+  private static ComponentStatus away(int index, String state, int failures, int restarts) {
+    return new ComponentStatus(
+        "tabletserver-" + index, state, "", "", restarts, "exit 1", false, failures);
   }
 
   private static RollingUpgrade upgrade() {
@@ -65,7 +70,7 @@ final class RollingUpgradeTest {
     upgrade.requireUpgradedRun(
         withServers(server(1, "RUNNING", 8, false), server(2, "RUNNING", 9, true)));
     ApplicationStatus again =
-        withServers(server(1, "WAITING", 9, false), server(2, "RUNNING", 9, true));
+        withServers(away(1, "WAITING", 9, 9), server(2, "RUNNING", 9, true));
     assertThatThrownBy(() -> upgrade.requireUpgradedRun(again))
         .isInstanceOfSatisfying(
             SteleException.class,
@@ -76,7 +81,7 @@ final class RollingUpgradeTest {
   @Test
   void theNextServerWaitsForThoseThatRanOrMayNeverComeUp() {
     RollingUpgrade upgrade = upgrade();
-    ComponentStatus noRoom = server(3, "ASKED", 0, false);
+    ComponentStatus noRoom = away(3, "ASKED", 0, 0);
     assertThat(
             upgrade.awaited(
                 withServers(server(1, "RUNNING", 0, false), server(2, "RUNNING", 0, true), noRoom)))
@@ -85,7 +90,7 @@ final class RollingUpgradeTest {
     ComponentStatus starting = server(1, "STARTING", 0, false);
     assertThat(upgrade.awaited(withServers(starting, server(2, "RUNNING", 0, true), noRoom)))
         .containsExactly(starting);
-    ComponentStatus crashed = server(1, "WAITING", 0, false);
+    ComponentStatus crashed = away(1, "WAITING", 0, 0);
     assertThat(upgrade.awaited(withServers(crashed, server(2, "RUNNING", 0, true), noRoom)))
         .containsExactly(crashed);
     ComponentStatus lost = server(2, "LOST", 0, true);
@@ -93,10 +98,58 @@ final class RollingUpgradeTest {
         .containsExactly(lost);
   }
 
+  /** As after a version that does not work: the upgrade to it had begun with the first server. */
+  @Test
+  void anotherUpgradeWaitsForAServerThatFailsAgainAndAgainAndGoesOnOnceItRuns() {
+    ComponentStatus crashing = away(1, "WAITING", 6, 6);
+    ComponentStatus earlier = server(2, "RUNNING", 0, true);
+    ComponentStatus another = server(3, "RUNNING", 0, true);
+    assertThat(upgrade().awaited(withServers(crashing, earlier, another)))
+        .containsExactly(crashing);
+
+    RollingUpgrade back = upgrade();
+    ApplicationStatus first = withServers(crashing, earlier);
+    assertThat(back.awaited(first)).containsExactly(crashing);
+    back.requireUpgradedRun(first);
+    ComponentStatus asked = away(1, "ASKED", 6, 6);
+    assertThat(back.awaited(withServers(asked, earlier))).containsExactly(asked);
+    ComponentStatus starting = server(1, "STARTING", 6, false);
+    assertThat(back.awaited(withServers(starting, earlier))).containsExactly(starting);
+    ApplicationStatus whole = withServers(server(1, "RUNNING", 6, false), earlier);
+    assertThat(back.awaited(whole)).as("the second server's turn").isEmpty();
+    back.requireUpgradedRun(whole);
+
+    RollingUpgrade inVain = upgrade();
+    inVain.requireUpgradedRun(first);
+    inVain.requireUpgradedRun(withServers(away(1, "WAITING", 7, 7), earlier));
+    assertThatThrownBy(
+            () -> inVain.requireUpgradedRun(withServers(away(1, "WAITING", 8, 8), earlier)))
+        .hasMessageContaining("do not keep running");
+  }
+
+  @Test
+  void theOnlyServerThatRunsWaitsForThoseThatMayCome() {
+    ComponentStatus only = server(1, "RUNNING", 0, true);
+    ComponentStatus another = server(3, "RUNNING", 0, true);
+    ComponentStatus ranBefore = away(2, "ASKED", 0, 1);
+    assertThat(upgrade().awaited(withServers(only, ranBefore))).containsExactly(ranBefore);
+    assertThat(upgrade().awaited(withServers(only, ranBefore, another))).isEmpty();
+
+    RollingUpgrade upgrade = upgrade();
+    ComponentStatus noRoom = away(2, "ASKED", 0, 0);
+    assertThat(upgrade.awaited(withServers(only, noRoom))).isEmpty();
+    ComponentStatus refused = away(2, "WAITING", 0, 0);
+    assertThat(upgrade.awaited(withServers(only, refused))).containsExactly(refused);
+    assertThat(upgrade.awaited(withServers(only, noRoom)))
+        .as("YARN is asked again, and may refuse again")
+        .containsExactly(noRoom);
+    assertThat(upgrade.awaited(withServers(only, refused, another))).isEmpty();
+  }
+
   @Test
   void twoServersOfWhichOneIsAwayMayBeUpgradedAndOneMayNot() {
     RollingUpgrade.requireSeveral(
-        withServers(server(1, "WAITING", 3, false), server(2, "RUNNING", 0, true)));
+        withServers(away(1, "WAITING", 3, 3), server(2, "RUNNING", 0, true)));
     assertThatThrownBy(
             () -> RollingUpgrade.requireSeveral(withServers(server(1, "RUNNING", 0, true))))
         .hasMessageContaining("only one tablet server");
