@@ -192,7 +192,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
             return;
           }
           LOG.info("Asked to keep {} of {}", count, kind.id());
-          state.want(kind, count);
+          state.want(kind, count, clock.instant());
           saving.whenSaved(answer);
         });
     return answer;

@@ -11,6 +11,8 @@ import java.util.Set;
  * A snapshot of everything that {@link Planner} needs for its decisions.
  *
  * @param wanted how many components of each kind to keep running
+ * @param wantedSince since when it is that many, of the kinds for which an operator has changed it
+ *     in this attempt
  * @param stopping whether everything must end
  * @param containers the containers that YARN has given us
  * @param serving those of them whose processes have started up
@@ -30,6 +32,7 @@ import java.util.Set;
 record ApplicationSnapshot(
     Instant now,
     Map<ComponentKind, Integer> wanted,
+    Map<ComponentKind, Instant> wantedSince,
     boolean stopping,
     List<HeldContainer> containers,
     Set<String> serving,
@@ -92,6 +95,7 @@ record ApplicationSnapshot(
 
   ApplicationSnapshot {
     wanted = Map.copyOf(wanted);
+    wantedSince = Map.copyOf(wantedSince);
     containers = List.copyOf(containers);
     serving = Set.copyOf(serving);
     calledBack = Set.copyOf(calledBack);

@@ -44,6 +44,10 @@ final class ApplicationState {
 
   private final ApplicationSnapshot.Limits limits;
   private final Map<ComponentKind, Integer> wanted = new EnumMap<>(ComponentKind.class);
+
+  /** Since when other numbers are wanted than those that this attempt began with. */
+  private final Map<ComponentKind, Instant> wantedSince = new EnumMap<>(ComponentKind.class);
+
   private final Map<String, HeldContainer> containers = new LinkedHashMap<>();
   private final Map<SlotId, Ask> asks = new TreeMap<>();
   private final Map<String, Node> nodes = new TreeMap<>();
@@ -101,6 +105,7 @@ final class ApplicationState {
     return new ApplicationSnapshot(
         now,
         wanted,
+        wantedSince,
         stopping,
         List.copyOf(containers.values()),
         serving,
@@ -135,8 +140,10 @@ final class ApplicationState {
 
   // What we were told.
 
-  void want(ComponentKind kind, int count) {
-    wanted.put(kind, count);
+  void want(ComponentKind kind, int count, Instant now) {
+    if (!Integer.valueOf(count).equals(wanted.put(kind, count))) {
+      wantedSince.put(kind, now);
+    }
   }
 
   void stop() {
@@ -447,6 +454,9 @@ final class ApplicationState {
     if (calledBack.contains(container.id())) {
       return "YARN calls its container back";
     }
+    if (container.phase() == Phase.RUNNING && isTooMany(container.slot())) {
+      return "is not wanted any more: ends once as many others serve as are wanted";
+    }
     if (outdated.contains(container.id())) {
       return "has yet to be upgraded";
     }
@@ -456,6 +466,10 @@ final class ApplicationState {
     }
     Node node = nodes.get(container.node());
     return node != null && node.leaving() ? "its node leaves" : firstLine(past.lastExit());
+  }
+
+  private boolean isTooMany(SlotId slot) {
+    return !stopping && slot.index() > wanted.getOrDefault(slot.kind(), 0);
   }
 
   /** Why the ask has not been met yet. */

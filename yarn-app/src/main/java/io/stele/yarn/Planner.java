@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
@@ -20,7 +21,8 @@ import java.util.stream.Collectors;
  * <p>Each wanted slot has at most one container, or else one ask. An ask names a node: the one that
  * the slot had before, else one without another of its kind. If a node has no room in time, the
  * next is asked for; after {@value #NAMED_NODES_MAX} nodes, any node will do. An unwanted container
- * is drained, stopped or released, depending on its phase.
+ * is drained, stopped or released, depending on its phase. One that runs goes on until as many
+ * others of its kind serve as are wanted, or the time for it is up.
  *
  * <p>A slot whose container is on a node that leaves gets a second container first. Once that one
  * serves, or the time for it is up, the first is drained. A container that YARN calls back is
@@ -60,6 +62,12 @@ final class Planner {
   /** Containers and asks of each kind by node, as they will be when the actions are taken. */
   private final Map<String, List<ComponentKind>> occupants = new HashMap<>();
 
+  /** Containers that run and are too many. */
+  private final List<HeldContainer> surplus = new ArrayList<>();
+
+  /** Those of the containers that run whose end is among the actions. */
+  private final Set<HeldContainer> ending = new HashSet<>();
+
   private Planner(ApplicationSnapshot snapshot) {
     this.snapshot = snapshot;
   }
@@ -85,6 +93,7 @@ final class Planner {
       boolean hasPlace = container.equals(holder) || onLeavingNode(container);
       tend(container, hasPlace && snapshot.wants(container.slot()), holder);
     }
+    endSurplus();
     Map<SlotId, Ask> asks = new TreeMap<>();
     for (Ask ask : snapshot.asks()) {
       boolean unwanted = !snapshot.wants(ask.slot()) || isFilled(ask.slot(), holders);
@@ -151,11 +160,14 @@ final class Planner {
       }
       case RUNNING -> {
         if (cannotBeAsked(container)) {
+          ending.add(container);
           actions.add(new Action.Stop(container));
-        } else if (wanted
-            ? mustLeave(container, holder) || isToBeUpgraded(container)
-            : mayEnd(container)) {
+        } else if (snapshot.stopping()
+            ? isNextToStop(container)
+            : mustLeave(container, holder) || (wanted && isToBeUpgraded(container))) {
           end(container);
+        } else if (!wanted && !snapshot.stopping()) {
+          surplus.add(container);
         }
       }
       case DRAINING -> {
@@ -185,7 +197,31 @@ final class Planner {
             && withoutLock.compareTo(OUTDATED_START_WAIT) >= 0;
   }
 
+  /** Those with the highest numbers end first. */
+  private void endSurplus() {
+    surplus.sort(
+        Comparator.comparing(HeldContainer::slot).thenComparing(HeldContainer::id).reversed());
+    for (HeldContainer container : surplus) {
+      ComponentKind kind = container.slot().kind();
+      long others =
+          count(kind, other -> serves(other) && !other.equals(container) && !ending.contains(other));
+      if (others >= snapshot.wanted().getOrDefault(kind, 0) || hasWaitedForOthers(container)) {
+        end(container);
+      }
+    }
+  }
+
+  /** Whether a container has been too many for as long as replacements of others may take. */
+  private boolean hasWaitedForOthers(HeldContainer container) {
+    Instant since =
+        snapshot.wantedSince().getOrDefault(container.slot().kind(), container.since());
+    Instant tooManySince = since.isAfter(container.since()) ? since : container.since();
+    Duration wait = snapshot.limits().replacementWait(Optional.empty());
+    return !snapshot.now().isBefore(tooManySince.plus(wait));
+  }
+
   private void end(HeldContainer container) {
+    ending.add(container);
     actions.add(
         container.slot().kind().drains()
             ? new Action.Drain(container)
@@ -205,8 +241,8 @@ final class Planner {
    * server that ends to one that is about to end. Then the tablet servers in their order: those
    * with METADATA last, as the others still write what they have unloaded.
    */
-  private boolean mayEnd(HeldContainer container) {
-    if (!snapshot.stopping() || container.slot().kind() == ComponentKind.MASTER) {
+  private boolean isNextToStop(HeldContainer container) {
+    if (container.slot().kind() == ComponentKind.MASTER) {
       return true;
     }
     int rank = stopRank(container);
@@ -248,20 +284,25 @@ final class Planner {
     return next.equals(Optional.of(container))
         && container.slot().kind() == ComponentKind.MASTER
         && snapshot.wanted().entrySet().stream()
-            .allMatch(kind -> serving(kind.getKey(), container) >= kind.getValue());
+            .allMatch(
+                kind ->
+                    count(kind.getKey(), held -> serves(held) || held.equals(container))
+                        >= kind.getValue());
   }
 
-  /** How many of the kind serve, if {@code container} is counted as one that does. */
-  private long serving(ComponentKind kind, HeldContainer container) {
+  /** How many containers of the kind {@code condition} holds for. */
+  private long count(ComponentKind kind, Predicate<HeldContainer> condition) {
     return snapshot.containers().stream()
-        .filter(other -> other.slot().kind() == kind)
-        .filter(
-            other ->
-                other.equals(container)
-                    || (other.phase() == Phase.RUNNING
-                        && snapshot.serving().contains(other.id())
-                        && (kind != ComponentKind.MASTER || isStandby(other))))
+        .filter(container -> container.slot().kind() == kind && condition.test(container))
         .count();
+  }
+
+  /** Whether its process has started up and is not about to end, as far as is known. */
+  private boolean serves(HeldContainer container) {
+    return container.phase() == Phase.RUNNING
+        && snapshot.serving().contains(container.id())
+        && !snapshot.withoutLock().containsKey(container.id())
+        && (container.slot().kind() != ComponentKind.MASTER || isStandby(container));
   }
 
   private boolean isStandby(HeldContainer master) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.config.Keys;
 import java.time.Duration;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Tablet servers that give their tablets away before their containers go, on virtual time. */
@@ -22,6 +23,46 @@ final class DrainsTest extends ApplicationMasterFixture {
           process.sleep(A_WHILE);
           assertThat(calls()).containsExactly("exited tabletserver-2");
           assertThat(states()).containsExactly("master-1 RUNNING", "tabletserver-1 RUNNING");
+        });
+  }
+
+  @Test
+  void aServerThatIsNotWantedAnyMoreGoesOnUntilTheOtherServes() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          yarn.full = true;
+          yarn.end("tabletserver-1", 137);
+          process.sleep(A_WHILE);
+          calls();
+          master.flex(ComponentKind.TABLET_SERVER, 1);
+          process.sleep(Duration.ofMinutes(2));
+          assertThat(calls()).doesNotContain("drain tabletserver-2");
+          assertThat(states()).contains("tabletserver-1 ASKED", "tabletserver-2 RUNNING");
+          assertThat(noteOf("tabletserver-2")).contains("is not wanted any more");
+          yarn.makeRoom();
+          process.sleep(A_WHILE);
+          assertThat(calls()).containsSubsequence("start tabletserver-1", "drain tabletserver-2");
+        });
+  }
+
+  @Test
+  void aServerThatIsNotWantedAnyMoreDoesNotWaitForTheOtherForEver() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          yarn.full = true;
+          yarn.end("tabletserver-1", 137);
+          process.sleep(A_WHILE);
+          calls();
+          master.flex(ComponentKind.TABLET_SERVER, 1);
+          process.sleep(A_WHILE);
+          master.flex(ComponentKind.TABLET_SERVER, 1); // Once more, which changes nothing.
+          Duration wait = YarnSettings.of(conf).limits().replacementWait(Optional.empty());
+          process.sleep(wait.minus(A_WHILE).minusSeconds(5));
+          assertThat(calls()).doesNotContain("drain tabletserver-2");
+          process.sleep(Duration.ofSeconds(10));
+          assertThat(calls()).contains("drain tabletserver-2");
         });
   }
 
