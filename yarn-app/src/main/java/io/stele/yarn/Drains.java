@@ -34,20 +34,27 @@ final class Drains {
   }
 
   /**
-   * Begins to drain a container that has just entered this phase.
+   * Begins to drain a container that has just entered this phase. Only if no server is registered
+   * from it is there nobody to ask. After any other failure the server may have been asked, or may
+   * be asked later.
    *
    * @param cannot takes the container if its server cannot be asked
    */
   void begin(HeldContainer held, Consumer<HeldContainer> cannot) {
-    calls.run(
-        () -> servers.drain(held.id()),
-        () -> askAgainLater(held),
+    ask(
+        held,
         failure -> {
-          LOG.warn("{}: {} cannot be drained; stopping it", held.slot(), held.id(), failure);
-          if (isDraining(held)) {
+          if (!(failure instanceof NotRegisteredException)) {
+            askAgainAfter(failure, held);
+          } else if (isDraining(held)) {
+            LOG.warn("{}: {} cannot be drained; stopping it", held.slot(), held.id(), failure);
             cannot.accept(held);
           }
         });
+  }
+
+  private void ask(HeldContainer held, Consumer<Throwable> failed) {
+    calls.run(() -> servers.drain(held.id()), () -> askAgainLater(held), failed);
   }
 
   private void askAgainLater(HeldContainer held) {
@@ -62,15 +69,18 @@ final class Drains {
       askAgainLater(held);
       return;
     }
-    calls.run(
-        () -> servers.drain(held.id()),
-        () -> askAgainLater(held),
-        failure -> {
-          // It may be about to end as it was asked to: its time to drain is the limit.
-          LOG.info(
-              "{}: cannot ask {} again to drain: {}", held.slot(), held.id(), failure.toString());
-          askAgainLater(held);
-        });
+    // It may be about to end as it was asked to, and registered no more.
+    ask(held, failure -> askAgainAfter(failure, held));
+  }
+
+  /** Its time to drain is the limit. */
+  private void askAgainAfter(Throwable failure, HeldContainer held) {
+    LOG.info(
+        "{}: {} was not asked to drain now, or did not answer; will ask again: {}",
+        held.slot(),
+        held.id(),
+        failure.toString());
+    askAgainLater(held);
   }
 
   private boolean isDraining(HeldContainer held) {

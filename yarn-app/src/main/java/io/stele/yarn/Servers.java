@@ -14,7 +14,8 @@ interface Servers {
    * has begun. If it fails to, it takes its tablets back and goes on until it is asked again. To
    * ask while it gives them away changes nothing.
    *
-   * @throws IOException when it cannot be found or asked
+   * @throws NotRegisteredException if no tablet server is registered from the container
+   * @throws IOException if it is not known whether it was asked
    */
   void drain(String containerId) throws IOException;
 
@@ -45,7 +46,7 @@ interface Servers {
     return new Servers() {
       @Override
       public void drain(String containerId) throws IOException {
-        throw new IOException("nothing in " + containerId + " can be drained");
+        throw new NotRegisteredException(containerId);
       }
 
       @Override

@@ -43,8 +43,10 @@ import org.slf4j.LoggerFactory;
  */
 final class SteleServers implements Servers {
   private static final Logger LOG = LoggerFactory.getLogger(SteleServers.class);
-  private static final Duration MASTER_TIMEOUT = Duration.ofSeconds(5);
-  private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(5);
+
+  /** The most that a call may take: none waits for what it begins. */
+  private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5);
+
   private static final Duration EXITED_WAIT = Duration.ofMinutes(2);
   private static final Duration PAUSE = Duration.ofMillis(500);
 
@@ -68,12 +70,11 @@ final class SteleServers implements Servers {
     ServerInfo server =
         findInTime(containerId, deadline)
             .map(Map.Entry::getValue)
-            .orElseThrow(
-                () -> new IOException("no tablet server is registered from " + containerId));
+            .orElseThrow(() -> new NotRegisteredException(containerId));
     plane.call(
         server.control(),
         TabletServerProtocol.class,
-        drainTimeout,
+        ANSWER_TIMEOUT,
         protocol -> protocol.drain(null, DrainRequestProto.getDefaultInstance()));
   }
 
@@ -155,7 +156,7 @@ final class SteleServers implements Servers {
     plane.call(
         master,
         MasterProtocol.class,
-        MASTER_TIMEOUT,
+        ANSWER_TIMEOUT,
         protocol -> protocol.serverExited(null, request));
   }
 
@@ -227,7 +228,7 @@ final class SteleServers implements Servers {
         .call(
             server,
             TabletServerProtocol.class,
-            REPORT_TIMEOUT,
+            ANSWER_TIMEOUT,
             protocol -> protocol.report(null, EmptyProto.getDefaultInstance()))
         .getTabletsList()
         .stream()
@@ -249,7 +250,7 @@ final class SteleServers implements Servers {
         plane.call(
             server,
             TabletServerProtocol.class,
-            REPORT_TIMEOUT,
+            ANSWER_TIMEOUT,
             protocol -> protocol.unloadTablets(null, request));
         pause();
       }

@@ -3,6 +3,7 @@ package io.stele.yarn;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.config.Keys;
+import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -67,17 +68,53 @@ final class DrainsTest extends ApplicationMasterFixture {
   }
 
   @Test
-  void aServerThatCannotBeDrainedIsStopped() throws Exception {
+  void aServerThatIsNotRegisteredIsStopped() throws Exception {
     simulation.run(
         () -> {
           attempt();
           calls();
-          yarn.drainFails = true;
+          yarn.drainFailure = Optional.of(new NotRegisteredException("its container"));
           master.flex(ComponentKind.TABLET_SERVER, 1);
           process.sleep(A_WHILE);
           assertThat(calls())
               .containsExactly(
                   "drain tabletserver-2", "stop tabletserver-2", "exited tabletserver-2");
+        });
+  }
+
+  @Test
+  void aServerThatDoesNotAnswerIsAskedAgainAndNotStopped() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          yarn.drainFailure = Optional.of(new SocketTimeoutException("it does not answer"));
+          master.flex(ComponentKind.TABLET_SERVER, 1);
+          process.sleep(Duration.ofSeconds(3));
+          assertThat(calls()).containsExactly("drain tabletserver-2");
+          assertThat(states()).contains("tabletserver-2 DRAINING");
+          yarn.drainFailure = Optional.empty();
+          process.sleep(A_WHILE);
+          assertThat(calls()).containsOnly("drain tabletserver-2").hasSizeBetween(3, 5);
+          yarn.end("tabletserver-2", 0);
+          process.sleep(A_WHILE);
+          assertThat(calls()).containsExactly("exited tabletserver-2");
+        });
+  }
+
+  @Test
+  void aServerThatNeverAnswersIsStoppedWhenItsTimeToDrainIsUp() throws Exception {
+    conf.set(Keys.YARN_DRAIN_TIMEOUT.name(), "30s");
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          yarn.drainFailure = Optional.of(new SocketTimeoutException("it does not answer"));
+          master.flex(ComponentKind.TABLET_SERVER, 1);
+          process.sleep(Duration.ofSeconds(29));
+          assertThat(calls()).containsOnly("drain tabletserver-2").hasSizeBetween(5, 6);
+          process.sleep(A_WHILE);
+          assertThat(calls()).contains("stop tabletserver-2").endsWith("exited tabletserver-2");
         });
   }
 
@@ -90,7 +127,8 @@ final class DrainsTest extends ApplicationMasterFixture {
           master.flex(ComponentKind.TABLET_SERVER, 1);
           process.sleep(A_WHILE);
           assertThat(yarn.calls).containsOnly("drain tabletserver-2").hasSizeBetween(3, 5);
-          yarn.drainFails = true; // As it is about to end.
+          // As it is about to end.
+          yarn.drainFailure = Optional.of(new NotRegisteredException("its container"));
           process.sleep(A_WHILE);
           assertThat(calls()).containsOnly("drain tabletserver-2").hasSizeBetween(6, 10);
           yarn.end("tabletserver-2", 0);

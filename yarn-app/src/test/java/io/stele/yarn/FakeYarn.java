@@ -54,7 +54,9 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
 
   final Map<String, ClusterClaim.Fate> fates = new TreeMap<>();
   ResourceManager.Listener listener;
-  boolean drainFails;
+
+  /** How it ends to ask a server to drain, if not well. */
+  Optional<IOException> drainFailure = Optional.empty();
 
   /** Whether nodes cannot be listed, and whether none are there. */
   boolean listFails;
@@ -339,8 +341,8 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   @Override
   public void drain(String containerId) throws IOException {
     calls.add("drain " + slot(containerId));
-    if (drainFails) {
-      throw new IOException("it does not answer");
+    if (drainFailure.isPresent()) {
+      throw drainFailure.get();
     }
   }
 

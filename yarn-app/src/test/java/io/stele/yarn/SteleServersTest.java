@@ -88,8 +88,19 @@ final class SteleServersTest {
     servers.drain("container_1");
     assertThat(calls).containsExactly("drain");
     assertThatThrownBy(() -> servers.drain("container_2"))
-        .isInstanceOf(IOException.class)
+        .isInstanceOf(NotRegisteredException.class)
         .hasMessageContaining("container_2");
+  }
+
+  /** Long before its time to drain is up. */
+  @Test
+  void aServerThatDoesNotAnswerIsSoonAskedAgain() throws IOException {
+    register("container_1");
+    FakePlane plane = new FakePlane();
+    new SteleServers(SystemRuntime.INSTANCE, plane, Duration.ofSeconds(60), connection)
+        .drain("container_1");
+    assertThat(plane.calls).containsExactly("localhost: drain");
+    assertThat(plane.timeouts).containsExactly(Duration.ofSeconds(5));
   }
 
   @Test
