@@ -23,6 +23,7 @@ import io.stele.wire.control.ControlProtos.TabletRefProto;
 import io.stele.wire.control.ControlProtos.UnloadTabletsRequestProto;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.net.ConnectException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -238,25 +239,46 @@ final class SteleServers implements Servers {
 
   /**
    * Waits until the server has no user tablets, or the time to drain is up: it then drains without.
+   * One that does not answer is asked again; one that is not there, or refuses, is not.
+   *
+   * @throws InterruptedIOException if the thread was interrupted; no other failure is thrown
    */
   private void unloadUserTablets(Address server) throws IOException {
     Deadline deadline = Deadline.after(runtime, drainTimeout);
-    try {
-      List<TabletRefProto> left = userTabletsOf(server);
-      // Again until there is none left: a split may put two in the place of one.
-      for (; !left.isEmpty() && !deadline.isOver(); left = userTabletsOf(server)) {
-        UnloadTabletsRequestProto request =
-            UnloadTabletsRequestProto.newBuilder().addAllTablets(left).build();
-        plane.call(
-            server,
-            TabletServerProtocol.class,
-            ANSWER_TIMEOUT,
-            protocol -> protocol.unloadTablets(null, request));
+    // Again until there is none left: a split may put two in the place of one.
+    boolean left = true;
+    while (left && !deadline.isOver()) {
+      try {
+        left = beginToUnloadUserTablets(server);
+      } catch (ConnectException | SteleException e) {
+        LOG.warn("{} did not unload its user tablets", server, e);
+        return;
+      } catch (IOException e) {
+        if (Futures.isInterruption(e)) {
+          throw e;
+        }
+        LOG.warn("{} did not say whether it unloads its user tablets; will ask again", server, e);
+      }
+      if (left) {
         pause();
       }
-    } catch (SteleException e) {
-      LOG.warn("{} did not unload its user tablets", server, e);
     }
+  }
+
+  /** Returns whether there was any. */
+  private boolean beginToUnloadUserTablets(Address server) throws IOException {
+    List<TabletRefProto> left = userTabletsOf(server);
+    if (left.isEmpty()) {
+      return false;
+    }
+    UnloadTabletsRequestProto request =
+        UnloadTabletsRequestProto.newBuilder().addAllTablets(left).build();
+    plane.call(
+        server,
+        TabletServerProtocol.class,
+        ANSWER_TIMEOUT,
+        protocol -> protocol.unloadTablets(null, request));
+    return true;
   }
 
   private List<TabletRefProto> userTabletsOf(Address server) throws IOException {

@@ -1,25 +1,40 @@
 package io.stele.yarn;
 
+import io.stele.model.TableId;
 import io.stele.wire.Address;
 import io.stele.wire.ControlPlane;
+import io.stele.wire.control.ControlProtos.HostedTabletProto;
+import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
+import io.stele.wire.control.ControlProtos.TabletRefProto;
+import io.stele.wire.control.ControlProtos.UnloadTabletsRequestProto;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 
 /**
- * Servers that are called without a network. Each call is noted as {@code server: method}, and what
- * it may take at most; the answer is an empty message.
+ * Tablet servers that are called without a network. They have tablets until they are asked to unload
+ * them. Each call is noted as {@code server: method}, and what it may take at most.
  *
  * <p>For one thread.
  */
 final class FakePlane implements ControlPlane {
   final List<String> calls = new ArrayList<>();
   final List<Duration> timeouts = new ArrayList<>();
+
+  /** The tables of the tablets that each server has. */
+  final Map<Address, List<TableId>> tablets = new HashMap<>();
+
+  /** How the next requests to unload tablets end, before the first that is heard. */
+  final Deque<IOException> unloadFailures = new ArrayDeque<>();
 
   @Override
   public <P, R> R call(Address server, Class<P> protocol, Duration timeout, Call<P, R> call)
@@ -32,7 +47,7 @@ final class FakePlane implements ControlPlane {
                 (proxy, method, arguments) -> {
                   calls.add(server.host() + ": " + method.getName());
                   timeouts.add(timeout);
-                  return answer(method);
+                  return answer(server, method, arguments[1]);
                 }));
     try {
       return call.on(service);
@@ -41,8 +56,33 @@ final class FakePlane implements ControlPlane {
     }
   }
 
-  private static Object answer(Method method) throws Exception {
+  private Object answer(Address server, Method method, Object request) throws Exception {
+    if (method.getName().equals("report")) {
+      return reportOf(server);
+    }
+    if (request instanceof UnloadTabletsRequestProto unload) {
+      if (!unloadFailures.isEmpty()) {
+        throw new ServiceException(unloadFailures.remove());
+      }
+      for (TabletRefProto tablet : unload.getTabletsList()) {
+        tablets.get(server).remove(new TableId(tablet.getTableId()));
+      }
+    }
     return method.getReturnType().getMethod("getDefaultInstance").invoke(null);
+  }
+
+  private ServerReportResponseProto reportOf(Address server) {
+    ServerReportResponseProto.Builder report = ServerReportResponseProto.newBuilder();
+    for (TableId table : tablets.get(server)) {
+      TabletRefProto tablet =
+          TabletRefProto.newBuilder()
+              .setTableId(table.toString())
+              .setTablet("t")
+              .setEpoch(1)
+              .build();
+      report.addTablets(HostedTabletProto.newBuilder().setTablet(tablet).setState("LOADED"));
+    }
+    return report.buildPartial(); // It says nothing of the server.
   }
 
   @Override

@@ -10,6 +10,7 @@ import io.stele.metadata.MasterInfo;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
+import io.stele.model.TableId;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.MemoryLockStore;
 import io.stele.wire.Address;
@@ -21,11 +22,16 @@ import io.stele.wire.control.ControlProtos.MasterService;
 import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
 import io.stele.wire.control.ControlProtos.TabletServerService;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.lang.reflect.Proxy;
+import java.net.ConnectException;
+import java.net.SocketTimeoutException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
@@ -36,6 +42,9 @@ import org.junit.jupiter.api.Test;
 
 final class SteleServersTest {
   private static final ServerId SERVER = new ServerId("host", 1, 2);
+  private static final Address FIRST = new Address("first", 1);
+  private static final Address SECOND = new Address("second", 1);
+  private static final TableId USERS = new TableId("1");
 
   private final Configuration conf = new Configuration(false);
   private final List<String> calls = new CopyOnWriteArrayList<>();
@@ -201,6 +210,54 @@ final class SteleServersTest {
     }
   }
 
+  /** One has METADATA, the other the root tablet; both have tablets of users. */
+  private FakePlane planeOfTwo() throws IOException {
+    FakePlane plane = new FakePlane();
+    register(new ServerId("host", 1, 3), "container_1", FIRST);
+    register(new ServerId("host", 1, 4), "container_2", SECOND);
+    plane.tablets.put(FIRST, new ArrayList<>(List.of(TableId.METADATA, USERS)));
+    plane.tablets.put(SECOND, new ArrayList<>(List.of(TableId.ROOT, USERS)));
+    return plane;
+  }
+
+  private Map<String, Integer> stopRanks(FakePlane plane) throws IOException {
+    return new SteleServers(SystemRuntime.INSTANCE, plane, Duration.ofSeconds(60), connection)
+        .stopRanks(Set.of("container_1", "container_2"));
+  }
+
+  @Test
+  void serversWithSystemTabletsUnloadTheirOthersAndAreRanked() throws IOException {
+    FakePlane plane = planeOfTwo();
+    assertThat(stopRanks(plane)).isEqualTo(Map.of("container_1", 1, "container_2", 2));
+    assertThat(plane.tablets)
+        .isEqualTo(Map.of(FIRST, List.of(TableId.METADATA), SECOND, List.of(TableId.ROOT)));
+  }
+
+  @Test
+  void aServerThatDoesNotAnswerOnceIsAskedAgainToUnloadAndTheOrderStays() throws IOException {
+    FakePlane plane = planeOfTwo();
+    plane.unloadFailures.add(new SocketTimeoutException("5 s"));
+    assertThat(stopRanks(plane)).isEqualTo(Map.of("container_1", 1, "container_2", 2));
+    assertThat(plane.calls)
+        .filteredOn(call -> call.endsWith("unloadTablets"))
+        .containsExactly("first: unloadTablets", "first: unloadTablets", "second: unloadTablets");
+    assertThat(plane.tablets).containsEntry(FIRST, List.of(TableId.METADATA));
+  }
+
+  @Test
+  void aServerThatIsNotThereDoesNotChangeTheOrderAndAnInterruptionEndsTheWork()
+      throws IOException {
+    FakePlane plane = planeOfTwo();
+    plane.unloadFailures.add(new ConnectException("refused"));
+    assertThat(stopRanks(plane)).isEqualTo(Map.of("container_1", 1, "container_2", 2));
+    assertThat(plane.calls)
+        .filteredOn(call -> call.endsWith("unloadTablets"))
+        .containsExactly("first: unloadTablets", "second: unloadTablets");
+
+    plane.unloadFailures.add(new InterruptedIOException("the process ends"));
+    assertThatThrownBy(() -> stopRanks(plane)).isInstanceOf(InterruptedIOException.class);
+  }
+
   private static LockService notingReads(LockService service, List<String> paths) {
     return (LockService)
         Proxy.newProxyInstance(
@@ -219,7 +276,10 @@ final class SteleServersTest {
   }
 
   private void register(ServerId server, String container) throws IOException {
-    Address control = new Address("localhost", tabletServer.port());
+    register(server, container, new Address("localhost", tabletServer.port()));
+  }
+
+  private void register(ServerId server, String container, Address control) throws IOException {
     ServerInfo info =
         new ServerInfo(control, control, Optional.empty(), Optional.of(container), false);
     assertThat(locks.tryLock(LockPaths.server(server), info.encode())).isPresent();
