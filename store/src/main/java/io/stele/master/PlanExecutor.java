@@ -129,6 +129,10 @@ final class PlanExecutor implements AutoCloseable {
             || known.code() == SteleException.Code.RETRY_LATER) {
           away.add(home); // What else there is to do in it would only wait, too.
         }
+      } catch (RuntimeException e) { // A mistake of ours keeps no other tablet away.
+        LOG.error("{} failed; will retry; other tablets are not affected", action, e);
+        outdated.add(RecordRow.of(record));
+        left = true;
       }
     }
 

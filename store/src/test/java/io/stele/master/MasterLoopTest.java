@@ -11,11 +11,14 @@ import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
+import io.stele.sim.Cores;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(Cores.One.class)
 class MasterLoopTest {
   private static final ServerId A = new ServerId("a", 1, 1);
   private static final ServerId B = new ServerId("b", 1, 1);
@@ -62,6 +65,31 @@ class MasterLoopTest {
           assertThat(master.watch.fences().recoveries().latest())
               .singleElement()
               .satisfies(one -> assertThat(one.detection()).as("A had reported").isPresent());
+        });
+  }
+
+  @Test
+  void aTabletWhoseAssignmentFailsUnexpectedlyKeepsNoOtherWaiting() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          TableId table = master.table("users", Bytes.of("g"), Bytes.of("m"), Bytes.of("t"));
+          Bytes failing = MetadataKeys.row(table, Bytes.of("m"));
+          master.memory.before(
+              update -> {
+                if (update.row().equals(failing)) {
+                  throw new IllegalStateException("planted");
+                }
+              });
+          master.start(A);
+          master.stepUntilIdle();
+          assertThat(master.records.readAll(table))
+              .hasSize(4)
+              .allMatch(one -> one.row().equals(failing) != one.assignment().isTo(A));
+
+          master.memory.before(update -> {});
+          master.stepUntilIdle();
+          assertThat(master.isServed(table)).isTrue();
         });
   }
 

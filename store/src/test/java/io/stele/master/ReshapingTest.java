@@ -13,13 +13,16 @@ import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.runtime.IoFunction;
+import io.stele.sim.Cores;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Splits of hot tablets and merges of small ones, by a master's loop. */
+@ExtendWith(Cores.One.class)
 class ReshapingTest {
   private static final ServerId A = new ServerId("a", 1, 1);
   private static final ServerId B = new ServerId("b", 1, 1);

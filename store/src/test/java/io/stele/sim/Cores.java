@@ -20,7 +20,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  *
  * <p>Where there is no {@code taskset} (util-linux), threads run on any core, and only take longer.
  */
-final class Cores implements ThreadFactory {
+public final class Cores implements ThreadFactory {
   private static final Path STATUS = Path.of("/proc/thread-self/status");
   private static final String ALLOWED = "Cpus_allowed_list:";
   private static final List<Integer> ALL = cores();
@@ -91,7 +91,7 @@ final class Cores implements ThreadFactory {
    * Has the tests of a class, which run simulations, stay on a core; another one in another process
    * of the build.
    */
-  static final class One implements BeforeAllCallback, AfterAllCallback {
+  public static final class One implements BeforeAllCallback, AfterAllCallback {
     @Override
     public void beforeAll(ExtensionContext context) {
       stay(FORK);

@@ -9,6 +9,7 @@ import io.stele.model.Column;
 import io.stele.model.ColumnFamily;
 import io.stele.model.Edit;
 import io.stele.model.Filter;
+import io.stele.model.LocalityGroup;
 import io.stele.model.Mutation;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.RowQuery;
@@ -26,7 +27,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
 
 /** A family that was dropped is erased from a tablet, so that another may have its name. */
@@ -156,19 +156,33 @@ class ErasedFamilyTest {
 
   @Test
   void aFileOfWhichAllIsErasedIsNotRead() throws IOException {
-    fixture.put("a", "f", "q", 1, "old");
-    fixture.tablet.minorCompact();
-    fixture.put("b", "g", "q", 1, "other");
-    fixture.tablet.minorCompact();
-    dropEraseAndAdd();
+    ColumnFamily alone = ColumnFamily.of("f").in("alone");
+    TableSchema with =
+        TableSchema.of("t", List.of(alone, ColumnFamily.of("g")), LocalityGroup.of("alone"));
+    TabletFixture grouped = new TabletFixture(with);
+    grouped.put("a", "f", "q", 1, "old");
+    grouped.put("b", "g", "q", 1, "other");
+    grouped.tablet.minorCompact();
+    grouped.tablet.alter(WITHOUT);
+    grouped.manifest.alter(WITHOUT);
+    grouped.tablet.pauseWrites();
+    grouped.tablet.erase(Set.of("f"), ClearedRows.NONE.with(1, List.of(RowRange.ALL)));
+    grouped.tablet.resumeWrites();
+    grouped.tablet.alter(with);
+    grouped.manifest.alter(with);
+
     FileRef erased =
-        fixture.manifest.record().files().stream()
+        grouped.manifest.record().files().stream()
             .filter(FileRef::hasErased)
             .findFirst()
             .orElseThrow();
-    int firstBlock = 20;
-    fixture.fs.disk().flipBits(new Path(TabletFixture.ROOT, erased.path()), firstBlock, 1);
-    assertThat(fixture.rows()).containsExactly("b g:q@1=other");
+    TabletFile file = TabletFile.open(grouped.environment(), erased, new SchemaRules(with));
+    assertThat(file.meets(RowRange.ALL, ColumnSelection.ALL, TabletFile.UNPINNED)).isFalse();
+    assertThat(file.meets(RowRange.ALL, ColumnSelection.ALL, 1))
+        .as("for a pin before that")
+        .isTrue();
+    file.release();
+    assertThat(grouped.rows()).containsExactly("b g:q@1=other");
   }
 
   @Test

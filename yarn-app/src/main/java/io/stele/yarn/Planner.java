@@ -204,7 +204,8 @@ final class Planner {
     for (HeldContainer container : surplus) {
       ComponentKind kind = container.slot().kind();
       long others =
-          count(kind, other -> serves(other) && !other.equals(container) && !ending.contains(other));
+          count(
+              kind, other -> serves(other) && !other.equals(container) && !ending.contains(other));
       if (others >= snapshot.wanted().getOrDefault(kind, 0) || hasWaitedForOthers(container)) {
         end(container);
       }
@@ -213,8 +214,7 @@ final class Planner {
 
   /** Whether a container has been too many for as long as replacements of others may take. */
   private boolean hasWaitedForOthers(HeldContainer container) {
-    Instant since =
-        snapshot.wantedSince().getOrDefault(container.slot().kind(), container.since());
+    Instant since = snapshot.wantedSince().getOrDefault(container.slot().kind(), container.since());
     Instant tooManySince = since.isAfter(container.since()) ? since : container.since();
     Duration wait = snapshot.limits().replacementWait(Optional.empty());
     return !snapshot.now().isBefore(tooManySince.plus(wait));

@@ -21,8 +21,8 @@ import java.util.Set;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 
 /**
- * Tablet servers that are called without a network. They have tablets until they are asked to unload
- * them. Each call is noted as {@code server: method}, and what it may take at most.
+ * Tablet servers that are called without a network. They have tablets until they are asked to
+ * unload them. Each call is noted as {@code server: method}, and what it may take at most.
  *
  * <p>For one thread.
  */

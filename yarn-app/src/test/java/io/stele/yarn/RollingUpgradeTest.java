@@ -69,8 +69,7 @@ final class RollingUpgradeTest {
     // One may be an accident; and the earlier version's do not count.
     upgrade.requireUpgradedRun(
         withServers(server(1, "RUNNING", 8, false), server(2, "RUNNING", 9, true)));
-    ApplicationStatus again =
-        withServers(away(1, "WAITING", 9, 9), server(2, "RUNNING", 9, true));
+    ApplicationStatus again = withServers(away(1, "WAITING", 9, 9), server(2, "RUNNING", 9, true));
     assertThatThrownBy(() -> upgrade.requireUpgradedRun(again))
         .isInstanceOfSatisfying(
             SteleException.class,

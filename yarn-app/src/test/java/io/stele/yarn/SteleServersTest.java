@@ -245,8 +245,7 @@ final class SteleServersTest {
   }
 
   @Test
-  void aServerThatIsNotThereDoesNotChangeTheOrderAndAnInterruptionEndsTheWork()
-      throws IOException {
+  void aServerThatIsNotThereDoesNotChangeTheOrderAndAnInterruptionEndsTheWork() throws IOException {
     FakePlane plane = planeOfTwo();
     plane.unloadFailures.add(new ConnectException("refused"));
     assertThat(stopRanks(plane)).isEqualTo(Map.of("container_1", 1, "container_2", 2));

@@ -46,6 +46,7 @@ class EmbeddedHadoopIT {
     try (EmbeddedHadoop hadoop =
         EmbeddedHadoop.start(EmbeddedHadoop.Options.in(directory("word-count")), up::add)) {
       assertThat(up).containsExactlyInAnyOrder("ZooKeeper", "HDFS", "YARN", "MapReduce history");
+      theOnlyDataNodeKeepsItsBlocks(hadoop);
       Job job = wordCount(hadoop.configuration());
       job.submit();
       seen = new ArrayList<>();
@@ -63,6 +64,15 @@ class EmbeddedHadoopIT {
         .anyMatch(process -> process.isJava() && process.command().contains("YarnChild"));
     assertThat(EmbeddedHadoop.processes(directory("word-count"))).isEmpty();
     assertThat(EmbeddedHadoop.isRunning(directory("word-count"))).isFalse();
+  }
+
+  private static void theOnlyDataNodeKeepsItsBlocks(EmbeddedHadoop hadoop) throws Exception {
+    assertThatThrownBy(
+            () ->
+                EmbeddedHadoop.beWithout(
+                    hadoop.directory(), Outage.DATANODE_DISK, Duration.ofMillis(1), 0))
+        .hasMessageContaining("the only DataNode has the only replica");
+    assertThat(write(hadoop.configuration(), "/written")).isTrue();
   }
 
   @Test
@@ -118,19 +128,6 @@ class EmbeddedHadoopIT {
     assertThat(conf.getInt("dfs.replication", 0)).isEqualTo(3);
     assertThat(FileSystem.get(conf).getFileStatus(new Path("/kept")).getReplication())
         .isEqualTo((short) 3);
-  }
-
-  @Test
-  void theOnlyDataNodeKeepsItsBlocks() throws Exception {
-    try (EmbeddedHadoop hadoop =
-        EmbeddedHadoop.start(EmbeddedHadoop.Options.in(directory("one-data-node")))) {
-      assertThatThrownBy(
-              () ->
-                  EmbeddedHadoop.beWithout(
-                      hadoop.directory(), Outage.DATANODE_DISK, Duration.ofMillis(1), 0))
-          .hasMessageContaining("the only DataNode has the only replica");
-      assertThat(write(hadoop.configuration(), "/written")).isTrue();
-    }
   }
 
   private static boolean write(Configuration conf, String path) throws IOException {
