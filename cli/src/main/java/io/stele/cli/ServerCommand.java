@@ -155,11 +155,14 @@ final class ServerCommand {
       for (ServerId server : chosen) {
         List<ClusterStatus.Server> now = stele.admin().clusterStatus().servers();
         requireAsMany(taking, now);
+        requireAnother(server, now);
+        boolean drained = now.stream().anyMatch(one -> one.id().equals(server) && one.draining());
         stele.admin().restartServer(server, timeout);
-        // The one in the place of a server that was drained takes tablets.
-        taking += now.stream().anyMatch(one -> one.id().equals(server) && one.draining()) ? 1 : 0;
+        // Whether one that drains is replaced depends on why it does.
         out.println(
-            "Server " + server.hostAndPort() + " has ended, and another has taken its place.");
+            "Server "
+                + server.hostAndPort()
+                + (drained ? " has ended." : " has ended, and another has taken its place."));
       }
     }
     return ExitCode.DONE.number();
@@ -178,6 +181,17 @@ final class ServerCommand {
               + before
               + " at first: see why with `stele yarn status` and the servers' logs, then restart"
               + " the others");
+    }
+  }
+
+  /** Refuses to restart a server where no other could have its tablets meanwhile. */
+  static void requireAnother(ServerId server, List<ClusterStatus.Server> now) {
+    if (taking(now.stream().filter(one -> !one.id().equals(server)).toList()) == 0) {
+      throw SteleException.refused(
+          "no other server takes the tablets of "
+              + server.hostAndPort()
+              + " while it is restarted: start one more, or let one that drains take tablets again"
+              + " (`stele server drain --undo SERVER`)");
     }
   }
 

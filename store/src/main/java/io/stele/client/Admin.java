@@ -437,13 +437,13 @@ public final class Admin {
 
   /**
    * Makes a server give all its tablets away and end, and waits until as many servers take tablets
-   * as before and all tablets are served. The ApplicationMaster or the service manager must start
-   * another process in its place. Requests of clients are interrupted only for a moment for each
-   * tablet.
+   * as before and all tablets are served. A server that is drained does not count before. The
+   * ApplicationMaster or the service manager must start another process in its place. Requests of
+   * clients are interrupted only for a moment for each tablet.
    *
    * @param timeout how long to wait at most
-   * @throws io.stele.model.SteleException NOT_FOUND if there is no such server; REFUSED if no other
-   *     takes tablets; OUTCOME_UNKNOWN if it was not done in time: the restart continues
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no such server; OUTCOME_UNKNOWN if
+   *     it was not done in time: the restart continues
    */
   public void restartServer(ServerId server, Duration timeout) throws IOException {
     clusterChanges.restart(server).await(timeout);

@@ -200,15 +200,12 @@ final class ClusterChangeRequests {
     Map<ServerId, ServerInfo> servers = ClusterCalls.servers(connection);
     boolean takesTablets = servers.containsKey(server) && !servers.get(server).draining();
     if (takesTablets && servers.values().stream().filter(one -> !one.draining()).count() == 1) {
-      throw noOther("draining server " + server);
+      throw SteleException.refused(
+          "draining server "
+              + server
+              + ": no other server takes tablets. Start one more, or let one that drains take"
+              + " tablets again (`stele server drain --undo SERVER`)");
     }
-  }
-
-  private static SteleException noOther(String what) {
-    return SteleException.refused(
-        what
-            + ": no other server takes tablets. Start one more, or let one that drains take tablets"
-            + " again (`stele server drain --undo SERVER`)");
   }
 
   /** Not again once it has begun: the server may have ended since, or somebody have undone it. */
@@ -253,7 +250,7 @@ final class ClusterChangeRequests {
 
   /** See {@link Admin#restartServer}. */
   ClusterChange restart(ServerId server) throws IOException {
-    long wanted = servingAfterRestart(server, StatusReader.read(calls));
+    long wanted = taking(StatusReader.read(calls));
     DrainRequestProto request = DrainRequestProto.getDefaultInstance();
     return new ClusterChange(
         calls,
@@ -275,24 +272,6 @@ final class ClusterChangeRequests {
           "it has ended, and nobody has started another in its place yet");
     }
     return served(now);
-  }
-
-  /**
-   * How many servers take tablets when a server has been restarted: those that do now, and the one
-   * in its place. It may drain, and take none.
-   *
-   * @throws SteleException REFUSED if no other server takes tablets
-   */
-  static long servingAfterRestart(ServerId server, ClusterStatus before) {
-    long others =
-        before.servers().stream()
-            .filter(one -> !one.draining() && !one.id().equals(server))
-            .count();
-    boolean isThere = before.servers().stream().anyMatch(one -> one.id().equals(server));
-    if (isThere && others == 0) {
-      throw noOther("restarting server " + server);
-    }
-    return others + (isThere ? 1 : 0);
   }
 
   /** How many tablets are not served until an operator releases them. */
@@ -320,7 +299,9 @@ final class ClusterChangeRequests {
     public ClusterCalls.Progress take(Attempts attempts) throws IOException {
       String mine = run;
       BalanceResponseProto answer = ask(attempts, mine.isEmpty() && !attempts.haveBegun());
-      if (!mine.isEmpty() && !answer.getRun().equals(mine)) {
+      // A run of another id was begun after this one, so it is as good.
+      boolean isUnknown = (answer.hasRun() || !mine.isEmpty()) && answer.getRun().isEmpty();
+      if (isUnknown) {
         answer = ask(attempts, true);
       }
       attempts.begun();

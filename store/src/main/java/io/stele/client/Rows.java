@@ -9,6 +9,7 @@ import io.stele.runtime.Futures;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
@@ -33,6 +34,9 @@ import java.util.stream.StreamSupport;
  * safe for use by several threads at once.
  */
 public final class Rows implements Iterable<Row>, Closeable {
+  /** With less than this part of its time left, a call does not ask again. */
+  private static final int LEAST_PART = 10;
+
   private final Tablets tablets;
   private final TableRef table;
   private final RowQuery query;
@@ -74,6 +78,7 @@ public final class Rows implements Iterable<Row>, Closeable {
 
   private Optional<Row> read(Optional<Deadline> end) throws IOException {
     Optional<CompletableFuture<Scan.Page>> earlier = ahead;
+    Deadline own = end.orElseGet(table::deadline);
     while (position == page.size() && !isAtEnd()) {
       if (end.isPresent() && end.get().isOver()) {
         throw noneSoFar();
@@ -82,11 +87,11 @@ public final class Rows implements Iterable<Row>, Closeable {
       try {
         take(table.awaitRead(next), end);
       } catch (SteleException e) {
-        // What an earlier call fetched ahead has less time than this one.
-        if (e.code() != SteleException.Code.RETRY_LATER || !earlier.equals(Optional.of(next))) {
+        if (!earlier.equals(Optional.of(next)) || !isWorthAnother(e, own)) {
           throw e;
         }
         earlier = Optional.empty();
+        fetchAhead(own);
       }
     }
     return position < page.size() ? Optional.of(page.get(position++)) : Optional.empty();
@@ -148,16 +153,26 @@ public final class Rows implements Iterable<Row>, Closeable {
         (page, failure) -> {
           if (failure == null) {
             take(page, Optional.of(end));
-          } else if (!isRetryLater(failure) || !earlier.equals(Optional.of(next))) {
+          } else if (earlier.equals(Optional.of(next)) && isWorthAnother(failure, end)) {
+            fetchAhead(end);
+          } else {
             throw new CompletionException(Futures.cause(failure));
-          } // Otherwise it is asked for again: what was fetched ahead has less time than this call.
+          }
           return Optional.empty();
         });
   }
 
-  private static boolean isRetryLater(Throwable failure) {
+  /**
+   * Whether to ask again for a page that an earlier call fetched ahead, and that did not come in
+   * that call's time: only if this call has clearly more time.
+   *
+   * @param own when this call must end
+   */
+  private boolean isWorthAnother(Throwable failure, Deadline own) {
+    Duration least = table.limit().length().dividedBy(LEAST_PART);
     return Futures.cause(failure) instanceof SteleException e
-        && e.code() == SteleException.Code.RETRY_LATER;
+        && e.code() == SteleException.Code.RETRY_LATER
+        && own.remaining().compareTo(least) > 0;
   }
 
   /**

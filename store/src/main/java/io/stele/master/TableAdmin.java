@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -240,6 +241,8 @@ final class TableAdmin implements AutoCloseable {
     SortedSet<String> back = FamilyErasing.comeBack(table, alter.schema());
     Optional<String> job = schemas.jobWithDropped(table, back);
     if (job.isPresent()) {
+      SortedSet<String> its = new TreeSet<>(back);
+      its.retainAll(table.dropped().byJob().getOrDefault(job.get(), Set.of()));
       return refused(
           request,
           now,
@@ -248,10 +251,10 @@ final class TableAdmin implements AutoCloseable {
               + job.get()
               + " was under way when table "
               + now.name()
-              + " lost a family of a name that it is to have again ("
-              + String.join(", ", back)
-              + "), and may have files with cells of it: nothing was altered; choose another name,"
-              + " or try again when the job is over");
+              + " lost the family "
+              + String.join(" and the family ", its)
+              + ", and may have files with cells of it: nothing was altered; choose another name, or"
+              + " try again when the job is over");
     }
     return begun(
         request,

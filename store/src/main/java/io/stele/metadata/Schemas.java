@@ -238,14 +238,17 @@ public final class Schemas {
     TableRules.checkChange(table.schema(), schema);
     Set<String> before = namesOf(table.schema());
     Set<String> after = namesOf(schema);
-    DroppedFamilies dropped = table.dropped().without(after);
     before.removeAll(after);
-    // A job that begins later than this read begins while the families are dropped, or after that.
-    return write(
-        table,
-        schema,
-        table.state(),
-        before.isEmpty() ? dropped : dropped.and(before, jobs.names()));
+    DroppedFamilies dropped = table.dropped().without(after);
+    if (before.isEmpty()) {
+      return write(table, schema, table.state(), dropped);
+    }
+    List<String> known = jobs.names();
+    StoredTable written = write(table, schema, table.state(), dropped.and(before, known));
+    List<String> now = jobs.names();
+    return known.containsAll(now) // Otherwise one may have begun before the families were gone.
+        ? written
+        : write(written, schema, table.state(), dropped.and(before, now));
   }
 
   private static Set<String> namesOf(TableSchema schema) {

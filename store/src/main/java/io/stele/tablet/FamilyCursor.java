@@ -10,8 +10,7 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * The cells of a file, of which some families need something special. Not safe for use by several
- * threads.
+ * A cursor that treats the cells of some families differently. Not safe for use by several threads.
  */
 abstract class FamilyCursor extends ForwardingCursor {
   private final List<byte[]> special; // What follows the row part of their keys.

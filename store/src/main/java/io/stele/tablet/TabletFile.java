@@ -177,14 +177,14 @@ final class TabletFile {
   CellCursor cursor(RowRange range, ReadOptions options, SchemaRules rules, long pinned) {
     CellCursor cells = cells(range, options, rules);
     Set<String> hidden = ref.erasedAt(pinned);
-    return hidden.isEmpty() ? cells : new HiddenCursor(cells, hidden);
+    return hidden.isEmpty() ? cells : new ErasedAsDeletedCursor(cells, hidden);
   }
 
   /** The tablet's cells in the file for a compaction, of rows in {@code range}. */
   CellCursor cursorToCompact(RowRange range, ReadOptions options, SchemaRules rules) {
     CellCursor cells = cells(range, options, rules);
     Set<String> erased = ref.erasedAt(UNPINNED);
-    return erased.isEmpty() ? cells : new ErasedCursor(cells, erased);
+    return erased.isEmpty() ? cells : new WithoutErasedCursor(cells, erased);
   }
 
   private CellCursor cells(RowRange range, ReadOptions options, SchemaRules rules) {

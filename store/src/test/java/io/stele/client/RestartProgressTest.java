@@ -1,10 +1,8 @@
 package io.stele.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.ServerId;
-import io.stele.model.SteleException;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
@@ -60,28 +58,6 @@ final class RestartProgressTest {
     var retried = new ClusterStatus.Troubled("t.2", false, false, "HDFS is slow");
     assertThat(isOver(status(2, 1, quarantined))).isTrue();
     assertThat(isOver(status(2, 2, quarantined, retried))).isFalse();
-  }
-
-  @Test
-  void inThePlaceOfAServerThatDrainsOneTakesTablets() {
-    ServerId other = new ServerId("host", 1, 0);
-    ClusterStatus before = status(List.of(server(RESTARTED, true), server(other, false)), 0);
-    assertThat(ClusterChangeRequests.servingAfterRestart(RESTARTED, before)).isEqualTo(2);
-    before = status(List.of(server(RESTARTED, false), server(other, false)), 0);
-    assertThat(ClusterChangeRequests.servingAfterRestart(RESTARTED, before)).isEqualTo(2);
-  }
-
-  @Test
-  void theOnlyServerThatTakesTabletsIsNotRestarted() {
-    ServerId other = new ServerId("host", 1, 0);
-    for (boolean draining : List.of(true, false)) {
-      ClusterStatus before = status(List.of(server(RESTARTED, draining), server(other, true)), 0);
-      assertThatThrownBy(() -> ClusterChangeRequests.servingAfterRestart(RESTARTED, before))
-          .isInstanceOfSatisfying(
-              SteleException.class,
-              e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
-          .hasMessageContaining("no other server takes tablets");
-    }
   }
 
   @Test

@@ -112,11 +112,13 @@ class RowsTest {
   /** Answers when the test does. */
   private static final class Unanswered extends ReadsOnly {
     final List<CompletableFuture<TabletAccess.Answer>> sent = new ArrayList<>();
+    final List<Deadline> deadlines = new ArrayList<>();
 
     @Override
     public CompletableFuture<TabletAccess.Answer> send(
         TabletAccess.RowRequest request, Deadline deadline) {
       sent.add(new CompletableFuture<>());
+      deadlines.add(deadline);
       return sent.get(sent.size() - 1);
     }
 
@@ -133,37 +135,86 @@ class RowsTest {
     assertThat(unanswered.sent).hasSize(1).allMatch(CompletableFuture::isCancelled);
   }
 
-  @Test
-  void whatWasFetchedAheadAndFailsIsAskedForAgainWithTheTimeOfTheCallThatNeedsIt()
-      throws Exception {
-    Unanswered unanswered = new Unanswered();
-    try (Rows rows = new Rows(unanswered, TABLE, RowQuery.ALL, Table.ROW_BYTES_MAX)) {
-      CompletableFuture<Optional<Row>> read = rows.readAsync();
-      unanswered.failFirst();
-      assertThat(unanswered.sent).hasSize(2);
-      assertThat(read).isNotDone();
-      unanswered.sent.get(1).complete(nothing(Optional.empty()));
-      assertThat(read.join()).isEmpty();
+  /** A client whose clock is ahead, and whose first read fails just before its time is over. */
+  private static final class Late {
+    static final Duration LIMIT = Duration.ofSeconds(10);
+
+    final Unanswered unanswered = new Unanswered();
+    Duration ahead = Duration.ZERO;
+
+    Rows rows() {
+      ProcessRuntime runtime =
+          new ForwardingRuntime() {
+            @Override
+            public long nanoTime() {
+              return super.nanoTime() + ahead.toNanos();
+            }
+
+            @Override
+            public <T> T await(CompletableFuture<T> future)
+                throws InterruptedException, ExecutionException {
+              if (!failFirst()) {
+                answerSecond();
+              }
+              return super.await(future);
+            }
+          };
+      TableRef table = new TableRef(Waiting.silent(runtime), TABLE.id(), "webtable", LIMIT);
+      return new Rows(unanswered, table, RowQuery.ALL, Table.ROW_BYTES_MAX);
     }
 
-    Unanswered others = new Unanswered();
-    ProcessRuntime failing =
-        new ForwardingRuntime() {
-          @Override
-          public <T> T await(CompletableFuture<T> future)
-              throws InterruptedException, ExecutionException {
-            if (!others.failFirst()) {
-              others.sent.get(1).complete(nothing(Optional.empty()));
-            }
-            return super.await(future);
-          }
-        };
-    TableRef table =
-        new TableRef(Waiting.silent(failing), TABLE.id(), "webtable", Duration.ofSeconds(10));
-    try (Rows rows = new Rows(others, table, RowQuery.ALL, Table.ROW_BYTES_MAX)) {
+    boolean failFirst() {
+      ahead = LIMIT.minusMillis(50);
+      return unanswered.failFirst();
+    }
+
+    void answerSecond() {
+      unanswered.sent.get(1).complete(nothing(Optional.empty()));
+    }
+
+    void assertAskedAgainUntilTheEndOfTheCall() {
+      assertThat(unanswered.sent).hasSize(2);
+      assertThat(unanswered.deadlines.get(1).remaining())
+          .isBetween(Duration.ofSeconds(4), Duration.ofSeconds(6));
+    }
+  }
+
+  @Test
+  void whatWasFetchedAheadLongAgoAndFailsIsAskedForAgain() throws Exception {
+    Late late = new Late();
+    try (Rows rows = late.rows()) {
+      late.ahead = Duration.ofSeconds(5);
       assertThat(rows.read()).isEmpty();
     }
-    assertThat(others.sent).hasSize(2);
+    late.assertAskedAgainUntilTheEndOfTheCall();
+
+    Late async = new Late();
+    try (Rows rows = async.rows()) {
+      async.ahead = Duration.ofSeconds(5);
+      CompletableFuture<Optional<Row>> read = rows.readAsync();
+      async.failFirst();
+      assertThat(read).isNotDone();
+      async.answerSecond();
+      assertThat(read.join()).isEmpty();
+    }
+    async.assertAskedAgainUntilTheEndOfTheCall();
+  }
+
+  @Test
+  void aCallWhoseTimeIsOverTooFailsAtOnce() {
+    Late late = new Late();
+    try (Rows rows = late.rows()) {
+      late.ahead = Duration.ofMillis(20);
+      assertThatThrownBy(rows::read).hasMessageContaining("not done in time");
+    }
+    Late async = new Late();
+    try (Rows rows = async.rows()) {
+      CompletableFuture<Optional<Row>> read = rows.readAsync();
+      async.failFirst();
+      assertThatThrownBy(read::join).hasMessageContaining("not done in time");
+    }
+    assertThat(late.unanswered.sent).hasSize(1);
+    assertThat(async.unanswered.sent).hasSize(1);
   }
 
   @Test

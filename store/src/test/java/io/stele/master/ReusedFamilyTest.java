@@ -106,6 +106,8 @@ class ReusedFamilyTest {
           assertThat(alter("g again", "f", "g")).isEmpty();
           assertThat(stored().schema()).isEqualTo(of("f", "g"));
           assertWaits(alter("h again", "f", "g", "h"), second);
+          assertThat(alter("both", "f", "g", "h").map(EndedChange.Failure::message).orElseThrow())
+              .contains("lost the family h,");
         });
   }
 }

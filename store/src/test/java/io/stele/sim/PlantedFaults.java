@@ -166,8 +166,8 @@ final class PlantedFaults {
             .under("families"),
         fault(
                 "cells of erased families are read from files that still have them",
-                "tablet.ErasedCursor",
-                "isErased",
+                "tablet.FamilyCursor",
+                "isOfFamilies",
                 PlantedFault.No.class)
             .under("families"),
         fault(

@@ -83,7 +83,7 @@ record ApplicationSnapshot(
      * How long what runs on a node that leaves may wait for its replacement: at least half of the
      * node's time, and so long that there is time to drain.
      *
-     * @param timeToLeave the node's time; empty if it has any
+     * @param timeToLeave the node's time; empty if it has any, as what is too many has
      */
     Duration replacementWait(Optional<Duration> timeToLeave) {
       Duration whole = timeToLeave.orElse(ANY_TIME);

@@ -22,7 +22,8 @@ import java.util.stream.Collectors;
  * the slot had before, else one without another of its kind. If a node has no room in time, the
  * next is asked for; after {@value #NAMED_NODES_MAX} nodes, any node will do. An unwanted container
  * is drained, stopped or released, depending on its phase. One that runs goes on until as many
- * others of its kind serve as are wanted, or the time for it is up.
+ * others of its kind serve as are wanted, at most for as long as a replacement may take ({@link
+ * ApplicationSnapshot.Limits#replacementWait}).
  *
  * <p>A slot whose container is on a node that leaves gets a second container first. Once that one
  * serves, or the time for it is up, the first is drained. A container that YARN calls back is

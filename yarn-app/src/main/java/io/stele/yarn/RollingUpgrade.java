@@ -184,7 +184,7 @@ final class RollingUpgrade {
    * within a minute. One for which YARN has had no room all along holds nothing up.
    *
    * <p>If only one runs, nobody serves while it is replaced. So it also waits for each that has
-   * ended before, however long ago, and each that YARN refuses a container for.
+   * ended before, however long ago, and each that this upgrade has seen wait for its next try.
    */
   List<ComponentStatus> awaited(ApplicationStatus status) {
     List<ComponentStatus> servers = status.of(ComponentKind.TABLET_SERVER);

@@ -8,13 +8,13 @@ import java.util.Collection;
 /**
  * The cells of a file for a read, where those of families that were erased from the file are
  * tombstones of their own timestamps. The read drops them, and counts them as it counts others: so
- * a page ends in time, however many there are. They hide no cell of a later family of that name,
- * since its sequence numbers are higher. Not safe for use by several threads.
+ * a page ends in time, however many there are. They hide no cell of a later family of that name:
+ * such a cell has a higher sequence number. Not safe for use by several threads.
  */
-final class HiddenCursor extends FamilyCursor {
+final class ErasedAsDeletedCursor extends FamilyCursor {
   private boolean hidden;
 
-  HiddenCursor(CellCursor cells, Collection<String> families) {
+  ErasedAsDeletedCursor(CellCursor cells, Collection<String> families) {
     super(cells, families);
   }
 

@@ -8,8 +8,8 @@ import java.util.Collection;
  * The cells of a file for a compaction, without those of families that were erased from it: the
  * cursor skips these one by one. Not safe for use by several threads.
  */
-final class ErasedCursor extends FamilyCursor {
-  ErasedCursor(CellCursor cells, Collection<String> families) {
+final class WithoutErasedCursor extends FamilyCursor {
+  WithoutErasedCursor(CellCursor cells, Collection<String> families) {
     super(cells, families);
   }
 
