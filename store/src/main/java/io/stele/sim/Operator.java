@@ -279,9 +279,9 @@ final class Operator {
     }
   }
 
-  /** Has it take tablets again, without a message that could be lost. */
+  /** Has it take tablets again, unless it ends, without a message that could be lost. */
   void undrain(SimulatedCluster.Slot slot) {
-    slot.server().ifPresent(TabletServer::undrain);
+    slot.server().filter(server -> !server.isEnding()).ifPresent(TabletServer::undrain);
   }
 
   private interface Work {

@@ -420,7 +420,7 @@ public final class SimulatedCluster {
       slot.process().traps().clear();
       slot.process().resume();
       if (!slot.process().isEnding()) {
-        slot.server.ifPresent(TabletServer::undrain);
+        slot.server.filter(server -> !server.isEnding()).ifPresent(TabletServer::undrain);
       }
       slot.process().setSkew(Duration.ZERO);
       files.setStale(slot.process(), false);

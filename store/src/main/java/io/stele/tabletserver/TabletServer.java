@@ -406,7 +406,7 @@ public final class TabletServer {
   }
 
   /** Whether {@link #drainAndEnd} is under way. */
-  boolean isEnding() {
+  public boolean isEnding() {
     return draining.isForGood();
   }
 

@@ -1,0 +1,38 @@
+package io.stele.cli;
+
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.client.ClusterStatus;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Which servers {@code stele server restart} does not touch. */
+class ServerCommandTest {
+  private static final ServerId RESTARTED = new ServerId("host", 1, 1);
+  private static final ServerId OTHER = new ServerId("host", 2, 1);
+
+  private static ClusterStatus.Server server(ServerId id, boolean draining) {
+    return new ClusterStatus.Server(id, Optional.empty(), 1, 0, 0, Optional.empty(), draining);
+  }
+
+  @Test
+  void theOnlyServerThatTakesTabletsIsNotRestarted() {
+    for (boolean draining : List.of(true, false)) {
+      assertThatThrownBy(
+              () ->
+                  ServerCommand.requireAnother(
+                      RESTARTED, List.of(server(RESTARTED, draining), server(OTHER, true))))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("no other server takes the tablets of host:1");
+    }
+    assertThatCode(
+            () ->
+                ServerCommand.requireAnother(
+                    RESTARTED, List.of(server(RESTARTED, false), server(OTHER, false))))
+        .doesNotThrowAnyException();
+  }
+}
