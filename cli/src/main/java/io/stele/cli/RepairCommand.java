@@ -137,7 +137,9 @@ final class RepairCommand implements Callable<Integer> {
     boolean evicted = false;
     try {
       for (Repair repair : repairs) {
-        boolean evicts = repair.kind() == Repair.Kind.EVICT_SERVER;
+        boolean evicts =
+            repair.kind() == Repair.Kind.EVICT_SERVER
+                || repair.kind() == Repair.Kind.EVICT_SILENT_SERVER;
         if (evicts && evicted) {
           out.println(
               "not done: "

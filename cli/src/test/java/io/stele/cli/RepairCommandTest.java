@@ -77,6 +77,12 @@ class RepairCommandTest {
     assertThat(done).containsExactly(EVICT, RELEASE);
     assertThat(out.toString())
         .contains("not done: treat server node3_7021_1 as dead: one server at a time");
+
+    done.clear();
+    Repair silent = new Repair(Repair.Kind.EVICT_SILENT_SERVER, "node3_7021_1", "");
+    Repair too = new Repair(Repair.Kind.EVICT_SILENT_SERVER, "node4_7021_1", "");
+    RepairCommand.carryOut(List.of(silent, too), List.of(), done::add, new PrintWriter(out, true));
+    assertThat(done).containsExactly(silent);
   }
 
   @Test

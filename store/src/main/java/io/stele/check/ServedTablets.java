@@ -3,6 +3,7 @@ package io.stele.check;
 import io.stele.lock.LockService;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.ServerId;
+import io.stele.model.SteleException;
 import io.stele.model.TabletId;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
@@ -91,6 +92,11 @@ final class ServedTablets {
               ids(report.getTabletsList()),
               ids(report.getMovingList()),
               troubles(report.getTabletsList())));
+    } catch (SteleException e) {
+      LOG.warn("{} does not say what it serves: {}", server.control(), e.toString());
+      return e.code() == SteleException.Code.RETRY_LATER
+          ? Optional.of(new Of(Set.of(), Set.of(), Map.of())) // It is starting, and serves nothing.
+          : Optional.empty();
     } catch (IOException e) {
       LOG.warn("{} does not answer: {}", server.control(), e.toString());
       return Optional.empty();

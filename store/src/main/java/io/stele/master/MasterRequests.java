@@ -149,13 +149,8 @@ final class MasterRequests implements MasterProtocol {
     return serve(
         () -> {
           ServerId server = parsed(request.getServerId(), ServerId::parse);
-          if (request.getUnlessHeard() && !loop.reports().isSilent(server, SilentServers.LATELY)) {
-            throw SteleException.refused(
-                "tablet server "
-                    + server
-                    + " has answered the master within the last "
-                    + SilentServers.LATELY.toSeconds()
-                    + " s, so it is not dead: see why your host cannot reach it");
+          if (request.getUnlessHeard()) {
+            requireSilent(server);
           }
           LOG.info(
               "Tablet server {} was reported to have ended{}",
@@ -168,6 +163,33 @@ final class MasterRequests implements MasterProtocol {
           }
           return EmptyProto.getDefaultInstance();
         });
+  }
+
+  /**
+   * Refuses to take a server for dead that answers the master, or while the master hears no other
+   * that could have its tablets: then the master may be the one that is cut off.
+   */
+  private void requireSilent(ServerId server) {
+    Duration lately = SilentServers.LATELY;
+    if (!loop.reports().isSilent(server, lately)) {
+      throw SteleException.refused(
+          "tablet server "
+              + server
+              + " has answered the master within the last "
+              + lately.toSeconds()
+              + " s, so it is not dead: see why your host cannot reach it");
+    }
+    boolean hearsOthers =
+        servers.live().entrySet().stream()
+            .filter(other -> !other.getKey().equals(server) && !other.getValue().draining())
+            .anyMatch(other -> !loop.reports().isSilent(other.getKey(), lately));
+    if (!hearsOthers) {
+      throw SteleException.refused(
+          "the master hears no other tablet server that takes tablets, so it may be cut off itself,"
+              + " and nobody could have the tablets of "
+              + server
+              + ": see why it reaches none, or end the server where it runs");
+    }
   }
 
   @Override

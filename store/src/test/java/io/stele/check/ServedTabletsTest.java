@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.stele.lock.LockPaths;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.ServerId;
+import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.runtime.SystemRuntime;
@@ -79,6 +80,35 @@ class ServedTabletsTest {
             Map.entry(id("00000000000000a2"), new ServedTablets.Trouble("one; two", false)),
             Map.entry(id("00000000000000a3"), new ServedTablets.Trouble("three", true)),
             Map.entry(id("00000000000000a4"), new ServedTablets.Trouble("it has stopped", true)));
+  }
+
+  @Test
+  void aServerThatIsStartingServesNothingAndOneThatRefusesIsSilent() throws IOException {
+    MemoryLockService locks = new MemoryLockStore().connect();
+    ServerId server = new ServerId("server", 1, 1);
+    Address address = new Address("server", 1);
+    locks.tryLock(
+        LockPaths.server(server),
+        new ServerInfo(address, address, Optional.empty(), Optional.empty()).encode());
+    assertThat(read(locks, SteleException.retryLater("it is starting")).get(server))
+        .contains(new ServedTablets.Of(Set.of(), Set.of(), Map.of()));
+    assertThat(read(locks, SteleException.refused("another version")).get(server)).isEmpty();
+  }
+
+  private static Map<ServerId, Optional<ServedTablets.Of>> read(
+      MemoryLockService locks, SteleException answer) throws IOException {
+    ControlPlane plane =
+        new ControlPlane() {
+          @Override
+          public <P, R> R call(
+              Address server, Class<P> protocol, Duration timeout, Call<P, R> call) {
+            throw answer;
+          }
+
+          @Override
+          public void retain(Set<Address> servers) {}
+        };
+    return new ServedTablets(SystemRuntime.INSTANCE, locks, plane).read();
   }
 
   private static TabletId id(String name) {

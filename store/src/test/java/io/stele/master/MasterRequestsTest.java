@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 
 class MasterRequestsTest {
   private static final ServerId A = new ServerId("a", 1, 1);
+  private static final ServerId B = new ServerId("b", 1, 1);
 
   private final MasterFixture master = new MasterFixture();
 
@@ -234,10 +235,19 @@ class MasterRequestsTest {
                   SteleException.class,
                   e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));
           assertThat(master.locks.read(LockPaths.server(A))).isPresent();
-          master.stopLoop(loop);
-          master.sleep(Duration.ofSeconds(20)); // Nobody has asked it.
+
+          master.plane.silent.add(A.host());
+          master.sleep(Duration.ofSeconds(20));
+          assertThatThrownBy(() -> master.requests.serverExited(null, unreachable))
+              .isInstanceOf(SteleException.class)
+              .hasMessageContaining("hears no other tablet server");
+          assertThat(master.locks.read(LockPaths.server(A))).isPresent();
+
+          master.start(B);
+          master.sleep(Duration.ofSeconds(20));
           master.requests.serverExited(null, unreachable);
           assertThat(master.locks.read(LockPaths.server(A))).isEmpty();
+          master.stopLoop(loop);
         });
   }
 

@@ -6,7 +6,6 @@ import io.stele.client.Table;
 import io.stele.config.JobKeys;
 import io.stele.inputformat.TableInputFormat;
 import io.stele.inputformat.TableSplit;
-import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
@@ -51,7 +50,7 @@ public record CompareTables(TableInput input, String with) implements TableJob {
       second.checkFamilies(input.query());
       id = second.id().value();
     }
-    Job job = SteleJob.create(conf, "compare table " + input.table() + " with " + with);
+    Job job = CompleteJob.create(conf, "compare table " + input.table() + " with " + with);
     input.addTo(job);
     TableInputFormat.pinBeside(job, with, input.query());
     job.getConfiguration().set(WITH_KEY, with);

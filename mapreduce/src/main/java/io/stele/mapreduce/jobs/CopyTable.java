@@ -1,7 +1,6 @@
 package io.stele.mapreduce.jobs;
 
 import io.stele.client.Stele;
-import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
 import io.stele.model.ColumnFamily;
 import io.stele.model.Row;
@@ -36,7 +35,7 @@ public record CopyTable(TableInput input, TableOutput output) implements TableJo
       throw SteleException.refused("table " + to + " cannot be copied to itself: name another");
     }
     checkFamilies(conf, to);
-    Job job = SteleJob.create(conf, "copy table " + input.table() + " to " + to);
+    Job job = CompleteJob.create(conf, "copy table " + input.table() + " to " + to);
     input.addTo(job);
     job.setMapperClass(CopyMapper.class);
     written().addTo(job);

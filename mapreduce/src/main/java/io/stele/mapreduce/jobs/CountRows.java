@@ -1,7 +1,6 @@
 package io.stele.mapreduce.jobs;
 
 import io.stele.inputformat.TableInputFormat;
-import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
 import io.stele.model.Row;
 import java.io.IOException;
@@ -48,7 +47,7 @@ public record CountRows(TableInput input) implements TableJob {
 
   @Override
   public Job prepare(Configuration conf) throws IOException {
-    Job job = SteleJob.create(conf, "count the rows of " + input.table());
+    Job job = CompleteJob.create(conf, "count the rows of " + input.table());
     input.addTo(job);
     job.setMapperClass(CountMapper.class);
     job.setNumReduceTasks(0);

@@ -1,7 +1,6 @@
 package io.stele.mapreduce.jobs;
 
 import io.stele.mapreduce.RecordMapping;
-import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
@@ -64,7 +63,7 @@ public record ExportAvro(
   public Job prepare(Configuration conf) throws IOException {
     checkDirectory(conf);
     Job job =
-        SteleJob.create(
+        CompleteJob.create(
             conf, "export table " + input.table(), ExportAvro.class, AvroKeyOutputFormat.class);
     mapping
         .map(records -> new TableInput(input.table(), narrowed(records.query())))

@@ -3,7 +3,6 @@ package io.stele.mapreduce.jobs;
 import io.stele.client.Stele;
 import io.stele.config.JobKeys;
 import io.stele.mapreduce.RecordMapping;
-import io.stele.mapreduce.SteleJob;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
 import java.io.IOException;
@@ -46,7 +45,7 @@ public record ImportAvro(
       stele.table(table); // Fails now if there is none, and not in the tasks.
     }
     Job job =
-        SteleJob.create(
+        CompleteJob.create(
             conf,
             "import " + directory + " into table " + table,
             ImportAvro.class,

@@ -3,7 +3,6 @@ package io.stele.mapreduce.jobs;
 import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.config.JobKeys;
-import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.Column;
@@ -107,7 +106,7 @@ public record ImportText(
       }
       into.checkFamilies(query);
     }
-    Job job = SteleJob.create(conf, "import " + files + " into table " + table);
+    Job job = CompleteJob.create(conf, "import " + files + " into table " + table);
     job.setInputFormatClass(TextInputFormat.class);
     FileInputFormat.addInputPath(job, files);
     // A family's name may have a comma, or text that a configuration would replace.

@@ -20,6 +20,7 @@ final class JobDirectory {
   /** Has the job write text to a new one. */
   static void setOutput(Job job) throws IOException {
     job.setOutputFormatClass(TextOutputFormat.class);
+    FileOutputFormat.setCompressOutput(job, false); // The lines are read as they are.
     FileSystem fs = FileSystem.get(job.getConfiguration());
     Path home = fs.makeQualified(fs.getHomeDirectory());
     FileOutputFormat.setOutputPath(job, new Path(home, ".stele/jobs/" + UUID.randomUUID()));

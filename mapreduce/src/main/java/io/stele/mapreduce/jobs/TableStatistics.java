@@ -1,7 +1,6 @@
 package io.stele.mapreduce.jobs;
 
 import io.stele.config.JobKeys;
-import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.Row;
@@ -47,7 +46,7 @@ public record TableStatistics(TableInput input, int prefixBytes) implements Tabl
 
   @Override
   public Job prepare(Configuration conf) throws IOException {
-    Job job = SteleJob.create(conf, "statistics of table " + input.table());
+    Job job = CompleteJob.create(conf, "statistics of table " + input.table());
     input.addTo(job);
     job.getConfiguration().setInt(PREFIX_KEY, prefixBytes);
     job.setMapperClass(StatisticsMapper.class);

@@ -3,7 +3,6 @@ package io.stele.mapreduce.jobs;
 import io.stele.config.JobKeys;
 import io.stele.inputformat.TableInputFormat;
 import io.stele.inputformat.TableSplit;
-import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
 import io.stele.model.Column;
 import io.stele.model.Row;
@@ -56,13 +55,14 @@ public record VerifyLists(String table, String acknowledged, Column previous) im
 
   @Override
   public Job prepare(Configuration conf) throws IOException {
-    Job job = SteleJob.create(conf, "verify the lists of table " + table);
+    Job job = CompleteJob.create(conf, "verify the lists of table " + table);
     job.getConfiguration().set(TableInputFormat.MODE_KEY, "direct");
     job.getConfiguration().set(ACKNOWLEDGED_KEY, acknowledged);
     TableInputFormat.addTable(job, table, RowQuery.ALL.column(previous));
     TableInputFormat.addTable(job, acknowledged, RowQuery.ALL.column(previous));
     job.setMapperClass(NodeMapper.class);
     job.setReducerClass(NodeReducer.class);
+    job.setNumReduceTasks(Math.max(1, job.getNumReduceTasks())); // They find what is wrong.
     job.setMapOutputKeyClass(Bytes.class);
     job.setMapOutputValueClass(Text.class);
     JobDirectory.setOutput(job);

@@ -7,7 +7,6 @@ import io.stele.config.JobKeys;
 import io.stele.direct.FileCheck;
 import io.stele.inputformat.TableInputFormat;
 import io.stele.inputformat.TableSplit;
-import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.Row;
@@ -18,8 +17,6 @@ import io.stele.model.SteleException.Code;
 import io.stele.wire.QueryCodec;
 import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.io.InterruptedIOException;
-import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -28,7 +25,6 @@ import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.Job;
-import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.Mapper;
 
 /**
@@ -70,7 +66,7 @@ public record VerifyTable(String table, RowRange rows) implements TableJob {
 
   @Override
   public Job prepare(Configuration conf) throws IOException {
-    Job job = SteleJob.create(conf, "verify table " + table);
+    Job job = CompleteJob.create(conf, "verify table " + table);
     job.getConfiguration().set(TableInputFormat.MODE_KEY, "direct");
     RowQuery query = RowQuery.ALL.range(rows);
     job.getConfiguration().set(QUERY_KEY, QueryCodec.toText(query));
@@ -187,27 +183,11 @@ public record VerifyTable(String table, RowRange rows) implements TableJob {
               }
             });
       } catch (SteleException | IOException e) {
-        if (isOver(e) || (!isDamage(e) && isTriedAgain(context))) {
-          throw e;
+        if (!isDamage(e)) {
+          throw e; // Another attempt may read them; if none can, the job fails and says why.
         }
         notCompared(e, split, context);
       }
-    }
-
-    /** Whether the job or its process ends, which says nothing of the rows. */
-    private static boolean isOver(Exception why) {
-      return (why instanceof InterruptedIOException && !(why instanceof SocketTimeoutException))
-          || (why instanceof SteleException told && told.code() == Code.REFUSED);
-    }
-
-    /** Whether another attempt may read what this one cannot; the last one reports it. */
-    private static boolean isTriedAgain(Context context) {
-      boolean local =
-          MRConfig.LOCAL_FRAMEWORK_NAME.equals(
-              context
-                  .getConfiguration()
-                  .get(MRConfig.FRAMEWORK_NAME, MRConfig.LOCAL_FRAMEWORK_NAME));
-      return !local && context.getTaskAttemptID().getId() + 1 < context.getMaxMapAttempts();
     }
 
     private void notCompared(Exception why, TableSplit split, Context context)

@@ -29,6 +29,7 @@ import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -97,6 +98,7 @@ class VerifyTableIT {
   private static TableJob.Report verify(VerifyTable verify) throws Exception {
     Configuration conf = new Configuration(cluster.conf());
     conf.set("mapreduce.client.completion.pollinterval", "50");
+    conf.setBoolean(FileOutputFormat.COMPRESS, true); // As sites have it for other jobs.
     conf.setLong(TableInputFormat.SPLIT_BYTES_KEY, 30 << 10); // Several for a tablet.
     conf.set(Keys.CLIENT_TIMEOUT.name(), "6s"); // Reads of a missing file wait so long.
     Job job = verify.prepare(conf);
