@@ -335,7 +335,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
   @Override
   public EmptyProto drain(RpcController controller, DrainRequestProto request) {
     if (whole.isDone()) {
-      drain(whole.join(), request); // If it is refused, the caller is told.
+      drain(whole.getNow(null), request); // If it is refused, the caller is told.
     } else {
       whole.thenAccept(started -> drain(started, request));
     }
