@@ -1,5 +1,7 @@
 package io.stele.metadata;
 
+import static java.util.stream.Collectors.toUnmodifiableMap;
+
 import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
@@ -25,9 +27,9 @@ public record DroppedFamilies(Set<String> names, Map<String, Set<String>> byJob)
 
   public DroppedFamilies {
     names = Set.copyOf(names);
-    Map<String, Set<String>> jobs = new TreeMap<>();
-    byJob.forEach((job, families) -> jobs.put(job, Set.copyOf(families)));
-    byJob = Map.copyOf(jobs);
+    byJob =
+        byJob.entrySet().stream()
+            .collect(toUnmodifiableMap(Map.Entry::getKey, job -> Set.copyOf(job.getValue())));
   }
 
   /**

@@ -8,9 +8,9 @@ import io.stele.model.CorruptionException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SortedSet;
+import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /**
  * By which count of versions those of an SSTable that are {@link io.stele.format.CellType#SURPLUS}
@@ -71,14 +71,12 @@ final class SurplusCounts {
   }
 
   /** The families of which {@code rules} count more versions. */
-  SortedSet<String> fewerThan(SchemaRules rules) {
-    SortedSet<String> families = new TreeSet<>();
-    versions.forEach(
-        (family, count) -> {
-          if (count < rules.gc(family).versions()) {
-            families.add(family);
-          }
-        });
-    return families;
+  Set<String> fewerThan(SchemaRules rules) {
+    if (versions.isEmpty()) { // As nearly always, and every read asks.
+      return Set.of();
+    }
+    return versions.keySet().stream()
+        .filter(family -> versions.getOrDefault(family, 0) < rules.gc(family).versions())
+        .collect(Collectors.toUnmodifiableSet());
   }
 }

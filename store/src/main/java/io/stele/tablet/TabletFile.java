@@ -177,7 +177,7 @@ final class TabletFile {
   CellCursor cursor(RowRange range, ReadOptions options, SchemaRules rules, long pinned) {
     CellCursor cells = cells(range, options, rules);
     Set<String> hidden = ref.erasedAt(pinned);
-    return hidden.isEmpty() ? cells : new ErasedAsDeletedCursor(cells, hidden);
+    return hidden.isEmpty() ? cells : RetypedCursor.erasedAsDeleted(cells, hidden);
   }
 
   /** The tablet's cells in the file for a compaction, of rows in {@code range}. */
@@ -193,7 +193,7 @@ final class TabletFile {
       cells = new NumberedCursor(cells, ref.maxSequence());
     }
     Set<String> recounted = surplus.fewerThan(rules);
-    return recounted.isEmpty() ? cells : new RecountedCursor(cells, recounted);
+    return recounted.isEmpty() ? cells : RetypedCursor.recounted(cells, recounted);
   }
 
   /** Whether the file may have cells of these columns of {@code row}; false means it has none. */

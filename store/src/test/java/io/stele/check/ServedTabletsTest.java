@@ -37,11 +37,7 @@ class ServedTabletsTest {
   void allServersAreAskedAtOnce() throws IOException {
     MemoryLockService locks = new MemoryLockStore().connect();
     for (int i = 1; i <= SERVERS; i++) {
-      ServerId server = new ServerId("server", i, 1);
-      Address address = new Address("server", i);
-      locks.tryLock(
-          LockPaths.server(server),
-          new ServerInfo(address, address, Optional.empty(), Optional.empty()).encode());
+      start(locks, i);
     }
     assertThat(new ServedTablets(SystemRuntime.INSTANCE, locks, new AllOrNone()).read())
         .hasSize(SERVERS)
@@ -51,11 +47,7 @@ class ServedTabletsTest {
   @Test
   void whatAServerSaysIsWrongWithATabletIsKept() throws IOException {
     MemoryLockService locks = new MemoryLockStore().connect();
-    ServerId server = new ServerId("server", 1, 1);
-    Address address = new Address("server", 1);
-    locks.tryLock(
-        LockPaths.server(server),
-        new ServerInfo(address, address, Optional.empty(), Optional.empty()).encode());
+    ServerId server = start(locks, 1);
     ServerReportResponseProto report =
         ServerReportResponseProto.newBuilder()
             .setStatus(
@@ -85,14 +77,20 @@ class ServedTabletsTest {
   @Test
   void aServerThatIsStartingServesNothingAndOneThatRefusesIsSilent() throws IOException {
     MemoryLockService locks = new MemoryLockStore().connect();
-    ServerId server = new ServerId("server", 1, 1);
-    Address address = new Address("server", 1);
-    locks.tryLock(
-        LockPaths.server(server),
-        new ServerInfo(address, address, Optional.empty(), Optional.empty()).encode());
+    ServerId server = start(locks, 1);
     assertThat(read(locks, SteleException.retryLater("it is starting")).get(server))
         .contains(new ServedTablets.Of(Set.of(), Set.of(), Map.of()));
     assertThat(read(locks, SteleException.refused("another version")).get(server)).isEmpty();
+  }
+
+  /** A server at that port takes its lock. */
+  private static ServerId start(MemoryLockService locks, int port) throws IOException {
+    ServerId server = new ServerId("server", port, 1);
+    Address address = new Address("server", port);
+    locks.tryLock(
+        LockPaths.server(server),
+        new ServerInfo(address, address, Optional.empty(), Optional.empty()).encode());
+    return server;
   }
 
   private static Map<ServerId, Optional<ServedTablets.Of>> read(
