@@ -148,6 +148,9 @@ public final class CuratorLockService implements LockService {
           create(zk, path, data, CreateMode.PERSISTENT);
           return true;
         },
+        refusal -> {
+          throw exists(path);
+        },
         node -> {
           if (node.isEmpty()) {
             return Optional.empty();
@@ -170,13 +173,10 @@ public final class CuratorLockService implements LockService {
     return connection.change(
         path,
         zk -> {
-          try {
-            zk.setData(connection.full(path), data.toByteArray(), expectedVersion);
-            return written;
-          } catch (KeeperException.BadVersionException | KeeperException.NoNodeException e) {
-            return OptionalInt.empty();
-          }
+          zk.setData(connection.full(path), data.toByteArray(), expectedVersion);
+          return written;
         },
+        refusal -> OptionalInt.empty(),
         node -> {
           int version = node.map(VersionedData::version).orElse(-1);
           if (version == expectedVersion) {
@@ -199,12 +199,11 @@ public final class CuratorLockService implements LockService {
           try {
             zk.delete(connection.full(path), expectedVersion);
             return true;
-          } catch (KeeperException.BadVersionException | KeeperException.NoNodeException e) {
-            return false;
           } catch (KeeperException.NotEmptyException e) {
             throw SteleException.refused("the node " + path + " has children: delete them first");
           }
         },
+        refusal -> false,
         node -> {
           if (node.isEmpty()) {
             return Optional.of(true);
@@ -237,7 +236,7 @@ public final class CuratorLockService implements LockService {
           zk -> {
             try {
               create(zk, path, data, CreateMode.EPHEMERAL);
-            } catch (SteleException exists) {
+            } catch (KeeperException.NodeExistsException e) {
               Stat stat = zk.exists(connection.full(path), false);
               if (stat == null) {
                 throw new KeeperException.ConnectionLossException(); // Just gone: once more.
@@ -304,8 +303,6 @@ public final class CuratorLockService implements LockService {
       try {
         zk.create(connection.full(path), data.toByteArray(), ZooDefs.Ids.OPEN_ACL_UNSAFE, mode);
         return;
-      } catch (KeeperException.NodeExistsException e) {
-        throw exists(path);
       } catch (KeeperException.NoNodeException e) {
         ZKPaths.mkdirs(zk, connection.full(path), false);
       }

@@ -177,6 +177,11 @@ final class ZooKeeperConnection implements AutoCloseable {
     T run(ZooKeeper zk) throws KeeperException, InterruptedException;
   }
 
+  /** The answer to a change that was refused for what the node is, or is not. */
+  interface Refusal<T> {
+    T of(KeeperException refusal);
+  }
+
   /**
    * What a node shows of a change whose answer was lost: the answer; empty if it was not applied
    * and may be tried again.
@@ -263,7 +268,7 @@ final class ZooKeeperConnection implements AutoCloseable {
         return call.run(handle());
       } catch (KeeperException e) {
         if (!isLost(e)) {
-          throw new IOException("ZooKeeper refuses " + full(path) + ": " + e.getMessage(), e);
+          throw refusedByZooKeeper(path, e);
         }
         if (!awaitConnection(deadline)) {
           throw new UnreachableException(
@@ -275,19 +280,43 @@ final class ZooKeeperConnection implements AutoCloseable {
     }
   }
 
-  /** For a change that must not be repeated before it is known not to have been applied. */
-  <T> T change(String path, Call<T> change, OutcomeCheck<T> check) throws IOException {
+  /**
+   * For a change that must not be repeated before it is known not to have been applied.
+   *
+   * <p>Once an answer was lost, only the quorum's own answer to a later attempt is certain. A node
+   * that looks unchanged proves nothing: a leader that the others have left answers reads, with
+   * {@code sync} too, until it notices. So the change is tried again, and if it is refused then,
+   * the node is read once more: no server older than the refusal may answer that read, as the
+   * client tells the server at each connection what it has seen.
+   *
+   * @param refused what a refusal ({@link #isRefusal}) means if no answer was lost before
+   * @param check what the node shows if one was
+   */
+  <T> T change(String path, Call<T> change, Refusal<T> refused, OutcomeCheck<T> check)
+      throws IOException {
     Deadline deadline = deadline();
+    boolean lost = false;
     while (true) {
-      ZooKeeper zk = connectedHandle(path, deadline);
       try {
-        return change.run(zk);
+        return change.run(connectedHandle(path, deadline));
       } catch (InterruptedException e) {
         throw unknown(path, Futures.interrupted(e, "waiting for ZooKeeper"));
-      } catch (KeeperException e) {
-        if (!isLost(e)) {
-          throw new IOException("ZooKeeper refuses " + full(path) + ": " + e.getMessage(), e);
+      } catch (IOException e) {
+        if (lost) {
+          throw unknown(path, e);
         }
+        throw e;
+      } catch (KeeperException e) {
+        if (!lost && isRefusal(e)) {
+          return refused.of(e);
+        }
+        if (!lost && !isLost(e)) {
+          throw refusedByZooKeeper(path, e);
+        }
+        if (!isLost(e) && !isRefusal(e)) {
+          throw unknown(path, e);
+        }
+        lost = true;
         Optional<T> outcome = outcome(path, deadline, check, e);
         if (outcome.isPresent()) {
           return outcome.get();
@@ -297,15 +326,15 @@ final class ZooKeeperConnection implements AutoCloseable {
   }
 
   private <T> Optional<T> outcome(
-      String path, Deadline deadline, OutcomeCheck<T> check, KeeperException lost) {
+      String path, Deadline deadline, OutcomeCheck<T> check, KeeperException cause) {
     try {
       if (awaitConnection(deadline)) {
         return check.of(read(path, deadline));
       }
     } catch (IOException | UnclearException e) {
-      lost.addSuppressed(e);
+      cause.addSuppressed(e);
     }
-    throw unknown(path, lost);
+    throw unknown(path, cause);
   }
 
   /**
@@ -321,6 +350,10 @@ final class ZooKeeperConnection implements AutoCloseable {
           }
           return zk;
         });
+  }
+
+  private IOException refusedByZooKeeper(String path, KeeperException e) {
+    return new IOException("ZooKeeper refuses " + full(path) + ": " + e.getMessage(), e);
   }
 
   private SteleException unknown(String path, Exception cause) {
@@ -356,6 +389,14 @@ final class ZooKeeperConnection implements AutoCloseable {
     } catch (InterruptedException e) {
       throw Futures.interrupted(e, "waiting for the connection to ZooKeeper");
     }
+  }
+
+  /** Whether the node is not what the change expects: nothing was changed by this attempt. */
+  private static boolean isRefusal(KeeperException e) {
+    return switch (e.code()) {
+      case BADVERSION, NONODE, NODEEXISTS -> true;
+      default -> false;
+    };
   }
 
   /** Whether the answer may have been lost, and a connection that comes back helps. */

@@ -6,23 +6,31 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Stands between a ZooKeeper client and its server. When told, it lets one request through, waits
- * for its answer, and breaks the connection instead of passing it on; or it accepts a connection
- * and never answers.
+ * for its answer, and breaks the connection instead of passing it on; it answers the first read
+ * after that from the past, as a server does whose leader the others have left; or it accepts a
+ * connection and never answers.
  */
 final class AnswerLosingProxy implements AutoCloseable {
   private static final int PING = -2;
+  private static final int GET_DATA = 4;
 
   private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
   private final int target;
   private final AtomicBoolean armed = new AtomicBoolean();
   private final AtomicInteger lost = new AtomicInteger();
+  private final AtomicBoolean stale = new AtomicBoolean();
+  private final Set<Integer> reads = ConcurrentHashMap.newKeySet(); // Under way, by their ids.
+  private volatile byte[] lastRead = {};
   private final AtomicBoolean ignoring = new AtomicBoolean();
   private final Queue<Socket> ignored = new ConcurrentLinkedQueue<>(); // Or they would be closed.
 
@@ -37,6 +45,15 @@ final class AnswerLosingProxy implements AutoCloseable {
 
   void loseNextAnswer() {
     armed.set(true);
+  }
+
+  /** The next read is answered as the last one was. */
+  void answerNextReadFromThePast() {
+    stale.set(true);
+  }
+
+  boolean hasAnsweredFromThePast() {
+    return !stale.get();
   }
 
   /** Accepts the next connection, and never answers it. */
@@ -79,8 +96,15 @@ final class AnswerLosingProxy implements AutoCloseable {
         server;
         DataInputStream in = new DataInputStream(client.getInputStream());
         DataOutputStream out = new DataOutputStream(server.getOutputStream())) {
+      boolean connected = false;
       while (true) {
         byte[] request = in.readNBytes(in.readInt());
+        ByteBuffer header = ByteBuffer.wrap(request);
+        int id = header.getInt();
+        if (connected && header.getInt() == GET_DATA) {
+          reads.add(id);
+        }
+        connected = true;
         out.writeInt(request.length);
         out.write(request);
         out.flush();
@@ -99,9 +123,18 @@ final class AnswerLosingProxy implements AutoCloseable {
       while (true) {
         byte[] answer = in.readNBytes(in.readInt());
         // The first one is the session's; pings are nobody's request.
-        if (connected && answer[3] != (byte) PING && armed.compareAndSet(true, false)) {
+        int id = ByteBuffer.wrap(answer).getInt();
+        if (connected && id != PING && armed.compareAndSet(true, false)) {
           lost.incrementAndGet();
           return;
+        }
+        if (connected && reads.remove(id)) {
+          if (stale.compareAndSet(true, false)) {
+            answer = lastRead.clone();
+            ByteBuffer.wrap(answer).putInt(id);
+          } else {
+            lastRead = answer;
+          }
         }
         connected = true;
         out.writeInt(answer.length);

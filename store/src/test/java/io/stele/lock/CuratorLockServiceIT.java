@@ -110,6 +110,41 @@ class CuratorLockServiceIT extends LockServiceContract {
     }
   }
 
+  /** A leader that the others have left, and that has not noticed, shows an older state. */
+  @Test
+  void aChangeWhoseAnswerWasLostIsNotDeniedBecauseAnOldLeaderShowsTheNodeUnchanged()
+      throws Exception {
+    Bytes a = Bytes.of("a");
+    Bytes b = Bytes.of("b");
+    try (AnswerLosingProxy proxy = new AnswerLosingProxy(server.getPort());
+        LockService locks =
+            CuratorLockService.connect(
+                SystemRuntime.INSTANCE, "localhost:" + proxy.port(), "test", SESSION);
+        LockService other = connect()) {
+      locks.create("x", a);
+      assertThat(locks.read("x")).contains(new VersionedData(a, 0));
+      proxy.loseNextAnswer();
+      proxy.answerNextReadFromThePast();
+      assertThat(locks.write("x", b, 0)).isEqualTo(OptionalInt.of(1));
+      assertThat(proxy.hasAnsweredFromThePast()).isTrue();
+      assertThat(other.read("x")).contains(new VersionedData(b, 1));
+
+      assertThat(locks.read("x")).contains(new VersionedData(b, 1));
+      proxy.loseNextAnswer();
+      proxy.answerNextReadFromThePast();
+      assertThat(locks.delete("x", 1)).isTrue();
+      assertThat(proxy.hasAnsweredFromThePast()).isTrue();
+
+      assertThat(locks.read("x")).isEmpty();
+      proxy.loseNextAnswer();
+      proxy.answerNextReadFromThePast();
+      locks.create("x", b);
+      assertThat(proxy.hasAnsweredFromThePast()).isTrue();
+      assertThat(other.read("x")).contains(new VersionedData(b, 0));
+      assertThat(proxy.lost()).isEqualTo(3);
+    }
+  }
+
   /** As a server does that is just starting, now and then. */
   @Test
   void aServerThatDoesNotAnswerOneConnectionEndsNoSession() throws Exception {
