@@ -3,6 +3,7 @@ package io.stele.lock;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.Ports;
 import io.stele.model.Bytes;
 import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
@@ -26,7 +27,7 @@ class CuratorLockServiceIT extends LockServiceContract {
 
   @BeforeEach
   void start() throws Exception {
-    server = new TestingServer(true);
+    server = new TestingServer(Ports.free(), true);
   }
 
   @AfterEach

@@ -206,7 +206,7 @@ class LogOnHadoopIT {
           log.append(record(TABLET, i, 1000), durability, false).get();
         }
       } finally {
-        cluster.restartDataNode(stopped, true);
+        cluster.restartDataNode(stopped);
         cluster.waitActive();
       }
       log.close();

@@ -104,7 +104,7 @@ class ReplicasOnHdfsIT {
       await(() -> log.statistics().failures() > failures + 1);
       assertThat(load.acknowledged()).isEqualTo(acknowledged);
 
-      cluster.restartDataNode(second, true);
+      cluster.restartDataNode(second);
       load.awaitMore(2000);
       load.over = true;
       thread.join();

@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 /** Histories of half a minute each, two at a time. */
 final class Histories {
   /** How many histories a campaign has: {@code -Dstele.histories}. */
-  static final int COUNT = Integer.getInteger("stele.histories", 300);
+  static final int COUNT = Integer.getInteger("stele.histories", 200);
 
   static final List<Workload> WORKLOADS = Workloads.all(new Pace(Duration.ofMillis(200)));
   static final List<String> NAMES = WORKLOADS.stream().map(Workload::name).toList();
