@@ -134,7 +134,7 @@ public final class CuratorLockService implements LockService {
   public List<String> children(String path) throws IOException {
     LockPaths.check(path);
     return connection
-        .readSynced(
+        .behindBarrier(
             path, zk -> zk.getChildren(connection.full(path), false).stream().sorted().toList())
         .orElse(List.of());
   }

@@ -9,12 +9,14 @@ import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Collections;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import org.apache.curator.CuratorZookeeperClient;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Op;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.ZooKeeper;
@@ -30,14 +32,20 @@ import org.slf4j.LoggerFactory;
  * long. (Curator's framework, a layer above, would itself end a session after a silence as long as
  * its time limit.) The calls go to the ZooKeeper handle of the session: Curator's own retries would
  * turn a change whose answer was lost into a failure of its repetition. Instead, as {@link
- * LockService} says, the node is read again to find the outcome (after a {@code sync}, so that the
- * read sees everything before it).
+ * LockService} says, the node is read again to find the outcome.
+ *
+ * <p>A node is read behind a <em>barrier</em>, a transaction that changes nothing ({@link
+ * #behindBarrier}). ZooKeeper's own {@code sync} is not enough: a leader that the others have left
+ * answers it, and reads from its old state, until it notices. But it cannot commit anything.
  *
  * <p>Safe for use by any number of threads.
  */
 final class ZooKeeperConnection implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperConnection.class);
   private static final Duration RETRY_PAUSE = Duration.ofMillis(50);
+
+  /** In a check: whatever version the node has. */
+  private static final int ANY_VERSION = -1;
 
   /** How often a session can be taken up again before it ends, if nobody answers. */
   private static final int ATTEMPTS_MIN = 3;
@@ -201,7 +209,7 @@ final class ZooKeeperConnection implements AutoCloseable {
   }
 
   private Optional<VersionedData> read(String path, Deadline deadline) throws IOException {
-    return readSynced(
+    return behindBarrier(
         path,
         deadline,
         zk -> {
@@ -214,7 +222,7 @@ final class ZooKeeperConnection implements AutoCloseable {
   /** The transaction that created the node, or wrote its data last. */
   OptionalLong lastChange(String path) throws IOException {
     Optional<Long> transaction =
-        readSynced(
+        behindBarrier(
             path,
             zk -> {
               Stat stat = zk.exists(full(path), false);
@@ -226,32 +234,39 @@ final class ZooKeeperConnection implements AutoCloseable {
     return transaction.map(OptionalLong::of).orElse(OptionalLong.empty());
   }
 
-  /** Reads after the server has caught up with the quorum; empty if there is no such node. */
-  <T> Optional<T> readSynced(String path, Call<T> read) throws IOException {
-    return readSynced(path, deadline(), read);
+  /**
+   * Reads behind a transaction that changes nothing: the read sees all that was answered to anyone
+   * before this call. Empty if there is no such node.
+   */
+  <T> Optional<T> behindBarrier(String path, Call<T> read) throws IOException {
+    return behindBarrier(path, deadline(), read);
   }
 
-  private <T> Optional<T> readSynced(String path, Deadline deadline, Call<T> read)
+  private <T> Optional<T> behindBarrier(String path, Deadline deadline, Call<T> read)
       throws IOException {
-    return retrying(path, deadline, zk -> synced(zk, read));
+    return retrying(path, deadline, zk -> behindBarrier(zk, read));
   }
 
-  /** Sends a {@code sync} and the read at once: they are answered in order. */
-  private <T> Optional<T> synced(ZooKeeper zk, Call<T> read)
+  /** Sends the barrier and the read at once: they are answered in order. */
+  private <T> Optional<T> behindBarrier(ZooKeeper zk, Call<T> read)
       throws KeeperException, InterruptedException {
-    CompletableFuture<Integer> synced = new CompletableFuture<>();
-    zk.sync("/", (code, path, context) -> synced.complete(code), null);
+    CompletableFuture<Integer> passed = new CompletableFuture<>();
+    zk.multi(
+        List.of(Op.check("/", ANY_VERSION)),
+        (code, path, context, results) -> passed.complete(code),
+        null);
     Optional<T> found;
     try {
       found = Optional.of(read.run(zk));
     } catch (KeeperException.NoNodeException e) {
       found = Optional.empty();
     }
-    if (!runtime.await(synced, timeLimit)) {
+    if (!runtime.await(passed, timeLimit)) {
       throw new KeeperException.OperationTimeoutException();
     }
-    int code = synced.getNow(KeeperException.Code.OPERATIONTIMEOUT.intValue());
-    if (code != KeeperException.Code.OK.intValue()) {
+    int code = passed.getNow(KeeperException.Code.OPERATIONTIMEOUT.intValue());
+    if (code != KeeperException.Code.OK.intValue()
+        && code != KeeperException.Code.NONODE.intValue()) { // The root of a quorum's path is new.
       throw KeeperException.create(KeeperException.Code.get(code));
     }
     return found;
@@ -283,11 +298,9 @@ final class ZooKeeperConnection implements AutoCloseable {
   /**
    * For a change that must not be repeated before it is known not to have been applied.
    *
-   * <p>Once an answer was lost, only the quorum's own answer to a later attempt is certain. A node
-   * that looks unchanged proves nothing: a leader that the others have left answers reads, with
-   * {@code sync} too, until it notices. So the change is tried again, and if it is refused then,
-   * the node is read once more: no server older than the refusal may answer that read, as the
-   * client tells the server at each connection what it has seen.
+   * <p>If an answer was lost, the node is read; if it shows nothing of the change, the change is
+   * tried again. If it is refused then, the node is read once more, as it may be the first attempt
+   * that was applied meanwhile.
    *
    * @param refused what a refusal ({@link #isRefusal}) means if no answer was lost before
    * @param check what the node shows if one was

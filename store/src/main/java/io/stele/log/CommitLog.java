@@ -110,7 +110,16 @@ public final class CommitLog implements AutoCloseable {
     tasks =
         pipeline.start(
             "commit-log-" + location.kind().toString(),
-            writers.stream().<Runnable>map(writer -> writer::run).toList());
+            writers.stream().<Runnable>map(writer -> writer::run).toList(),
+            this::watch);
+  }
+
+  private void watch() {
+    try {
+      pipeline.watch();
+    } catch (RuntimeException | Error e) {
+      fail(new IOException("the watchdog of the commit log has failed: " + e, e));
+    }
   }
 
   /**

@@ -95,10 +95,10 @@ final class CommitPipeline {
   }
 
   /**
-   * Starts the log's threads: one for each writer, and the watchdog. Holds the lock during this, so
-   * that each finds its task with its writer.
+   * Starts the log's threads: one for each writer, and the watchdog, which calls {@link #watch}.
+   * Holds the lock during this, so that each finds its task with its writer.
    */
-  List<Task> start(String name, List<Runnable> work) {
+  List<Task> start(String name, List<Runnable> work, Runnable watchdog) {
     lock.lock();
     try {
       List<Task> started = new ArrayList<>();
@@ -108,7 +108,7 @@ final class CommitPipeline {
         writers.get(i).task = Optional.of(task);
         started.add(task);
       }
-      started.add(runtime.start(name + "-watch", this::watch));
+      started.add(runtime.start(name + "-watch", watchdog));
       return List.copyOf(started);
     } finally {
       lock.unlock();

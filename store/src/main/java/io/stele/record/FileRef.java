@@ -111,7 +111,10 @@ public record FileRef(
   }
 
   /** The families whose cells a read at that point must not see, though the file has them. */
-  public SortedSet<String> erasedAt(long readPoint) {
+  public Set<String> erasedAt(long readPoint) {
+    if (erased.isEmpty()) { // As nearly always, and every read asks.
+      return Set.of();
+    }
     SortedSet<String> hidden = new TreeSet<>();
     erased.forEach(
         (family, sequence) -> {

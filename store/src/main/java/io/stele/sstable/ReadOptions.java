@@ -41,9 +41,17 @@ public record ReadOptions(
   /** Never waits for the file: {@link NotInMemoryException} where a block is not in the cache. */
   public static final ReadOptions MEMORY_ONLY = new ReadOptions(true, 0, true);
 
-  /** A compaction that merges so many files: all together read up to 4 MiB ahead. */
+  private static final int READAHEAD_BYTES_MIN = 128 << 10;
+
+  /** Of more files than this, a compaction reads more ahead than it is allowed to. */
+  public static final int COMPACTION_FILES_MAX = MemoryPlan.READAHEAD_BYTES / READAHEAD_BYTES_MIN;
+
+  /**
+   * A compaction that merges so many files: all together read up to 4 MiB ahead, if they are at
+   * most {@link #COMPACTION_FILES_MAX}.
+   */
   public static ReadOptions compaction(int files, MemoryClaim memory) {
-    int readahead = Math.max(128 << 10, MemoryPlan.READAHEAD_BYTES / files);
+    int readahead = Math.max(READAHEAD_BYTES_MIN, MemoryPlan.READAHEAD_BYTES / files);
     return new ReadOptions(false, Math.min(COMPACTION.readaheadBytes(), readahead), false)
         .claiming(memory);
   }

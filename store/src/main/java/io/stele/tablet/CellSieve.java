@@ -123,8 +123,8 @@ final class CellSieve {
         if (range.equals(TimeRange.ALL)) {
           columnDeleted = sequence;
           columnDeletedOrdinal = ordinal;
-        } else {
-          history.deleteRange(range.fromMicros(), range.toMicros(), sequence, ordinal);
+        } else if (!history.deleteRange(range.fromMicros(), range.toMicros(), sequence, ordinal)) {
+          return Verdict.DROP; // A newer one does the same, and more.
         }
         return tombstone();
       }

@@ -53,6 +53,7 @@ final class ColumnHistory {
   private long[] rangeTo = new long[4];
   private long[] rangeSequence = new long[4];
   private int[] rangeOrdinal = new int[4];
+  private long deletedBelow; // All timestamps below it are in one of them.
 
   // Sequence numbers of tombstones of single versions: first of those with greater timestamps, then
   // of the current timestamp. Needed only with an unseen past. The first are in ascending runs, one
@@ -83,6 +84,7 @@ final class ColumnHistory {
     tombstones = false;
     pushedOutThrough = NEVER;
     ranges = 0;
+    deletedBelow = 0;
     singlesAbove = 0;
     singles = 0;
     timestamp = Long.MAX_VALUE;
@@ -91,10 +93,19 @@ final class ColumnHistory {
     plainLive = 0;
   }
 
-  /** The versions with a timestamp in [{@code from}, {@code to}) were deleted. */
-  void deleteRange(long from, long to, long sequence, int ordinal) {
-    if (from == to) {
-      return;
+  /**
+   * The versions with a timestamp in [{@code from}, {@code to}) were deleted.
+   *
+   * @return false if that is without effect, because a newer tombstone deletes all versions below a
+   *     timestamp at or above {@code to}. (One that begins above {@code from} would not do: a
+   *     version between the two would be pushed out by one that this tombstone had deleted before.)
+   */
+  boolean deleteRange(long from, long to, long sequence, int ordinal) {
+    if (from == to || to <= deletedBelow) {
+      return false;
+    }
+    if (from == 0) {
+      deletedBelow = to;
     }
     beginTombstones();
     if (ranges == rangeFrom.length) {
@@ -108,6 +119,7 @@ final class ColumnHistory {
     rangeSequence[ranges] = sequence;
     rangeOrdinal[ranges] = ordinal;
     ranges++;
+    return true;
   }
 
   /** The version at {@code at} was deleted. */

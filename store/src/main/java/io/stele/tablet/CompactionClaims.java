@@ -210,6 +210,7 @@ final class CompactionClaims {
       failed.removeAll(claim.stack().files());
       if (!succeeded) {
         failed.addAll(claim.stack().files());
+        failed.retainAll(core.current().peek().files()); // The others were replaced meanwhile.
       }
       claim.stack().files().forEach(claimed::remove);
       released.signalAll();

@@ -32,6 +32,9 @@ final class CompactionPicker {
   /** Tombstones are many if they are at least one in this many cells. */
   private static final int TOMBSTONES_SHARE = 4;
 
+  /** Layers above the oldest matter if they have at least one in this many bytes. */
+  private static final int OVERWRITTEN_SHARE = 10;
+
   /**
    * A stack without known garbage may have some, because a policy became stricter: collect it
    * rarely.
@@ -69,13 +72,23 @@ final class CompactionPicker {
     }
     boolean garbage =
         tombstones > 0
-            || stack.layers().size() > 1
+            || mayBeOverwritten(stack)
             || !rules.families().containsAll(stack.families())
             || stack.files().stream().anyMatch(file -> file.ref().hasErased())
             || stack.files().stream().anyMatch(file -> file.hasExpired(rules, nowMicros));
     long wait = TimeUnit.MICROSECONDS.convert(interval) * (garbage ? 1 : INTERVALS_IF_CLEAN);
     // A time in the future was written by a wrong clock.
     return Math.abs(nowMicros - stack.collectedMicros()) >= wait;
+  }
+
+  /**
+   * Whether upper layers may have pushed out a good part of those below. Without tombstones they
+   * push out about as much as they hold at most.
+   */
+  private static boolean mayBeOverwritten(FileStack stack) {
+    long all = stack.layers().stream().mapToLong(FileStack.Layer::bytes).sum();
+    long oldest = stack.layers().get(stack.layers().size() - 1).bytes();
+    return stack.layers().size() > 1 && all - oldest >= all / OVERWRITTEN_SHARE;
   }
 
   /**

@@ -248,17 +248,23 @@ final class Compactor {
   }
 
   /**
-   * Rewrites the claimed files as one file; or as several, if one block of each of them together is
-   * too large for the available memory. There are then fewer files than before, so that another
-   * compaction may make them one.
+   * Rewrites the claimed files as one file; or as several, if they are too many to be read at once,
+   * or one block of each of them together is too large for the available memory. There are then
+   * fewer files than before, so that another compaction may make them one.
    *
    * @return whether the result is one file
    */
   private boolean compact(String reason, CompactionClaims.Claim claim) throws IOException {
+    if (claim.files().size() > ReadOptions.COMPACTION_FILES_MAX) {
+      List<CompactionClaims.Claim> parts = claim.parts(ReadOptions.COMPACTION_FILES_MAX);
+      if (isFewer(parts, claim)) {
+        compactParts(reason, parts);
+        return false;
+      }
+    }
     List<CompactionClaims.Claim> parts = claim.parts(core.options().merging().filesMax());
     MemoryRoom room = environment.largeBlocks();
-    boolean isDivisible = parts.size() > 1 && parts.size() < claim.layers().size();
-    MemoryRoom.Share memory = isDivisible ? room.openWithin() : room.open();
+    MemoryRoom.Share memory = isFewer(parts, claim) ? room.openWithin() : room.open();
     try {
       compact(reason, claim, memory);
       return true;
@@ -270,14 +276,23 @@ final class Compactor {
     } finally {
       memory.close();
     }
+    compactParts(reason, parts);
+    return false;
+  }
+
+  /** Whether to rewrite each of these parts as one file makes the claim's files fewer. */
+  private static boolean isFewer(List<CompactionClaims.Claim> parts, CompactionClaims.Claim claim) {
+    return parts.size() > 1 && parts.size() < claim.layers().size();
+  }
+
+  private void compactParts(String reason, List<CompactionClaims.Claim> parts) throws IOException {
     for (CompactionClaims.Claim part : parts) {
       if (part.layers().size() > 1) {
-        try (MemoryRoom.Share ofPart = room.open()) {
+        try (MemoryRoom.Share ofPart = environment.largeBlocks().open()) {
           compact(reason, part, ofPart);
         }
       }
     }
-    return false;
   }
 
   private void compact(String reason, CompactionClaims.Claim claim, MemoryClaim memory)

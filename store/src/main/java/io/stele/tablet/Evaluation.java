@@ -70,7 +70,8 @@ final class Evaluation {
 
   private Evaluated evaluate(CheckAndMutate conditional, MemoryClaim memory) throws IOException {
     RowFilter predicate = RowFilter.of(conditional.predicate());
-    List<Cell> cells = reads.queuedRow(conditional.row(), ColumnSelection.ALL, memory);
+    List<Cell> cells =
+        reads.queuedRow(conditional.row(), ColumnSelection.ALL, Integer.MAX_VALUE, memory);
     boolean holds = !cells.isEmpty() && !predicate.apply(conditional.row(), cells).isEmpty();
     return holds
         ? new Evaluated(conditional.ifTrue(), OperationResult.APPLIED)
@@ -83,8 +84,8 @@ final class Evaluation {
         change.rules().stream().map(rule -> new Column(rule.family(), rule.qualifier())).toList();
     ColumnSelection selection = ColumnSelection.of(List.of(), columns);
     Map<Column, Cell> newest = new LinkedHashMap<>();
-    for (Cell cell : reads.queuedRow(change.row(), selection, memory)) {
-      newest.putIfAbsent(new Column(cell.family(), cell.qualifier()), cell);
+    for (Cell cell : reads.queuedRow(change.row(), selection, 1, memory)) {
+      newest.put(new Column(cell.family(), cell.qualifier()), cell);
     }
     long now = clock.assign();
     Map<Column, Cell> written = new LinkedHashMap<>();

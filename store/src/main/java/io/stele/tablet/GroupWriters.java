@@ -57,7 +57,7 @@ final class GroupWriters implements Closeable {
     final SortedSet<String> families;
     Optional<SSTableWriter> writer = Optional.empty();
     long cells;
-    final Map<String, Integer> surplus = new TreeMap<>(); // The count, by family with such cells.
+    final Map<String, OldestVersions.Finder> oldest = new TreeMap<>(); // By family with cells.
 
     Group(LocalityGroup options, SortedSet<String> families) {
       this.options = options;
@@ -80,6 +80,7 @@ final class GroupWriters implements Closeable {
   // The family of the last cell, and its group: consecutive cells are mostly of one family.
   private String lastFamily = "";
   private Optional<Group> lastGroup = Optional.empty();
+  private OldestVersions.Finder lastOldest = new OldestVersions.Finder();
 
   /**
    * Writers for {@code families}; families that the schema does not have are skipped.
@@ -120,13 +121,14 @@ final class GroupWriters implements Closeable {
     if (!sieve.family().equals(lastFamily)) {
       lastFamily = sieve.family();
       lastGroup = Optional.ofNullable(byFamily.get(lastFamily));
+      if (lastGroup.isPresent()) {
+        lastOldest =
+            lastGroup.get().oldest.computeIfAbsent(lastFamily, name -> new OldestVersions.Finder());
+      }
     }
     if (lastGroup.isPresent()) { // A dropped family may have tombstones left, of no use.
-      Group group = lastGroup.get();
-      add(cell, type, group);
-      if (type == CellType.SURPLUS) {
-        group.surplus.put(lastFamily, rules.gc(lastFamily).versions());
-      }
+      add(cell, type, lastGroup.get());
+      lastOldest.add(type, cell.timestamp());
     }
   }
 
@@ -143,9 +145,11 @@ final class GroupWriters implements Closeable {
     for (Group group : groups) {
       if (group.writer.isPresent()) {
         SSTableWriter writer = group.writer.get();
-        if (!group.surplus.isEmpty()) {
-          writer.metaBlock(SurplusCounts.NAME, SurplusCounts.encode(group.surplus));
+        Map<String, Integer> surplus = surplus(group);
+        if (!surplus.isEmpty()) {
+          writer.metaBlock(SurplusCounts.NAME, SurplusCounts.encode(surplus));
         }
+        writer.metaBlock(OldestVersions.NAME, OldestVersions.encode(group.oldest));
         writer.highestServerTimestamp(highestTimestamp);
         SSTableSummary summary = writer.finish();
         String path = directory + "/" + summary.path().getName();
@@ -153,6 +157,18 @@ final class GroupWriters implements Closeable {
       }
     }
     return written;
+  }
+
+  /** The count by which versions were pushed out, by family with such versions. */
+  private Map<String, Integer> surplus(Group group) {
+    Map<String, Integer> surplus = new TreeMap<>();
+    group.oldest.forEach(
+        (family, oldest) -> {
+          if (oldest.hasSurplus()) {
+            surplus.put(family, rules.gc(family).versions());
+          }
+        });
+    return surplus;
   }
 
   /** Makes {@link #close} keep the finished files. */

@@ -70,10 +70,10 @@ final class ReadPath {
   }
 
   /**
-   * The visible cells of one row, including cells that are queued and not yet durable. The caller
-   * holds the row's lock.
+   * The visible cells of one row, at most so many newest {@code versions} of each column, including
+   * cells that are queued and not yet durable. The caller holds the row's lock.
    */
-  List<Cell> queuedRow(Bytes row, ColumnSelection selection, MemoryClaim memory)
+  List<Cell> queuedRow(Bytes row, ColumnSelection selection, int versions, MemoryClaim memory)
       throws IOException {
     SchemaRules rules = core.rules();
     core.current().requireSettled();
@@ -83,7 +83,7 @@ final class ReadPath {
             unpinned(Long.MAX_VALUE, state, rules),
             RowRange.single(row),
             selection,
-            Integer.MAX_VALUE,
+            versions,
             TimeRange.ALL,
             ReadOptions.POINT.claiming(memory))) {
       return cells.seekRow(row) && cells.row().equals(row) ? cells.takeRow() : List.of();

@@ -42,16 +42,25 @@ final class TabletFile {
   private final SharedResources.Share<SSTable> share;
   private final SSTable table;
   private final long bytes;
-  private final SurplusCounts surplus;
+  private final Versions versions;
   private final AtomicInteger holders = new AtomicInteger(1);
 
+  /** What the file says of its versions. */
+  private record Versions(SurplusCounts surplus, Optional<OldestVersions> oldest) {
+    static Versions of(SSTable table, String file) throws IOException {
+      return new Versions(
+          SurplusCounts.of(table.metaBlock(SurplusCounts.NAME), file),
+          OldestVersions.of(table.metaBlock(OldestVersions.NAME), file));
+    }
+  }
+
   private TabletFile(
-      FileRef ref, SharedResources.Share<SSTable> share, long bytes, SurplusCounts surplus) {
+      FileRef ref, SharedResources.Share<SSTable> share, long bytes, Versions versions) {
     this.ref = ref;
     this.share = share;
     this.table = share.resource();
     this.bytes = bytes;
-    this.surplus = surplus;
+    this.versions = versions;
   }
 
   /** Opens a file with the caching that {@code rules} require; the caller is its first holder. */
@@ -73,8 +82,8 @@ final class TabletFile {
         sstables.open(new Path(root, ref.path()), ref.length(), caching);
     try {
       SSTable table = share.resource();
-      SurplusCounts surplus = SurplusCounts.of(table.metaBlock(SurplusCounts.NAME), ref.path());
-      return new TabletFile(ref, share, table.bytesIn(ref.bounds()), surplus);
+      Versions versions = Versions.of(table, ref.path());
+      return new TabletFile(ref, share, table.bytesIn(ref.bounds()), versions);
     } catch (IOException | RuntimeException e) {
       share.close();
       throw e;
@@ -93,7 +102,7 @@ final class TabletFile {
           now,
           share,
           now.bounds().equals(ref.bounds()) ? bytes : table.bytesIn(now.bounds()),
-          surplus);
+          versions);
     } catch (IOException | RuntimeException e) {
       release();
       throw e;
@@ -161,6 +170,9 @@ final class TabletFile {
 
   /** Whether the file may hold versions that are too old at {@code now}, in microseconds. */
   boolean hasExpired(SchemaRules rules, long now) {
+    if (versions.oldest().isPresent()) {
+      return versions.oldest().get().hasGarbage(rules, now);
+    }
     SSTableProperties properties = table.properties();
     return properties.maxTimestamp() >= 0
         && ref.families().stream()
@@ -192,7 +204,7 @@ final class TabletFile {
     if (PendingFile.isOfJob(ref)) {
       cells = new NumberedCursor(cells, ref.maxSequence());
     }
-    Set<String> recounted = surplus.fewerThan(rules);
+    Set<String> recounted = versions.surplus().fewerThan(rules);
     return recounted.isEmpty() ? cells : RetypedCursor.recounted(cells, recounted);
   }
 

@@ -16,19 +16,23 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Stands between a ZooKeeper client and its server. When told, it lets one request through, waits
- * for its answer, and breaks the connection instead of passing it on; it answers the first read
- * after that from the past, as a server does whose leader the others have left; or it accepts a
- * connection and never answers.
+ * for its answer, and breaks the connection instead of passing it on; or it is, to one connection,
+ * a server whose leader the others have left: that answers reads from the past, and can change
+ * nothing; or it accepts a connection and never answers.
  */
 final class AnswerLosingProxy implements AutoCloseable {
   private static final int PING = -2;
+  private static final int NO_TYPE = 0;
   private static final int GET_DATA = 4;
+
+  /** Of requests: create, delete, set, and several at once. */
+  private static final Set<Integer> CHANGES = Set.of(1, 2, 5, 14);
 
   private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
   private final int target;
   private final AtomicBoolean armed = new AtomicBoolean();
   private final AtomicInteger lost = new AtomicInteger();
-  private final AtomicBoolean stale = new AtomicBoolean();
+  private final AtomicBoolean deposed = new AtomicBoolean();
   private final Set<Integer> reads = ConcurrentHashMap.newKeySet(); // Under way, by their ids.
   private volatile byte[] lastRead = {};
   private final AtomicBoolean ignoring = new AtomicBoolean();
@@ -47,13 +51,17 @@ final class AnswerLosingProxy implements AutoCloseable {
     armed.set(true);
   }
 
-  /** The next read is answered as the last one was. */
-  void answerNextReadFromThePast() {
-    stale.set(true);
+  /**
+   * From now on the connection that is there is to a deposed leader: it answers {@code sync}, reads
+   * as it answered the last one, and breaks at a change. Later connections are to the true one.
+   */
+  void depose() {
+    deposed.set(true);
   }
 
-  boolean hasAnsweredFromThePast() {
-    return !stale.get();
+  /** Whether the deposed leader was asked for a change, or a barrier, which it could not make. */
+  boolean wasFoundDeposed() {
+    return !deposed.get();
   }
 
   /** Accepts the next connection, and never answers it. */
@@ -101,10 +109,14 @@ final class AnswerLosingProxy implements AutoCloseable {
         byte[] request = in.readNBytes(in.readInt());
         ByteBuffer header = ByteBuffer.wrap(request);
         int id = header.getInt();
-        if (connected && header.getInt() == GET_DATA) {
+        int type = connected ? header.getInt() : NO_TYPE; // The first one is the session's.
+        connected = true;
+        if (type == GET_DATA) {
           reads.add(id);
         }
-        connected = true;
+        if (CHANGES.contains(type) && deposed.compareAndSet(true, false)) {
+          return;
+        }
         out.writeInt(request.length);
         out.write(request);
         out.flush();
@@ -129,7 +141,7 @@ final class AnswerLosingProxy implements AutoCloseable {
           return;
         }
         if (connected && reads.remove(id)) {
-          if (stale.compareAndSet(true, false)) {
+          if (deposed.get()) {
             answer = lastRead.clone();
             ByteBuffer.wrap(answer).putInt(id);
           } else {

@@ -13,6 +13,8 @@ import io.stele.model.CorruptionException;
 import io.stele.model.Durability;
 import io.stele.model.SteleException;
 import io.stele.model.TabletKind;
+import io.stele.runtime.ForwardingRuntime;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.CrashableFileSystem;
 import io.stele.sim.FaultInjector;
@@ -81,6 +83,31 @@ class CommitLogTest extends LogTestCase {
     assertThat(all(WholeLog.only(tablet(2), read()))).containsExactly(record(tablet(2), 1, 10));
     assertThat(all(WholeLog.read(fs, DIRECTORY, TabletKind.SYSTEM)))
         .containsExactly(record(tablet(9), 1, 10));
+  }
+
+  /** Otherwise slow flushes would no longer be seen, and a call that hangs would hang for ever. */
+  @Test
+  void aWatchdogThatFailsEndsTheLog() throws Exception {
+    ProcessRuntime runtime =
+        new ForwardingRuntime() {
+          @Override
+          public long nanoTime() {
+            if (Thread.currentThread().getName().endsWith("-watch")) {
+              throw new OutOfMemoryError("as if");
+            }
+            return super.nanoTime();
+          }
+        };
+    CompletableFuture<IOException> failed = new CompletableFuture<>();
+    try (CommitLog log =
+        CommitLog.open(
+            runtime,
+            new LogLocation(fs, DIRECTORY, SERVER, TabletKind.USER),
+            OPTIONS,
+            failed::complete)) {
+      log.append(record(TABLET, 1, 10));
+      assertThat(failed.get()).hasMessageContaining("watchdog").hasMessageContaining("as if");
+    }
   }
 
   @Test

@@ -9,13 +9,21 @@ import io.stele.format.OneCell;
 import io.stele.log.LogRecord;
 import io.stele.memtable.CountingAccount;
 import io.stele.memtable.Memtable;
+import io.stele.model.Bytes;
+import io.stele.model.ColumnFamily;
+import io.stele.model.Durability;
+import io.stele.model.GcPolicy;
+import io.stele.model.Outstanding;
+import io.stele.model.ReadModifyWrite;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.runtime.MemoryRoom;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /** From when to when the memory of memtables is counted. */
@@ -45,6 +53,23 @@ class TabletMemoryTest {
     assertThat(fixture.memory.bytes()).isEqualTo(fixture.tablet.statistics().memtableBytes());
     fixture.tablet.close();
     assertThat(fixture.memory.bytes()).isZero();
+  }
+
+  /** Whatever the policy keeps: only the newest version counts for the next. */
+  @Test
+  void anIncrementTakesTheSameMemoryHoweverManyVersionsThereAre() throws IOException {
+    TabletFixture all =
+        new TabletFixture(TableSchema.of("t", List.of(new ColumnFamily("f", GcPolicy.keepAll()))));
+    ReadModifyWrite increment = ReadModifyWrite.increment(Bytes.of("a"), "f", Bytes.of("n"), 1);
+    for (int i = 0; i < 2000; i++) {
+      all.apply(increment).join();
+    }
+    AtomicLong taken = new AtomicLong();
+    OperationRequest next =
+        new OperationRequest(
+            increment, Optional.empty(), Outstanding.from(0), Durability.HFLUSH, taken::addAndGet);
+    assertThat(all.tablet.apply(next).join().row()).isPresent();
+    assertThat(taken.get()).isLessThan(10_000);
   }
 
   @Test
