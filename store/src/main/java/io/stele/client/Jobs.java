@@ -11,6 +11,7 @@ import io.stele.model.TableId;
 import io.stele.record.JobChange;
 import io.stele.runtime.Deadline;
 import io.stele.wire.control.ControlProtos.BeginJobRequestProto;
+import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
 import io.stele.wire.control.ControlProtos.CommitJobRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.EndJobRequestProto;
@@ -53,6 +54,9 @@ public final class Jobs {
 
   /** How long a commit waits while others pin tables: hours of work may have gone before it. */
   private static final Duration WAITS_FOR_PINS = Duration.ofMinutes(30);
+
+  /** As far as the clock of a tablet server may be from ZooKeeper's, unless configured. */
+  private static final long CLOCKS_APART_MICROS_MAX = 30_000_000;
 
   private final Connection connection;
   private final Admin admin;
@@ -299,21 +303,50 @@ public final class Jobs {
     return JobNodes.newRequest(connection.runtime());
   }
 
-  /** The wall clock of this machine, in microseconds since 1970. */
-  public long nowMicros() {
+  /**
+   * The wall clock of this machine, in microseconds since 1970.
+   *
+   * @throws SteleException REFUSED if the master's clock differs from it by more than half a
+   *     minute: cells of a wrong time would hide what is written later, or be hidden by what was
+   *     written before
+   */
+  public long nowMicros() throws IOException {
+    long before = clockMicros();
+    ClusterStatusResponseProto status = status("comparing clocks");
+    long after = clockMicros();
+    if (status.hasNowMicros()) { // A master of an earlier version does not say.
+      long there = status.getNowMicros();
+      long ahead = Math.max(before - there, 0) - Math.max(there - after, 0);
+      if (Math.abs(ahead) > CLOCKS_APART_MICROS_MAX) {
+        throw SteleException.refused(
+            "the clock of this host is "
+                + Duration.of(Math.abs(ahead), ChronoUnit.MICROS).toSeconds()
+                + " s "
+                + (ahead > 0 ? "ahead of" : "behind")
+                + " that of the master, "
+                + status.getMaster()
+                + ": correct the one that is wrong. What the job writes has the time of this clock");
+      }
+    }
+    return after;
+  }
+
+  private long clockMicros() {
     return ChronoUnit.MICROS.between(Instant.EPOCH, connection.runtime().wallClock().instant());
   }
 
-  /** The largest value of a cell, in bytes, that all tablet servers take. */
-  public long valueBytesMax() throws IOException {
+  private ClusterStatusResponseProto status(String what) throws IOException {
     return admin
         .calls()
         .ask(
             Effect.READ,
-            "asking for the largest value",
-            master -> master.clusterStatus(null, EmptyProto.getDefaultInstance()))
-        .getServersList()
-        .stream()
+            what,
+            master -> master.clusterStatus(null, EmptyProto.getDefaultInstance()));
+  }
+
+  /** The largest value of a cell, in bytes, that all tablet servers take. */
+  public long valueBytesMax() throws IOException {
+    return status("asking for the largest value").getServersList().stream()
         .filter(ServerStatusProto::hasValueBytesMax)
         .mapToLong(ServerStatusProto::getValueBytesMax)
         .min()

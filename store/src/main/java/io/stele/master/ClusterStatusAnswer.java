@@ -12,6 +12,8 @@ import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import io.stele.wire.control.ControlProtos.StageProto;
 import io.stele.wire.control.ControlProtos.TroubledTabletProto;
 import java.io.IOException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -72,7 +74,8 @@ final class ClusterStatusAnswer {
                         .count())
             .setTablets(served.tablets())
             .setUnassigned(served.unassigned())
-            .setBalanced(balance.wasOn());
+            .setBalanced(balance.wasOn())
+            .setNowMicros(ChronoUnit.MICROS.between(Instant.EPOCH, loop.clock().instant()));
     self.ifPresent(address -> status.setMaster(address.toString()));
     page.ifPresent(address -> status.setWebAddress(address.toString()));
     addTroubles(status, view);

@@ -13,6 +13,7 @@ import io.stele.model.TabletId;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -147,6 +148,11 @@ final class MasterLoop implements Runnable {
   /** What the loop saw last. */
   View view() {
     return view;
+  }
+
+  /** The master's wall clock. */
+  InstantSource clock() {
+    return runtime.wallClock();
   }
 
   /** The servers' reports about themselves. */

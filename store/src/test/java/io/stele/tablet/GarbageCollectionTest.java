@@ -184,7 +184,8 @@ class GarbageCollectionTest {
             new Edit.DeleteColumn(
                 "f",
                 column.qualifier(),
-                new TimeRange(timestamp, timestamp + random.nextInt(timestamps)));
+                new TimeRange(
+                    random.nextBoolean() ? 0 : timestamp, timestamp + random.nextInt(timestamps)));
         default -> new Edit.DeleteCell("f", column.qualifier(), timestamp);
       };
     }
