@@ -1,21 +1,41 @@
 package io.stele.metadata;
 
+import io.stele.metadata.avro.FormerCountValue;
 import io.stele.metadata.avro.PinValue;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.TableSchema;
+import io.stele.record.FormerCount;
 import io.stele.record.Pin;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /** Pins as values of METADATA. */
 final class PinCodec {
   private PinCodec() {}
 
   static Bytes encode(Pin pin) {
+    Map<String, List<FormerCountValue>> former = new TreeMap<>();
+    pin.former()
+        .forEach(
+            (family, counts) ->
+                former.put(
+                    family,
+                    counts.stream()
+                        .map(
+                            one ->
+                                FormerCountValue.newBuilder()
+                                    .setVersions(one.versions())
+                                    .setThrough(one.through())
+                                    .build())
+                        .toList()));
     return Avro.encode(
         PinValue.newBuilder()
             .setReadPoint(pin.readPoint())
             .setClockMicros(pin.clockMicros())
             .setTableSchema(Avro.buffer(TableCodec.encode(pin.schema())))
+            .setFormerCounts(former)
             .build());
   }
 
@@ -28,10 +48,27 @@ final class PinCodec {
             where,
             pin ->
                 new Encoded(
-                    pin.getReadPoint(), pin.getClockMicros(), Avro.bytes(pin.getTableSchema())));
+                    pin.getReadPoint(),
+                    pin.getClockMicros(),
+                    Avro.bytes(pin.getTableSchema()),
+                    former(pin)));
     TableSchema schema = TableCodec.decode(encoded.schema());
-    return new Pin(name, encoded.readPoint(), encoded.clockMicros(), schema);
+    return new Pin(name, encoded.readPoint(), encoded.clockMicros(), schema, encoded.former());
   }
 
-  private record Encoded(long readPoint, long clockMicros, Bytes schema) {}
+  private static Map<String, List<FormerCount>> former(PinValue pin) {
+    Map<String, List<FormerCount>> former = new TreeMap<>();
+    pin.getFormerCounts()
+        .forEach(
+            (family, counts) ->
+                former.put(
+                    family,
+                    counts.stream()
+                        .map(one -> new FormerCount(one.getVersions(), one.getThrough()))
+                        .toList()));
+    return former;
+  }
+
+  private record Encoded(
+      long readPoint, long clockMicros, Bytes schema, Map<String, List<FormerCount>> former) {}
 }

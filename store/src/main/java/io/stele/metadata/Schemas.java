@@ -13,6 +13,7 @@ import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
 import io.stele.model.TableRules;
 import io.stele.model.TableSchema;
+import io.stele.record.LoweredCounts;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -108,7 +109,14 @@ public final class Schemas {
     if (id.isSystem()) {
       TableSchema schema = id.equals(TableId.ROOT) ? ROOT_SCHEMA : metadata;
       return Optional.of(
-          new StoredTable(id, schema, StoredTable.State.READY, DroppedFamilies.NONE, List.of(), 0));
+          new StoredTable(
+              id,
+              schema,
+              StoredTable.State.READY,
+              DroppedFamilies.NONE,
+              LoweredCounts.NONE,
+              List.of(),
+              0));
     }
     Optional<VersionedData> data = locks.read(LockPaths.table(id));
     return data.isEmpty()
@@ -207,7 +215,14 @@ public final class Schemas {
   public void create(TableId id, TableSchema schema, List<Bytes> splitRows) throws IOException {
     TableRules.checkNew(schema, splitRows);
     StoredTable table =
-        new StoredTable(id, schema, StoredTable.State.CREATING, DroppedFamilies.NONE, splitRows, 0);
+        new StoredTable(
+            id,
+            schema,
+            StoredTable.State.CREATING,
+            DroppedFamilies.NONE,
+            LoweredCounts.NONE,
+            splitRows,
+            0);
     try {
       locks.create(LockPaths.table(id), TableCodec.encode(table, newChange()));
     } catch (SteleException e) {
@@ -302,7 +317,14 @@ public final class Schemas {
       StoredTable.State state,
       DroppedFamilies dropped,
       int version) {
-    return new StoredTable(table.id(), schema, state, dropped, table.splitRows(), version);
+    return new StoredTable(
+        table.id(),
+        schema,
+        state,
+        dropped,
+        table.lowered().altered(table.schema(), schema, table.version() + 1),
+        table.splitRows(),
+        version);
   }
 
   /** An id for a new table, which no table ever had. */

@@ -3,6 +3,7 @@ package io.stele.metadata;
 import io.stele.model.Bytes;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
+import io.stele.record.LoweredCounts;
 import java.util.List;
 
 /**
@@ -12,6 +13,7 @@ import java.util.List;
  * @param schema its name and schema
  * @param state whether it is complete
  * @param dropped the families that it once had
+ * @param lowered how many versions its families counted before
  * @param splitRows the rows at which it is split when it is created; meaningful while it is being
  *     created
  * @param version of the node, on which changes are conditional
@@ -21,6 +23,7 @@ public record StoredTable(
     TableSchema schema,
     State state,
     DroppedFamilies dropped,
+    LoweredCounts lowered,
     List<Bytes> splitRows,
     int version) {
   /** The states of a table. */

@@ -6,6 +6,7 @@ import io.stele.metadata.avro.FamilyValue;
 import io.stele.metadata.avro.GcKindValue;
 import io.stele.metadata.avro.GcValue;
 import io.stele.metadata.avro.GroupValue;
+import io.stele.metadata.avro.LoweredCountValue;
 import io.stele.metadata.avro.TableStateValue;
 import io.stele.metadata.avro.TableValue;
 import io.stele.model.Bloom;
@@ -20,6 +21,7 @@ import io.stele.model.Principal;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
+import io.stele.record.LoweredCounts;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -34,7 +36,13 @@ public final class TableCodec {
   public static Bytes encode(TableSchema schema) {
     return encode(
         new StoredTable(
-            TableId.METADATA, schema, StoredTable.State.READY, DroppedFamilies.NONE, List.of(), 0),
+            TableId.METADATA,
+            schema,
+            StoredTable.State.READY,
+            DroppedFamilies.NONE,
+            LoweredCounts.NONE,
+            List.of(),
+            0),
         "");
   }
 
@@ -70,6 +78,7 @@ public final class TableCodec {
             .setHsync(schema.hsync())
             .setDroppedFamilies(List.copyOf(table.dropped().names()))
             .setDroppedByJob(encode(table.dropped().byJob()))
+            .setLoweredCounts(encode(table.lowered()))
             .setSplitRows(table.splitRows().stream().map(Avro::buffer).toList())
             .setChange(change)
             .setReaders(schema.readers().stream().map(Principal::toString).toList())
@@ -87,6 +96,7 @@ public final class TableCodec {
                 schema(value),
                 StoredTable.State.valueOf(value.getState().name()),
                 dropped(value),
+                lowered(value),
                 value.getSplitRows().stream().map(Avro::bytes).toList(),
                 version));
   }
@@ -101,6 +111,39 @@ public final class TableCodec {
     Map<String, Set<String>> byJob = new TreeMap<>();
     from.getDroppedByJob().forEach((job, families) -> byJob.put(job, Set.copyOf(families)));
     return new DroppedFamilies(Set.copyOf(from.getDroppedFamilies()), byJob);
+  }
+
+  private static Map<String, List<LoweredCountValue>> encode(LoweredCounts from) {
+    Map<String, List<LoweredCountValue>> to = new TreeMap<>();
+    from.byFamily()
+        .forEach(
+            (family, counts) ->
+                to.put(
+                    family,
+                    counts.stream()
+                        .map(
+                            one ->
+                                LoweredCountValue.newBuilder()
+                                    .setVersions(one.versions())
+                                    .setAlteration(one.alteration())
+                                    .build())
+                        .toList()));
+    return to;
+  }
+
+  private static LoweredCounts lowered(TableValue from) {
+    Map<String, List<LoweredCounts.Lowered>> to = new TreeMap<>();
+    from.getLoweredCounts()
+        .forEach(
+            (family, counts) ->
+                to.put(
+                    family,
+                    counts.stream()
+                        .map(
+                            one ->
+                                new LoweredCounts.Lowered(one.getVersions(), one.getAlteration()))
+                        .toList()));
+    return new LoweredCounts(to);
   }
 
   private static TableSchema schema(TableValue value) {

@@ -25,6 +25,11 @@ public sealed interface GcPolicy {
   /** Which kind of policy this is: a switch over it names them all. */
   Kind kind();
 
+  /** The number of versions that it counts; 0 if it counts none. */
+  default int countedVersions() {
+    return versionCounts(this).max().orElse(0);
+  }
+
   /** Everything is kept. */
   record KeepAll() implements GcPolicy {
     @Override

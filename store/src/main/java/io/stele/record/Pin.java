@@ -1,6 +1,10 @@
 package io.stele.record;
 
 import io.stele.model.TableSchema;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * A point of a tablet that stays readable, whatever is written, compacted or altered after it,
@@ -13,11 +17,25 @@ import io.stele.model.TableSchema;
  *     from both sides of it
  * @param clockMicros the time by which reads at the pin compute ages; microseconds since 1970
  * @param schema whose garbage collection policies these reads follow
+ * @param former how many versions families counted before, in the order of the alterations
  */
-public record Pin(String name, long readPoint, long clockMicros, TableSchema schema) {
+public record Pin(
+    String name,
+    long readPoint,
+    long clockMicros,
+    TableSchema schema,
+    Map<String, List<FormerCount>> former) {
   public Pin {
+    Map<String, List<FormerCount>> copy = new TreeMap<>();
+    former.forEach((family, counts) -> copy.put(family, List.copyOf(counts)));
+    former = Collections.unmodifiableMap(copy);
     if (name.isEmpty()) {
       throw new IllegalArgumentException("a pin needs a name");
     }
+  }
+
+  /** A pin of a table whose families never counted more versions. */
+  public Pin(String name, long readPoint, long clockMicros, TableSchema schema) {
+    this(name, readPoint, clockMicros, schema, Map.of());
   }
 }

@@ -195,7 +195,7 @@ final class CellSieve {
       // deleted in between.
       case OVERWRITTEN ->
           unseenPast
-                  && rule.versions() > 1
+                  && rule.mostVersions() > 1
                   && tombstonesPossible
                   && !rule.isGarbage(false, timestamp, now)
               ? Verdict.KEEP
@@ -234,7 +234,7 @@ final class CellSieve {
       columnDeleted = rowDeleted;
       columnDeletedOrdinal = rowDeletedOrdinal;
     }
-    history.begin(rule.versions());
+    history.begin(rule.versions(), rule.former());
   }
 
   private void beginFamily(byte[] newKey) {

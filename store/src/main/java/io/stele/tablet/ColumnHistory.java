@@ -1,6 +1,9 @@
 package io.stele.tablet;
 
+import io.stele.record.FormerCount;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Which versions of one column overwrote, deleted or pushed out others. It is computed as they are
@@ -14,6 +17,9 @@ import java.util.Arrays;
  * that the versions above it would not push out anyway. So one number is enough: the last moment at
  * which enough versions with greater timestamps lived ({@link #pushedOutThrough}). A version was
  * pushed out if, and only if, it was written no later. Decision 6 has the proof.
+ *
+ * <p>If an alteration made the count lower, each moment has the count of its time: see {@link
+ * FormerCount}.
  *
  * <p><b>Unseen past.</b> If cells with lower sequence numbers exist that are not read (in a
  * compaction of some of the files), an unseen version may have pushed out one of these before it
@@ -44,6 +50,7 @@ final class ColumnHistory {
   private final boolean unseenPast;
 
   private int count;
+  private List<FormerCount> former = List.of();
   private boolean tombstones;
   private long pushedOutThrough;
 
@@ -73,14 +80,21 @@ final class ColumnHistory {
   private long[] plainTo = new long[4];
   private int plainLive;
   private final LifeCount lives = new LifeCount();
+  private final List<LifeCount> formerLives = new ArrayList<>(); // Likewise, by former count.
 
   ColumnHistory(boolean unseenPast) {
     this.unseenPast = unseenPast;
   }
 
-  /** Begins a column whose policy counts {@code versions} versions; 0: it counts none. */
-  void begin(int versions) {
+  /**
+   * Begins a column.
+   *
+   * @param versions how many versions its policy counts; 0: it counts none
+   * @param before how many it counted until earlier moments: see {@link GcRule#former}
+   */
+  void begin(int versions, List<FormerCount> before) {
     count = versions;
+    former = before;
     tombstones = false;
     pushedOutThrough = NEVER;
     ranges = 0;
@@ -181,7 +195,7 @@ final class ColumnHistory {
       return; // Written and gone in one operation: it was at no moment there.
     }
     if (tombstones) {
-      pushedOutThrough = Math.max(pushedOutThrough, lives.add(from, to, count));
+      addLife(from, to);
       return;
     }
     if (plain == plainFrom.length) {
@@ -200,10 +214,37 @@ final class ColumnHistory {
     if (!tombstones) {
       tombstones = true;
       lives.clear();
+      formerLives.clear();
       for (int i = 0; i < plain; i++) {
-        pushedOutThrough = Math.max(pushedOutThrough, lives.add(plainFrom[i], plainTo[i], count));
+        addLife(plainFrom[i], plainTo[i]);
       }
     }
+  }
+
+  /** Each part of the life counts for the number of versions that counted then. */
+  private void addLife(long from, long to) {
+    long start = from;
+    for (int i = 0; i < former.size() && start < to; i++) {
+      FormerCount then = former.get(i);
+      long end = Math.min(to, then.through());
+      if (start < end) {
+        if (then.versions() > 0) {
+          pushedOutThrough =
+              Math.max(pushedOutThrough, formerLives(i).add(start, end, then.versions()));
+        }
+        start = end;
+      }
+    }
+    if (start < to) {
+      pushedOutThrough = Math.max(pushedOutThrough, lives.add(start, to, count));
+    }
+  }
+
+  private LifeCount formerLives(int i) {
+    while (formerLives.size() <= i) {
+      formerLives.add(new LifeCount());
+    }
+    return formerLives.get(i);
   }
 
   /** The sequence number of the first range tombstone after a version that deleted it. */

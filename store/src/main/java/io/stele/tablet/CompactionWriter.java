@@ -74,7 +74,8 @@ final class CompactionWriter {
   }
 
   /** Writes the cells of {@code inputs} that the sieve keeps; leaves no file behind if it fails. */
-  Output write(Inputs inputs, Coverage coverage, SchemaRules rules) throws IOException {
+  Output write(Inputs inputs, Coverage coverage, SchemaRules now) throws IOException {
+    SchemaRules rules = now.at(coverage.maxSequence());
     CellSieve sieve =
         new CellSieve(rules, inputs.timeMicros(), inputs.past(), inputs.tombstonesPossible());
     long time = clock.whenDropping(); // Not a pin's: that would have it done again and again.

@@ -81,7 +81,8 @@ final class FileChanges {
                   name,
                   core.current().peek().redoPoint(),
                   core.clock().now(),
-                  core.rules().schema());
+                  core.rules().schema(),
+                  core.rules().counts().byFamily());
           edits.commit(edits.edit("pinned by " + name, 0).pin(pin).build());
           core.pins().add(pin);
           return pin;

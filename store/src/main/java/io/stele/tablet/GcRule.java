@@ -1,6 +1,7 @@
 package io.stele.tablet;
 
 import io.stele.model.GcPolicy;
+import io.stele.record.FormerCount;
 import java.time.Duration;
 import java.util.List;
 
@@ -13,31 +14,62 @@ import java.util.List;
  */
 final class GcRule {
   /** Of a family the schema does not have: whatever is found of it is garbage. */
-  static final GcRule NOTHING = new GcRule(new GcPolicy.Union(List.of()), true);
+  static final GcRule NOTHING = new GcRule(new GcPolicy.Union(List.of()), true, 0, List.of());
 
   private static final long MICROS = 1_000_000;
 
   private final GcPolicy policy;
   private final boolean all;
   private final int versions;
+  private final List<FormerCount> former;
   private final boolean pushedOutIsGarbage;
   private final boolean aged;
 
-  private GcRule(GcPolicy policy, boolean all) {
+  private GcRule(GcPolicy policy, boolean all, int versions, List<FormerCount> former) {
     this.policy = policy;
     this.all = all;
-    this.versions = versions(policy);
-    this.pushedOutIsGarbage = versions > 0 && isGarbage(policy, true, 0, 0);
+    this.versions = versions;
+    this.former = former;
+    this.pushedOutIsGarbage = policy.countedVersions() > 0 && isGarbage(policy, true, 0, 0);
     this.aged = aged(policy);
   }
 
-  static GcRule of(GcPolicy policy) {
-    return new GcRule(policy, false);
+  /**
+   * The rule of a family.
+   *
+   * @param former how many versions it counted before, in the order of the alterations
+   */
+  static GcRule of(GcPolicy policy, List<FormerCount> former) {
+    int versions = policy.countedVersions();
+    return new GcRule(policy, false, versions, FormerCounts.steps(former, versions));
   }
 
-  /** The number of versions the policy names; 0 if it names none. */
+  /**
+   * The same for who knows only the operations up to {@code sequence}: what is there then may be
+   * gone before fewer versions count.
+   */
+  GcRule at(long sequence) {
+    for (int i = 0; i < former.size(); i++) {
+      if (former.get(i).through() > sequence) {
+        return new GcRule(policy, all, former.get(i).versions(), former.subList(0, i));
+      }
+    }
+    return this;
+  }
+
+  /** The number of versions that count; 0 if none do. */
   int versions() {
     return versions;
+  }
+
+  /** The greatest number of versions that it counts now or counted before; 0: it counts none. */
+  int mostVersions() {
+    return former.stream().mapToInt(FormerCount::versions).reduce(versions, Math::max);
+  }
+
+  /** How many versions it counted before: ascending moments, descending numbers above this one. */
+  List<FormerCount> former() {
+    return former;
   }
 
   /** Whether a version that was pushed out is garbage whatever its age. */
@@ -70,19 +102,6 @@ final class GcRule {
           ((GcPolicy.Intersection) policy)
               .policies().stream().allMatch(one -> isGarbage(one, pushedOut, timestamp, now));
     };
-  }
-
-  private static int versions(GcPolicy policy) {
-    return switch (policy.kind()) {
-      case KEEP_ALL, MAX_AGE -> 0;
-      case MAX_VERSIONS -> ((GcPolicy.MaxVersions) policy).count();
-      case UNION -> versions(((GcPolicy.Union) policy).policies());
-      case INTERSECTION -> versions(((GcPolicy.Intersection) policy).policies());
-    };
-  }
-
-  private static int versions(List<GcPolicy> policies) {
-    return policies.stream().mapToInt(GcRule::versions).max().orElse(0);
   }
 
   private static boolean aged(GcPolicy policy) {

@@ -150,6 +150,10 @@ final class GroupWriters implements Closeable {
           writer.metaBlock(SurplusCounts.NAME, SurplusCounts.encode(surplus));
         }
         writer.metaBlock(OldestVersions.NAME, OldestVersions.encode(group.oldest));
+        Optional<Bytes> counts = rules.counts().block();
+        if (counts.isPresent()) {
+          writer.metaBlock(FormerCounts.NAME, counts.get());
+        }
         writer.highestServerTimestamp(highestTimestamp);
         SSTableSummary summary = writer.finish();
         String path = directory + "/" + summary.path().getName();

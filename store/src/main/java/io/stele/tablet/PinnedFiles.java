@@ -58,7 +58,7 @@ public final class PinnedFiles implements Closeable {
     this.pin = tablet.pin();
     this.query = query;
     this.rowBytesMax = rowBytesMax;
-    this.rules = new SchemaRules(pin.schema());
+    this.rules = new SchemaRules(pin.schema(), pin.former());
     this.selection = ColumnSelection.of(query.families(), query.columns());
     this.filter = query.filter().map(RowFilter::of);
     this.ranges = ReadPath.clip(query.ranges(), tablet.rows());

@@ -39,7 +39,7 @@ final class Pins {
   private static List<Held> held(List<Pin> pins) {
     return pins.stream()
         .sorted(Comparator.comparingLong(Pin::readPoint).thenComparing(Pin::name))
-        .map(pin -> new Held(pin, new SchemaRules(pin.schema())))
+        .map(pin -> new Held(pin, new SchemaRules(pin.schema(), pin.former())))
         .toList();
   }
 

@@ -4,8 +4,10 @@ import io.stele.model.ColumnFamily;
 import io.stele.model.LocalityGroup;
 import io.stele.model.OperationRules;
 import io.stele.model.TableSchema;
+import io.stele.record.FormerCount;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
@@ -16,19 +18,56 @@ import java.util.TreeSet;
 /** A table's schema, prepared for use. Immutable. */
 final class SchemaRules {
   private final OperationRules operations;
+  private final FormerCounts counts;
   private final Map<String, GcRule> gc = new HashMap<>();
   private final Map<String, LocalityGroup> groups = new HashMap<>();
 
+  /** Those of a schema whose families never counted more versions. */
   SchemaRules(TableSchema schema) {
+    this(schema, FormerCounts.NONE);
+  }
+
+  /** Those of a tablet. */
+  SchemaRules(TableSchema schema, FormerCounts counts) {
+    this(schema, counts, counts.byFamily());
+  }
+
+  /** Those of a pin. */
+  SchemaRules(TableSchema schema, Map<String, List<FormerCount>> former) {
+    this(schema, FormerCounts.NONE, former);
+  }
+
+  private SchemaRules(
+      TableSchema schema, FormerCounts counts, Map<String, List<FormerCount>> former) {
     this.operations = new OperationRules(schema);
+    this.counts = counts;
     for (ColumnFamily family : schema.families()) {
-      gc.put(family.name(), GcRule.of(family.gc()));
+      List<FormerCount> before = former.getOrDefault(family.name(), List.of());
+      gc.put(family.name(), GcRule.of(family.gc(), before));
       groups.put(family.name(), schema.group(family.group()).orElseThrow());
     }
   }
 
+  private SchemaRules(SchemaRules now, long sequence) {
+    this.operations = now.operations;
+    this.counts = now.counts;
+    now.gc.forEach((family, rule) -> gc.put(family, rule.at(sequence)));
+    groups.putAll(now.groups);
+  }
+
+  /** The same for who knows only the operations up to {@code sequence}: see {@link GcRule#at}. */
+  SchemaRules at(long sequence) {
+    boolean same = gc.values().stream().allMatch(rule -> rule.at(sequence) == rule);
+    return same ? this : new SchemaRules(this, sequence);
+  }
+
   TableSchema schema() {
     return operations.schema();
+  }
+
+  /** How many versions the tablet's families counted before; none for those of a pin. */
+  FormerCounts counts() {
+    return counts;
   }
 
   /** Which operations and queries it allows. */

@@ -6,7 +6,9 @@ import io.stele.model.Bytes;
 import io.stele.model.Edit;
 import io.stele.model.Mutation;
 import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.record.LoweredCounts;
 import io.stele.runtime.Futures;
 import java.io.IOException;
 import java.util.Optional;
@@ -155,6 +157,16 @@ final class Sequencer {
         empty.release(); // Now the state holds it.
       }
       return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Replaces the schema, between two changes. */
+  void alter(TableSchema schema, LoweredCounts lowered) {
+    lock.lock();
+    try {
+      core.alter(schema, lowered, lastSequence);
     } finally {
       lock.unlock();
     }

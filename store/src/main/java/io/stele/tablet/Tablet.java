@@ -10,6 +10,7 @@ import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.ClearedRows;
 import io.stele.record.FileRef;
+import io.stele.record.LoweredCounts;
 import io.stele.record.Pending;
 import io.stele.record.Pin;
 import java.io.Closeable;
@@ -181,7 +182,21 @@ public final class Tablet implements Closeable {
    * collected do not come back.
    */
   public void alter(TableSchema schema) {
-    core.alter(schema);
+    alter(schema, lowered());
+  }
+
+  /**
+   * The same, where families may count fewer versions than before.
+   *
+   * @param lowered how many they counted before
+   */
+  public void alter(TableSchema schema, LoweredCounts lowered) {
+    sequencer.alter(schema, lowered);
+  }
+
+  /** How many versions families counted before, according to the table's current node. */
+  public LoweredCounts lowered() {
+    return core.rules().counts().lowered();
   }
 
   /** The number of records replayed on opening. */
@@ -485,7 +500,8 @@ public final class Tablet implements Closeable {
         state.redoPoint(),
         core.clock().highest(),
         core.pins().all(),
-        core.pending());
+        core.pending(),
+        lowered());
   }
 
   /** Why the tablet has stopped for good; empty while it serves. */

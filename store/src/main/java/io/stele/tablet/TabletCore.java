@@ -1,6 +1,7 @@
 package io.stele.tablet;
 
 import io.stele.model.TableSchema;
+import io.stele.record.LoweredCounts;
 import io.stele.record.Pending;
 import java.util.List;
 
@@ -43,7 +44,9 @@ final class TabletCore {
     this.pins = new Pins(spec.id(), spec.pins());
     this.pending = spec.pending();
     this.abandoned = new AbandonedFiles(environment.fs());
-    this.rules = new SchemaRules(spec.schema());
+    this.rules =
+        new SchemaRules(
+            spec.schema(), FormerCounts.of(spec.lowered(), files, replay.lastSequence()));
     this.commits = new CommitQueue(replay.lastSequence());
     long covered = replay.above();
     this.current =
@@ -117,10 +120,15 @@ final class TabletCore {
     return rules;
   }
 
-  /** Replaces the schema for everything that begins from now on; the same one changes nothing. */
-  void alter(TableSchema schema) {
-    if (!schema.equals(rules.schema())) {
-      rules = new SchemaRules(schema);
+  /**
+   * Replaces the schema for everything that begins from now on; the same one changes nothing.
+   *
+   * @param lastSequence of the operations that were done under the schema before
+   */
+  void alter(TableSchema schema, LoweredCounts lowered, long lastSequence) {
+    FormerCounts counts = rules.counts();
+    if (!schema.equals(rules.schema()) || !lowered.equals(counts.lowered())) {
+      rules = new SchemaRules(schema, counts.altered(lowered, lastSequence));
     }
   }
 }

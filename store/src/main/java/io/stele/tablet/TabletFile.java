@@ -46,11 +46,13 @@ final class TabletFile {
   private final AtomicInteger holders = new AtomicInteger(1);
 
   /** What the file says of its versions. */
-  private record Versions(SurplusCounts surplus, Optional<OldestVersions> oldest) {
+  private record Versions(
+      SurplusCounts surplus, Optional<OldestVersions> oldest, FormerCounts.Marks marks) {
     static Versions of(SSTable table, String file) throws IOException {
       return new Versions(
           SurplusCounts.of(table.metaBlock(SurplusCounts.NAME), file),
-          OldestVersions.of(table.metaBlock(OldestVersions.NAME), file));
+          OldestVersions.of(table.metaBlock(OldestVersions.NAME), file),
+          FormerCounts.Marks.of(table.metaBlock(FormerCounts.NAME), file));
     }
   }
 
@@ -115,6 +117,11 @@ final class TabletFile {
 
   SSTable table() {
     return table;
+  }
+
+  /** Until which operations families counted more versions, as far as the file knows. */
+  FormerCounts.Marks marks() {
+    return versions.marks();
   }
 
   /** The length of the tablet's part of the file, to the nearest block. */

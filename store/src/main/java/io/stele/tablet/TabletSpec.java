@@ -4,6 +4,7 @@ import io.stele.model.RowRange;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
+import io.stele.record.LoweredCounts;
 import io.stele.record.Pending;
 import io.stele.record.Pin;
 import java.util.List;
@@ -21,6 +22,7 @@ import java.util.List;
  *     for a new tablet
  * @param pins its pinned read points
  * @param pending changes that wait for the end of their jobs
+ * @param lowered how many versions the table's families counted before
  */
 public record TabletSpec(
     TabletId id,
@@ -31,7 +33,8 @@ public record TabletSpec(
     long redoPoint,
     long highestTimestamp,
     List<Pin> pins,
-    List<Pending> pending) {
+    List<Pending> pending,
+    LoweredCounts lowered) {
   public TabletSpec {
     pending = List.copyOf(pending);
     pins = List.copyOf(pins);
@@ -44,7 +47,7 @@ public record TabletSpec(
     }
   }
 
-  /** A tablet without waiting files of jobs. */
+  /** A tablet without waiting files of jobs, whose families never counted more versions. */
   public TabletSpec(
       TabletId id,
       long epoch,
@@ -54,7 +57,17 @@ public record TabletSpec(
       long redoPoint,
       long highestTimestamp,
       List<Pin> pins) {
-    this(id, epoch, extent, schema, files, redoPoint, highestTimestamp, pins, List.of());
+    this(
+        id,
+        epoch,
+        extent,
+        schema,
+        files,
+        redoPoint,
+        highestTimestamp,
+        pins,
+        List.of(),
+        LoweredCounts.NONE);
   }
 
   /** A tablet without data. */
@@ -79,6 +92,7 @@ public record TabletSpec(
         redoPoint,
         highestTimestamp,
         pins,
-        pending.stream().filter(one -> one.meets(rows)).map(one -> one.clipped(rows)).toList());
+        pending.stream().filter(one -> one.meets(rows)).map(one -> one.clipped(rows)).toList(),
+        lowered);
   }
 }

@@ -65,7 +65,7 @@ final class HostedTablets {
    */
   void add(HostedTablet tablet, StoredTable table) {
     synchronized (newest) {
-      tablet.tablet().alter(newer(table).schema());
+      alter(tablet, newer(table));
       serving.put(tablet.id(), tablet);
     }
   }
@@ -74,7 +74,7 @@ final class HostedTablets {
   void split(HostedTablet parent, HostedTablet lower, HostedTablet upper) {
     synchronized (newest) {
       for (HostedTablet half : List.of(lower, upper)) {
-        half.tablet().alter(parent.tablet().schema());
+        half.tablet().alter(parent.tablet().schema(), parent.tablet().lowered());
       }
       serving.remove(parent.id(), parent);
       serving.put(lower.id(), lower);
@@ -88,10 +88,14 @@ final class HostedTablets {
       StoredTable now = newer(table);
       for (HostedTablet tablet : serving.values()) {
         if (tablet.id().table().equals(table.id())) {
-          tablet.tablet().alter(now.schema());
+          alter(tablet, now);
         }
       }
     }
+  }
+
+  private static void alter(HostedTablet tablet, StoredTable now) {
+    tablet.tablet().alter(now.schema(), now.lowered());
   }
 
   /** Forgets the schema of a table that was dropped, when none of its tablets is served here. */

@@ -13,7 +13,6 @@ import io.stele.model.Bytes;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
-import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
 import io.stele.record.ManifestEdit;
@@ -92,7 +91,7 @@ final class TabletLoader {
     splits.removeTentatives(record);
     StoredTable table = table(id, sinceNanos);
     RecordManifest manifest = manifest(record);
-    HostedTablet hosted = openReplaying(record, table.schema(), manifest, sinceNanos);
+    HostedTablet hosted = openReplaying(record, table, manifest, sinceNanos);
     server.tablets().coming(hosted);
     try {
       takeOver(hosted);
@@ -146,7 +145,7 @@ final class TabletLoader {
    * @throws IOException if that fails; the other server may have deleted its files meanwhile
    */
   void warmUp(TabletRecord record) throws IOException {
-    TabletSpec spec = spec(record, table(record.id(), server.runtime().nanoTime()).schema());
+    TabletSpec spec = spec(record, table(record.id(), server.runtime().nanoTime()));
     HostedTablet hosted =
         open(
             spec,
@@ -258,13 +257,13 @@ final class TabletLoader {
 
   /** Opens a tablet, replaying what fenced servers logged for it after its redo point. */
   private HostedTablet openReplaying(
-      TabletRecord record, TableSchema schema, RecordManifest manifest, long sinceNanos)
+      TabletRecord record, StoredTable table, RecordManifest manifest, long sinceNanos)
       throws IOException {
     IoFunction<ReplayRoom.Share, HostedTablet> opening =
         room -> {
           try (LogReplay replay =
               new LogReplay(fenced, storage.layout(), record, server.id(), room, sinceNanos)) {
-            return open(spec(record, schema), manifest, replay, room);
+            return open(spec(record, table), manifest, replay, room);
           }
         };
     ReplayRoom room = room(TabletKind.of(record.id()));
@@ -296,16 +295,17 @@ final class TabletLoader {
     return new RecordManifest(server.runtime(), server.records(), record, server.life());
   }
 
-  private static TabletSpec spec(TabletRecord record, TableSchema schema) {
+  private static TabletSpec spec(TabletRecord record, StoredTable table) {
     return new TabletSpec(
         record.id(),
         record.assignment().epoch(),
         record.extent(),
-        schema,
+        table.schema(),
         record.files(),
         record.redo().sequence(),
         record.redo().highestTimestamp(),
         record.pins(),
-        record.pending());
+        record.pending(),
+        table.lowered());
   }
 }

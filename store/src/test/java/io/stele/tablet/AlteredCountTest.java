@@ -3,6 +3,7 @@ package io.stele.tablet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.log.LogRecord;
 import io.stele.model.Bytes;
 import io.stele.model.ColumnFamily;
 import io.stele.model.CorruptionException;
@@ -11,6 +12,8 @@ import io.stele.model.GcPolicy;
 import io.stele.model.Mutation;
 import io.stele.model.RowQuery;
 import io.stele.model.TableSchema;
+import io.stele.record.FormerCount;
+import io.stele.record.LoweredCounts;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -20,7 +23,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * A policy comes to count more versions than one that has pushed out some and kept them for their
- * age: these count again, whether or not they were compacted meanwhile.
+ * age: these count again, whether or not they were compacted meanwhile. Or it comes to count fewer:
+ * for what happened before, as many count as then.
  */
 class AlteredCountTest {
   private static final Duration AGE = Duration.ofNanos(10_000);
@@ -42,8 +46,8 @@ class AlteredCountTest {
   }
 
   private void alter(TableSchema schema) {
-    fixture.tablet.alter(schema);
     fixture.manifest.alter(schema);
+    fixture.tablet.alter(schema, fixture.manifest.record().lowered());
   }
 
   private void put(int... timestamps) {
@@ -100,6 +104,115 @@ class AlteredCountTest {
     assertThat(timestamps()).containsExactly(2L, 1L);
     alter(schema(GcPolicy.maxVersions(2)));
     assertThat(timestamps()).as("1 was pushed out by 2 and 3").containsExactly(2L);
+  }
+
+  private void delete(int timestamp) {
+    fixture
+        .apply(
+            Mutation.of("a").with(new Edit.DeleteCell("f", Bytes.of("q"), 1_000_000 + timestamp)))
+        .join();
+  }
+
+  /** What was deleted before did not push out anything while more versions counted. */
+  @Test
+  void aVersionThatWasVisibleStaysWhenFewerCount() throws IOException {
+    for (GcPolicy before : List.of(GcPolicy.maxVersions(3), GcPolicy.keepAll())) {
+      for (int moment = 0; moment < 4; moment++) {
+        TabletFixture own = new TabletFixture(schema(before));
+        own.put("a", "f", "q", 1, "old");
+        own.put("a", "f", "q", 2, "wrong");
+        own.apply(Mutation.of("a").with(new Edit.DeleteCell("f", Bytes.of("q"), 2))).join();
+        if (moment == 1) {
+          own.tablet.minorCompact();
+        }
+        List<LogRecord> log = own.log.crash(0);
+        own.manifest.alter(schema(GcPolicy.maxVersions(1)));
+        if (moment == 2) { // It is loaded under the new schema.
+          own.reopen(log);
+        } else {
+          own.tablet.alter(own.manifest.record().schema(), own.manifest.record().lowered());
+        }
+        List<String> rows = List.of("a f:q@1=old");
+        assertThat(own.rows()).as("before: %s, moment %d", before, moment).isEqualTo(rows);
+        own.tablet.minorCompact();
+        assertThat(own.rows()).isEqualTo(rows);
+        own.put("b", "f", "q", 1, "other");
+        own.tablet.minorCompact();
+        if (moment == 3) {
+          own.reopen(List.of());
+        }
+        own.tablet.majorCompact();
+        assertThat(own.rows()).isEqualTo(List.of("a f:q@1=old", "b f:q@1=other"));
+        own.reopen(List.of());
+        assertThat(own.rows()).hasSize(2);
+      }
+    }
+  }
+
+  @Test
+  void whatPushesOutAfterwardsCountsAsFewAsThen() throws IOException {
+    alter(schema(GcPolicy.maxVersions(3)));
+    put(1);
+    alter(schema(GcPolicy.maxVersions(1)));
+    put(2);
+    delete(2);
+    assertThat(timestamps()).as("1 was pushed out by 2").isEmpty();
+    fixture.tablet.minorCompact();
+    fixture.reopen(List.of());
+    assertThat(timestamps()).isEmpty();
+  }
+
+  @Test
+  void aPinSeesTheSameAsBefore() throws IOException {
+    alter(schema(GcPolicy.maxVersions(2)));
+    put(1, 2);
+    delete(2);
+    alter(schema(GcPolicy.maxVersions(1)));
+    fixture.tablet.pin("p");
+    fixture.manifest.alter(schema(GcPolicy.maxVersions(5)));
+    fixture.reopen(List.of());
+    put(3);
+    assertThat(fixture.tablet.read(ReadRequest.of(RowQuery.ALL).atPin("p")).rows().get(0).cells())
+        .singleElement()
+        .matches(cell -> cell.timestampMicros() == 1_000_001);
+  }
+
+  @Test
+  void onlyNumbersAboveThePresentOneAreRemembered() {
+    LoweredCounts lowered = LoweredCounts.NONE;
+    TableSchema[] schemas = {
+      schema(GcPolicy.keepAll()),
+      schema(GcPolicy.maxVersions(5)),
+      schema(GcPolicy.maxVersions(2)),
+      schema(GcPolicy.maxVersions(5)),
+      schema(GcPolicy.maxVersions(1))
+    };
+    for (int i = 1; i < schemas.length; i++) {
+      lowered = lowered.altered(schemas[i - 1], schemas[i], i);
+    }
+    assertThat(lowered.byFamily().get("f"))
+        .containsExactly(new LoweredCounts.Lowered(0, 1), new LoweredCounts.Lowered(5, 4));
+    assertThat(lowered.latest()).isEqualTo(4);
+    assertThat(lowered.altered(schemas[4], schemas[0], 5)).isEqualTo(LoweredCounts.NONE);
+    assertThat(lowered.altered(TableSchema.of("t", "g"), schemas[4], 5))
+        .as("a family that is new")
+        .isEqualTo(LoweredCounts.NONE);
+  }
+
+  @Test
+  void stepsDescendToThePresentNumber() {
+    FormerCount all = new FormerCount(0, 10);
+    FormerCount five = new FormerCount(5, 20);
+    FormerCount two = new FormerCount(2, 30);
+    assertThat(FormerCounts.steps(List.of(all, five, two), 1)).containsExactly(all, five, two);
+    assertThat(FormerCounts.steps(List.of(all, five, two), 2)).containsExactly(all, five);
+    assertThat(FormerCounts.steps(List.of(five, all, two), 1)).containsExactly(all, two);
+    assertThat(FormerCounts.steps(List.of(two, new FormerCount(5, 40)), 1))
+        .containsExactly(new FormerCount(5, 40));
+    assertThat(FormerCounts.steps(List.of(new FormerCount(5, 40), two), 1))
+        .as("as it is when the tablet was opened before it had a file that knows better")
+        .containsExactly(new FormerCount(5, 40));
+    assertThat(FormerCounts.steps(List.of(all, five), 0)).isEmpty();
   }
 
   @Test

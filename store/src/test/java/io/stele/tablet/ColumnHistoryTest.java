@@ -2,6 +2,7 @@ package io.stele.tablet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -13,7 +14,7 @@ class ColumnHistoryTest {
   @Timeout(120)
   void millionsOfVersionsThatWereDeletedOneByOneAreSoonJudged() {
     ColumnHistory history = new ColumnHistory(true);
-    history.begin(2);
+    history.begin(2, List.of());
     int deleted = 0;
     for (int i = VERSIONS; i > 0; i--) {
       history.deleteVersion(i, 2L * i + 1);

@@ -15,18 +15,21 @@ import io.stele.model.GcPolicy;
 import io.stele.model.Mutation;
 import io.stele.model.TableSchema;
 import io.stele.model.TimeRange;
+import io.stele.record.FormerCount;
 import io.stele.runtime.MemoryClaim;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
  * What compactions may drop: one row, two columns, few timestamps, many deletes, and compactions of
- * any neighbouring files at any time, against the plain model. Thousands of short histories find
- * what a long one with whole tablets rarely meets.
+ * any neighbouring files at any time, and counts of versions made lower, against the plain model.
+ * Thousands of short histories find what a long one with whole tablets rarely meets.
  */
 class GarbageCollectionTest {
   private static final Bytes ROW = Bytes.of("row");
@@ -100,7 +103,9 @@ class GarbageCollectionTest {
     private SchemaRules rules;
     private PlainModel model;
     private final List<Memtable> files = new ArrayList<>();
+    private final Map<Memtable, Long> lastSequences = new IdentityHashMap<>(); // Of full ones.
     private final List<String> log = new ArrayList<>();
+    private final List<FormerCount> former = new ArrayList<>();
     private final int timestamps;
     private final boolean timely;
     private final boolean timeless; // Time goes to and fro, and the oldest file is left alone.
@@ -143,13 +148,17 @@ class GarbageCollectionTest {
         if (dice < 6) {
           apply();
         } else if (dice < 7) {
+          lastSequences.put(files.get(0), sequence);
           files.add(0, new Memtable());
           log.add("new memtable");
         } else {
           compact();
         }
         if (timeless && random.nextInt(4) == 0) {
-          alterAges();
+          alter(withOtherAges(schema.family("f").orElseThrow().gc()));
+        }
+        if (random.nextInt(15) == 0) {
+          lowerCount();
         }
         assertThat(visible(files, rules, now))
             .as(() -> String.join("\n", log))
@@ -190,14 +199,41 @@ class GarbageCollectionTest {
       };
     }
 
-    private void alterAges() {
-      GcPolicy altered = withOtherAges(schema.family("f").orElseThrow().gc());
+    private void lowerCount() {
+      GcPolicy policy = schema.family("f").orElseThrow().gc();
+      GcPolicy lower = withLowerCount(policy);
+      if (!lower.equals(policy)) {
+        former.add(new FormerCount(policy.countedVersions(), sequence));
+        alter(lower);
+      }
+    }
+
+    private void alter(GcPolicy altered) {
       schema = TableSchema.of("gc", List.of(new ColumnFamily("f", altered)));
-      log.add("alter to " + schema.families());
-      rules = new SchemaRules(schema);
+      log.add("alter to " + schema.families() + ", before: " + former);
+      rules = new SchemaRules(schema, Map.of("f", former));
       PlainModel before = model;
       model = new PlainModel(schema);
       model.become(before);
+    }
+
+    private GcPolicy withLowerCount(GcPolicy policy) {
+      return switch (policy.kind()) {
+        case KEEP_ALL ->
+            policy.equals(schema.family("f").orElseThrow().gc())
+                ? GcPolicy.maxVersions(1 + random.nextInt(3))
+                : policy;
+        case MAX_AGE -> policy;
+        case MAX_VERSIONS ->
+            GcPolicy.maxVersions(Math.max(1, ((GcPolicy.MaxVersions) policy).count() - 1));
+        case UNION ->
+            new GcPolicy.Union(
+                ((GcPolicy.Union) policy).policies().stream().map(this::withLowerCount).toList());
+        case INTERSECTION ->
+            new GcPolicy.Intersection(
+                ((GcPolicy.Intersection) policy)
+                    .policies().stream().map(this::withLowerCount).toList());
+      };
     }
 
     private GcPolicy withOtherAges(GcPolicy policy) {
@@ -224,15 +260,17 @@ class GarbageCollectionTest {
       List<Memtable> inputs = files.subList(from, to);
       boolean whole = to == files.size();
       log.add("compact " + from + " to " + to + " of " + files.size());
+      long last = from == 0 ? sequence : lastSequences.get(files.get(from));
       CellSieve sieve =
           new CellSieve(
-              rules,
+              rules.at(last),
               now,
               whole ? CellSieve.Past.WHOLE : CellSieve.Past.UNSEEN,
               inputs.stream().anyMatch(Memtable::hasTombstones));
       Memtable output = compacted(inputs, sieve);
       inputs.clear();
       files.add(from, output);
+      lastSequences.put(output, last);
       if (from == 0) {
         files.add(0, new Memtable());
       }

@@ -50,10 +50,11 @@ final class PlainModel {
     return copy;
   }
 
-  /** Takes over what {@code other} holds. */
+  /** Takes over what {@code other} holds; the policies here may count fewer versions. */
   void become(PlainModel other) {
     rows.clear();
     rows.putAll(other.copy().rows);
+    rows.values().forEach(columns -> columns.forEach(this::collect));
   }
 
   /** Applies a mutation, of which no put waits for a timestamp any more. */

@@ -3,6 +3,7 @@ package io.stele.tablet;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.record.FileRef;
+import io.stele.record.LoweredCounts;
 import io.stele.record.ManifestEdit;
 import io.stele.record.Pending;
 import io.stele.record.Pin;
@@ -49,12 +50,15 @@ final class TestManifest implements Manifest {
             record.redoPoint(),
             record.highestTimestamp(),
             record.pins(),
-            record.pending());
+            record.pending(),
+            record.lowered());
     return record;
   }
 
-  /** Gives the table another schema. */
+  /** Gives the table another schema, as its node has it. */
   synchronized void alter(TableSchema schema) {
+    LoweredCounts lowered =
+        record.lowered().altered(record.schema(), schema, record.lowered().latest() + 1);
     record =
         new TabletSpec(
             record.id(),
@@ -65,7 +69,8 @@ final class TestManifest implements Manifest {
             record.redoPoint(),
             record.highestTimestamp(),
             record.pins(),
-            record.pending());
+            record.pending(),
+            lowered);
   }
 
   synchronized void next(Mood next) {
@@ -155,6 +160,7 @@ final class TestManifest implements Manifest {
             edit.redoPoint(),
             edit.highestTimestamp(),
             pins,
-            pending);
+            pending,
+            record.lowered());
   }
 }
