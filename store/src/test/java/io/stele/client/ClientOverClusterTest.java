@@ -11,6 +11,7 @@ import io.stele.model.CheckAndMutate;
 import io.stele.model.Column;
 import io.stele.model.ColumnFamily;
 import io.stele.model.Durability;
+import io.stele.model.Edit;
 import io.stele.model.Filter;
 import io.stele.model.GcPolicy;
 import io.stele.model.Mutation;
@@ -50,6 +51,29 @@ class ClientOverClusterTest {
 
   private static MiniStele cluster(int servers) throws IOException {
     return MiniStele.start(conf(), Site.inMemory(), servers, 1);
+  }
+
+  /** What was deleted before does not count, wherever and however often the tablet was loaded. */
+  @Test
+  void aLowerNumberOfVersionsDeletesNothingThatWasTheNewest() throws Exception {
+    try (MiniStele cluster = cluster(2)) {
+      Stele stele = cluster.client();
+      TableSchema three = TableSchema.of("t").with(new ColumnFamily("f", GcPolicy.maxVersions(3)));
+      stele.admin().createTable(three);
+      Table table = stele.table("t");
+      table.mutate(Mutation.of("a").put("f", Bytes.EMPTY, 1, Bytes.of("old")));
+      table.mutate(Mutation.of("a").put("f", Bytes.EMPTY, 2, Bytes.of("wrong")));
+      table.mutate(Mutation.of("a").with(new Edit.DeleteCell("f", Bytes.EMPTY, 2)));
+      stele
+          .admin()
+          .alterTable("t", schema -> schema.with(new ColumnFamily("f", GcPolicy.maxVersions(1))));
+      assertThat(table.readRow("a").orElseThrow().value("f", "")).contains(Bytes.of("old"));
+      TabletInfo tablet = table.tablets().get(0);
+      stele.admin().splitTablet("t", Bytes.of("m"));
+      stele.admin().compactTable("t");
+      assertThat(table.readRow("a").orElseThrow().value("f", "")).contains(Bytes.of("old"));
+      assertThat(table.tablets()).hasSize(2).doesNotContain(tablet);
+    }
   }
 
   @Test
