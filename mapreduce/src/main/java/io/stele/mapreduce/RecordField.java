@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.Conversion;
@@ -20,6 +21,7 @@ import org.apache.avro.LogicalType;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.GenericFixed;
+import org.apache.avro.specific.SpecificData;
 import org.apache.avro.specific.SpecificRecordBase;
 import org.jspecify.annotations.Nullable;
 
@@ -28,17 +30,28 @@ final class RecordField {
   private static final Bytes FALSE = Bytes.of(new byte[] {0});
   private static final Bytes TRUE = Bytes.of(new byte[] {1});
 
+  private static final String ARRAY_CLASS = byte[].class.getName();
+
+  /** The Java classes that a schema may name for values which are as the schema says. */
+  private static final Set<String> CLASSES = Set.of(ARRAY_CLASS, String.class.getName());
+
   private final GenericData model;
   private final Schema record;
   private final Schema.Field field;
   private final Schema type; // Without null.
+  private final Optional<JavaField> declared;
 
-  /** A field of {@code record}, whose objects {@code model} makes. */
-  RecordField(GenericData model, Schema record, Schema.Field field) {
+  /**
+   * A field of {@code record}, whose objects {@code model} makes.
+   *
+   * @param declared the field of the records' class, if Avro sets it by reflection
+   */
+  RecordField(GenericData model, Schema record, Schema.Field field, Optional<JavaField> declared) {
     this.model = model;
     this.record = record;
     this.field = field;
     this.type = withoutNull(field.schema());
+    this.declared = declared;
   }
 
   private static Schema withoutNull(Schema schema) {
@@ -58,12 +71,23 @@ final class RecordField {
     if (type.getType() != Schema.Type.STRING && type.getType() != Schema.Type.BYTES) {
       throw refused("is a row key, which is a string or bytes, not " + type);
     }
+    checkDeclared();
     return this;
   }
 
   /** This, if it can be the value of a cell. */
   RecordField ofValue() {
     checkValue(type);
+    checkDeclared();
+    return this;
+  }
+
+  /** This, if it can be read with its default. */
+  RecordField ofNowhere() {
+    Object value = field.hasDefaultValue() ? defaultValue() : null;
+    if (value != null) {
+      declared.ifPresent(java -> checkHolds(java, value.getClass()));
+    }
     return this;
   }
 
@@ -72,7 +96,16 @@ final class RecordField {
     if (type.getType() != Schema.Type.MAP) {
       throw refused("is a whole family, which is a map, not " + type);
     }
-    checkValue(type.getValueType());
+    Schema values = type.getValueType();
+    checkValue(values);
+    checkClass(type, SpecificData.KEY_CLASS_PROP);
+    declared.ifPresent(
+        java -> {
+          checkHolds(java, LinkedHashMap.class);
+          if (!java.holdsInMap(String.class, decodedClass(values))) {
+            throw notHeld(java, "a map of String and " + decodedClass(values).getSimpleName());
+          }
+        });
     return this;
   }
 
@@ -86,6 +119,53 @@ final class RecordField {
                   + ": a cell is a string, bytes, fixed, enum, int, long, float, double or boolean,"
                   + " or one of them or null");
     }
+    checkClass(of, SpecificData.CLASS_PROP);
+  }
+
+  /** Refuses what Avro's readers convert, such as a decimal number that the schema has as text. */
+  private void checkClass(Schema of, String property) {
+    String name = of.getProp(property);
+    if (model instanceof SpecificData && name != null && !CLASSES.contains(name)) {
+      throw refused(
+          "has "
+              + name
+              + ", which Avro stores as "
+              + of.getType().getName()
+              + ": cells are not converted to it, so declare the type that is stored");
+    }
+  }
+
+  private void checkDeclared() {
+    declared.ifPresent(java -> checkHolds(java, decodedClass(type)));
+  }
+
+  /** Avro sets the field without a check, which may end the process instead of a cast. */
+  private void checkHolds(JavaField java, Class<?> value) {
+    if (!java.holds(value)) {
+      throw notHeld(java, value.getSimpleName());
+    }
+  }
+
+  private SteleException notHeld(JavaField java, String value) {
+    return refused("is declared as " + java + ", which does not take what is read, " + value);
+  }
+
+  /** What {@link #decodePlain} makes for a class without Avro's compiler. */
+  private Class<?> decodedClass(Schema of) {
+    return switch (of.getType()) {
+      case STRING -> String.class;
+      case BYTES -> isArray(of) ? byte[].class : ByteBuffer.class;
+      case INT -> Integer.class;
+      case LONG -> Long.class;
+      case FLOAT -> Float.class;
+      case DOUBLE -> Double.class;
+      case BOOLEAN -> Boolean.class;
+      case FIXED, ENUM, RECORD, ARRAY, MAP, UNION, NULL -> ((SpecificData) model).getClass(of);
+    };
+  }
+
+  private static boolean isArray(Schema of) {
+    return ARRAY_CLASS.equals(of.getProp(SpecificData.CLASS_PROP));
   }
 
   String name() {
@@ -148,13 +228,17 @@ final class RecordField {
 
   private @Nullable Object missing(Row row) {
     if (field.hasDefaultValue()) {
-      Object value = model.getDefaultValue(field);
-      return value instanceof CharSequence ? value.toString() : value;
+      return defaultValue();
     }
     if (field.schema().isNullable()) {
       return null;
     }
     throw refused("has no default, and row \"" + row.key() + "\" has no cell for it");
+  }
+
+  private @Nullable Object defaultValue() {
+    Object value = model.getDefaultValue(field);
+    return value instanceof CharSequence ? value.toString() : value;
   }
 
   /**
@@ -230,10 +314,7 @@ final class RecordField {
 
   private Object decodePlain(Schema of, Bytes value) {
     return switch (of.getType()) {
-      case BYTES ->
-          "[B".equals(of.getProp("java-class"))
-              ? value.toByteArray()
-              : ByteBuffer.wrap(value.toByteArray());
+      case BYTES -> isArray(of) ? value.toByteArray() : ByteBuffer.wrap(value.toByteArray());
       case FIXED -> {
         checkLength(value, of.getFixedSize());
         yield model.createFixed(null, value.toByteArray(), of);

@@ -55,7 +55,10 @@ import org.apache.avro.specific.SpecificRecord;
  * double as 8 bytes, big-endian, so that columns can be incremented, and boolean as one byte. A
  * field may also be null: then it has no cell. Arrays and nested records are not supported. A field
  * with a logical type is stored as its plain type; where the class has another Java type for it,
- * such as {@code Instant}, Avro's conversions of the class apply.
+ * such as {@code Instant}, Avro's conversions of the class apply. A class without Avro's compiler
+ * declares its fields as these types: {@code String}, {@code byte[]} or {@code ByteBuffer}, {@code
+ * int}, {@code long}, {@code float}, {@code double}, {@code boolean}, an enum, or {@code Map}. What
+ * Avro would convert, such as {@code short} or {@code BigDecimal}, is refused.
  *
  * <p><b>Evolution.</b> This version of the record can read rows that another version wrote: a field
  * without a cell gets its default, or null if null is allowed; cells that no field names are left
@@ -80,17 +83,24 @@ public final class RecordMapping<T> {
   private final Map<RecordField, List<Column>> columns = new LinkedHashMap<>(); // Old names last.
   private final Map<RecordField, String> families = new LinkedHashMap<>();
 
-  private RecordMapping(GenericData model, Schema schema) {
+  /**
+   * The mapping of a schema.
+   *
+   * @param reflected the class of records, if Avro sets its fields by reflection
+   */
+  private RecordMapping(GenericData model, Schema schema, Optional<Class<?>> reflected) {
     this.model = model;
     this.schema = schema;
     List<RecordField> rows = new ArrayList<>();
     for (Schema.Field each : schema.getFields()) {
-      RecordField field = new RecordField(model, schema, each);
+      RecordField field =
+          new RecordField(
+              model, schema, each, reflected.flatMap(type -> JavaField.of(type, each.name())));
       String place = place(field, each);
       if (place.equals(ROW)) {
         rows.add(field);
       } else if (place.equals(NOWHERE)) {
-        nowhere.add(field);
+        nowhere.add(field.ofNowhere());
       } else if (place.endsWith(ALL)) {
         families.put(field.ofMap(), place.substring(0, place.length() - ALL.length()));
       } else {
@@ -169,18 +179,18 @@ public final class RecordMapping<T> {
    * The mapping of a class: either one that Avro has generated, or any class with a constructor
    * without parameters, whose schema Avro's reflection then derives.
    *
-   * @throws SteleException REFUSED if a field cannot be mapped as its property says
+   * @throws SteleException REFUSED if a field cannot be mapped as its property says, or is not
+   *     declared as a type that is read
    */
   public static <T> RecordMapping<T> of(Class<T> type) {
-    GenericData model =
-        SpecificRecord.class.isAssignableFrom(type)
-            ? SpecificData.getForClass(type)
-            : new ReflectData(type.getClassLoader());
-    Schema schema = ((SpecificData) model).getSchema(type);
+    boolean generated = SpecificRecord.class.isAssignableFrom(type);
+    SpecificData model =
+        generated ? SpecificData.getForClass(type) : new ReflectData(type.getClassLoader());
+    Schema schema = model.getSchema(type);
     if (schema.getType() != Schema.Type.RECORD) {
       throw SteleException.refused(type.getName() + " is not an Avro record but " + schema);
     }
-    return new RecordMapping<>(model, schema);
+    return new RecordMapping<>(model, schema, generated ? Optional.empty() : Optional.of(type));
   }
 
   /**
@@ -193,7 +203,7 @@ public final class RecordMapping<T> {
     if (schema.getType() != Schema.Type.RECORD) {
       throw SteleException.refused("a schema of records is needed, not " + schema);
     }
-    return new RecordMapping<>(GenericData.get(), schema);
+    return new RecordMapping<>(GenericData.get(), schema, Optional.empty());
   }
 
   /**

@@ -11,10 +11,14 @@ import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.SteleException;
 import io.stele.model.TimeRange;
+import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.GenericRecord;
@@ -22,6 +26,7 @@ import org.apache.avro.generic.GenericRecordBuilder;
 import org.apache.avro.reflect.AvroAlias;
 import org.apache.avro.reflect.AvroDefault;
 import org.apache.avro.reflect.AvroMeta;
+import org.apache.avro.reflect.AvroName;
 import org.apache.avro.reflect.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -167,6 +172,117 @@ class RecordMappingTest {
     assertThat(alan.visits).isNull();
     assertThat(alan.language).isEqualTo("en");
     assertThat(alan.likes).isEmpty();
+  }
+
+  /** Has a key; its subclasses have a field of a type that is not read. */
+  @AvroMeta(key = "stele", value = "p")
+  abstract static class Keyed {
+    @AvroMeta(key = "stele", value = "ROW")
+    private String id = "";
+  }
+
+  @AvroMeta(key = "stele", value = "p")
+  static final class Priced extends Keyed {
+    private BigDecimal price = BigDecimal.ONE;
+  }
+
+  @AvroMeta(key = "stele", value = "p")
+  static final class Short16 extends Keyed {
+    private short number;
+  }
+
+  @AvroMeta(key = "stele", value = "p")
+  static final class Built extends Keyed {
+    private StringBuilder text = new StringBuilder();
+  }
+
+  @AvroMeta(key = "stele", value = "p")
+  static final class Sorted extends Keyed {
+    @AvroMeta(key = "stele", value = "m:*")
+    private TreeMap<String, Long> counts = new TreeMap<>();
+  }
+
+  @AvroMeta(key = "stele", value = "p")
+  static final class Prices extends Keyed {
+    @AvroMeta(key = "stele", value = "m:*")
+    private Map<String, BigDecimal> prices = Map.of();
+  }
+
+  @AvroMeta(key = "stele", value = "p")
+  static final class Texts extends Keyed {
+    @AvroMeta(key = "stele", value = "m:*")
+    private Map<String, StringBuilder> texts = Map.of();
+  }
+
+  @AvroMeta(key = "stele", value = "p")
+  static final class ByNumber extends Keyed {
+    @AvroMeta(key = "stele", value = "m:*")
+    private Map<BigInteger, String> names = Map.of();
+  }
+
+  /** Avro sets such fields without a check, to objects of other classes. */
+  @Test
+  void aClassWhoseFieldsDoNotTakeWhatIsReadIsRefused() {
+    refused(Priced.class, "field price", "BigDecimal");
+    refused(Short16.class, "field number", "Short");
+    refused(Built.class, "field text", "StringBuilder");
+    refused(Sorted.class, "field counts", "TreeMap");
+    refused(Prices.class, "field prices", "BigDecimal");
+    refused(Texts.class, "field texts", "StringBuilder");
+    refused(ByNumber.class, "field names", "BigInteger");
+  }
+
+  private static void refused(Class<?> type, String field, String declared) {
+    assertThatThrownBy(() -> RecordMapping.of(type))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining(field)
+        .hasMessageContaining(declared);
+  }
+
+  enum Color {
+    RED,
+    GREEN
+  }
+
+  @AvroMeta(key = "stele", value = "p")
+  static final class Declared extends Keyed {
+    private CharSequence text = "";
+    private ByteBuffer buffer = ByteBuffer.allocate(0);
+    private int number;
+    private Integer boxed = 0;
+    private boolean flag;
+    private float small;
+    private Color color = Color.RED;
+
+    @AvroName("other")
+    private long renamed;
+
+    @AvroMeta(key = "stele", value = "-")
+    @AvroDefault("[1]")
+    private List<Integer> tags = List.of();
+
+    @AvroMeta(key = "stele", value = "m:*")
+    private HashMap<String, byte[]> pictures = new HashMap<>();
+  }
+
+  @Test
+  void aClassMayDeclareEveryTypeThatIsRead() {
+    Declared record = new Declared();
+    ((Keyed) record).id = "a";
+    record.text = "t";
+    record.buffer = ByteBuffer.wrap(new byte[] {1});
+    record.number = 2;
+    record.boxed = 3;
+    record.flag = true;
+    record.small = 0.5f;
+    record.color = Color.GREEN;
+    record.renamed = 4;
+    record.tags = List.of(1);
+    record.pictures.put("b", new byte[] {5});
+    RecordMapping<Declared> mapping = RecordMapping.of(Declared.class);
+    assertThat(mapping.record(row(mapping.mutation(record))))
+        .usingRecursiveComparison()
+        .isEqualTo(record);
   }
 
   @Test
