@@ -4,6 +4,9 @@ import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.Row;
 import io.stele.model.SteleException;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -15,12 +18,17 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import org.apache.avro.AvroRuntimeException;
+import org.apache.avro.AvroTypeException;
 import org.apache.avro.Conversion;
 import org.apache.avro.Conversions;
+import org.apache.avro.JsonProperties;
 import org.apache.avro.LogicalType;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.GenericFixed;
+import org.apache.avro.io.BinaryEncoder;
+import org.apache.avro.io.DecoderFactory;
+import org.apache.avro.io.EncoderFactory;
 import org.apache.avro.specific.SpecificData;
 import org.apache.avro.specific.SpecificRecordBase;
 import org.jspecify.annotations.Nullable;
@@ -78,6 +86,13 @@ final class RecordField {
   /** This, if it can be the value of a cell. */
   RecordField ofValue() {
     checkValue(type);
+    if (field.schema().isNullable()
+        && field.hasDefaultValue()
+        && field.defaultVal() != JsonProperties.NULL_VALUE) {
+      throw refused(
+          "may be null and has another default: a row without its cell would stand for both. Let"
+              + " the default be null, or the type not be null");
+    }
     checkDeclared();
     return this;
   }
@@ -236,9 +251,32 @@ final class RecordField {
     throw refused("has no default, and row \"" + row.key() + "\" has no cell for it");
   }
 
+  /** One of its own for each record, which may change it: Avro gives out the same object. */
   private @Nullable Object defaultValue() {
     Object value = model.getDefaultValue(field);
-    return value instanceof CharSequence ? value.toString() : value;
+    if (value instanceof CharSequence) {
+      return value.toString();
+    }
+    return switch (type.getType()) {
+      case STRING, ENUM, INT, LONG, FLOAT, DOUBLE, BOOLEAN, NULL -> value;
+      case BYTES, FIXED, RECORD, ARRAY, MAP, UNION -> value == null ? null : copy(value);
+    };
+  }
+
+  /** Written and read again: {@code GenericData.deepCopy} does not take what reflection makes. */
+  @SuppressWarnings("unchecked") // The model's writer takes what the model made.
+  private Object copy(Object value) {
+    try {
+      ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+      BinaryEncoder encoder = EncoderFactory.get().binaryEncoder(bytes, null);
+      model.createDatumWriter(field.schema()).write(value, encoder);
+      encoder.flush();
+      return model
+          .createDatumReader(field.schema())
+          .read(null, DecoderFactory.get().binaryDecoder(bytes.toByteArray(), null));
+    } catch (IOException e) {
+      throw new UncheckedIOException("a copy in memory", e);
+    }
   }
 
   /**
@@ -286,8 +324,19 @@ final class RecordField {
       case INT, LONG -> Bytes.ofLong(((Number) value).longValue());
       case FLOAT, DOUBLE -> Bytes.ofLong(Double.doubleToLongBits(((Number) value).doubleValue()));
       case BOOLEAN -> (Boolean) value ? TRUE : FALSE;
-      case STRING, ENUM, RECORD, ARRAY, MAP, UNION, NULL -> Bytes.of(value.toString());
+      case ENUM -> Bytes.of(symbol(of, value));
+      case STRING, RECORD, ARRAY, MAP, UNION, NULL -> Bytes.of(value.toString());
     };
+  }
+
+  /** The symbol of an object, which may print otherwise. */
+  private static String symbol(Schema of, Object value) {
+    // Avro's compiler adds a $ to symbols that are words of Java.
+    String symbol = value instanceof Enum<?> own ? own.name().replace("$", "") : value.toString();
+    if (!of.hasEnumSymbol(symbol)) {
+      throw new AvroTypeException("\"" + symbol + "\" is not a symbol of the enum");
+    }
+    return symbol;
   }
 
   private static Bytes bytes(ByteBuffer buffer) {

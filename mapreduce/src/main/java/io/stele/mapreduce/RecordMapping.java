@@ -53,12 +53,13 @@ import org.apache.avro.specific.SpecificRecord;
  *
  * <p>Strings and enums are stored as UTF-8, bytes and fixed as they are, int, long, float and
  * double as 8 bytes, big-endian, so that columns can be incremented, and boolean as one byte. A
- * field may also be null: then it has no cell. Arrays and nested records are not supported. A field
- * with a logical type is stored as its plain type; where the class has another Java type for it,
- * such as {@code Instant}, Avro's conversions of the class apply. A class without Avro's compiler
- * declares its fields as these types: {@code String}, {@code byte[]} or {@code ByteBuffer}, {@code
- * int}, {@code long}, {@code float}, {@code double}, {@code boolean}, an enum, or {@code Map}. What
- * Avro would convert, such as {@code short} or {@code BigDecimal}, is refused.
+ * field may also be null: then it has no cell, and no default but null. Arrays and nested records
+ * are not supported. A field with a logical type is stored as its plain type; where the class has
+ * another Java type for it, such as {@code Instant}, Avro's conversions of the class apply. A class
+ * without Avro's compiler declares its fields as these types: {@code String}, {@code byte[]} or
+ * {@code ByteBuffer}, {@code int}, {@code long}, {@code float}, {@code double}, {@code boolean}, an
+ * enum, or {@code Map}. What Avro would convert, such as {@code short} or {@code BigDecimal}, is
+ * refused.
  *
  * <p><b>Evolution.</b> This version of the record can read rows that another version wrote: a field
  * without a cell gets its default, or null if null is allowed; cells that no field names are left
@@ -245,7 +246,8 @@ public final class RecordMapping<T> {
    * columns of null fields, the columns of old names, and the columns of keys that are no longer in
    * a map.
    *
-   * @throws SteleException REFUSED if a field is null that must not be
+   * @throws SteleException REFUSED if a field is null that must not be, or a value is not of its
+   *     field's type
    */
   public Mutation mutation(T record) {
     return mutation(record, false);
@@ -257,7 +259,8 @@ public final class RecordMapping<T> {
    * row, the row gets the fields of all.
    *
    * @return no edits if there is nothing to put: then it must not be written
-   * @throws SteleException REFUSED if a field is null that must not be
+   * @throws SteleException REFUSED if a field is null that must not be, or a value is not of its
+   *     field's type
    */
   public Mutation newRow(T record) {
     return mutation(record, true);

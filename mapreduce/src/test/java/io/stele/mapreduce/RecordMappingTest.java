@@ -285,6 +285,56 @@ class RecordMappingTest {
         .isEqualTo(record);
   }
 
+  /** Prints otherwise than it is named. */
+  enum Fruit {
+    APPLE {
+      @Override
+      public String toString() {
+        return "an apple";
+      }
+    }
+  }
+
+  @AvroMeta(key = "stele", value = "p")
+  static final class Basket extends Keyed {
+    private Fruit fruit = Fruit.APPLE;
+  }
+
+  @Test
+  void anEnumIsStoredAsItsSymbolAndNothingElse() {
+    Basket basket = new Basket();
+    ((Keyed) basket).id = "a";
+    RecordMapping<Basket> mapping = RecordMapping.of(Basket.class);
+    Mutation mutation = mapping.mutation(basket);
+    assertThat(mutation).isEqualTo(Mutation.of("a").put("p", "fruit", "APPLE"));
+    assertThat(mapping.record(row(mutation)).fruit).isEqualTo(Fruit.APPLE);
+
+    GenericRecord page = page();
+    page.put("kind", "PDF");
+    assertThatThrownBy(() -> RecordMapping.of(schema(EVERYTHING)).mutation(page))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("field kind of record web.Page")
+        .hasMessageContaining("PDF");
+  }
+
+  @Test
+  void aRecordMayChangeADefaultThatItHas() {
+    RecordMapping<GenericRecord> mapping =
+        RecordMapping.of(
+            person(
+                "{\"name\": \"n\", \"type\": \"int\"},"
+                    + " {\"name\": \"tags\", \"type\": {\"type\": \"array\", \"items\": \"int\"},"
+                    + " \"default\": [1], \"stele\": \"-\"},"
+                    + " {\"name\": \"image\", \"type\": \"bytes\", \"default\": \"x\"}"));
+    Row row = new Row(Bytes.of("a"), List.of(new Cell("p", Bytes.of("n"), 1, Bytes.ofLong(1))));
+    GenericRecord first = mapping.record(row);
+    ((List<?>) first.get("tags")).clear();
+    ((ByteBuffer) first.get("image")).put(0, (byte) 'y');
+    GenericRecord second = mapping.record(row);
+    assertThat(second.get("tags")).isEqualTo(List.of(1));
+    assertThat(second.get("image")).isEqualTo(ByteBuffer.wrap(new byte[] {'x'}));
+  }
+
   @Test
   void aFieldThatWasAddedHasItsDefaultAndOneThatWasRemovedIsLeftAlone() {
     Schema before = person("{\"name\": \"city\", \"type\": \"string\"}");
@@ -416,6 +466,10 @@ class RecordMappingTest {
         "{\"name\": \"name\", \"type\": \"string\"},"
             + " {\"name\": \"fullName\", \"type\": \"string\", \"aliases\": [\"name\"]}",
         "drop the alias");
+    // A row without the cell would stand for null, and for a row that is older than the field.
+    refused(
+        "{\"name\": \"nick\", \"type\": [\"string\", \"null\"], \"default\": \"none\"}",
+        "field nick of record Person may be null");
     assertThatThrownBy(() -> RecordMapping.parse("{\"type\": \"strin\"}"))
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("strin");
