@@ -16,6 +16,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.Function;
 import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.AvroTypeException;
@@ -196,9 +198,13 @@ final class RecordField {
     return Optional.ofNullable(value).map(some -> encode(of, type, some));
   }
 
-  /** What {@code of} has in this field, which is a map: nothing if it is null. */
-  Map<Bytes, Bytes> values(Object of) {
-    Map<Bytes, Bytes> values = new LinkedHashMap<>();
+  /**
+   * What {@code of} has in this field, which is a map, in the order of its keys: nothing if it is
+   * null. The map's own order may be another in each process, and attempts of a task must write the
+   * same.
+   */
+  SortedMap<Bytes, Bytes> values(Object of) {
+    SortedMap<Bytes, Bytes> values = new TreeMap<>();
     Object map = model.getField(of, field.name(), field.pos());
     if (map != null) {
       ((Map<?, ?>) map)

@@ -335,6 +335,17 @@ class RecordMappingTest {
     assertThat(second.get("image")).isEqualTo(ByteBuffer.wrap(new byte[] {'x'}));
   }
 
+  /** Attempts of a task must write the same edits, whatever map their records have. */
+  @Test
+  void theEntriesOfAMapAreWrittenInTheOrderOfTheirKeys() {
+    GenericRecord ascending = page();
+    ascending.put("anchors", new TreeMap<>(Map.of("a", "1", "b", "2", "c", "3")));
+    GenericRecord descending = page();
+    descending.put("anchors", new TreeMap<>(Map.of("a", "1", "b", "2", "c", "3")).descendingMap());
+    RecordMapping<GenericRecord> mapping = RecordMapping.of(schema(EVERYTHING));
+    assertThat(mapping.mutation(descending)).isEqualTo(mapping.mutation(ascending));
+  }
+
   @Test
   void aFieldThatWasAddedHasItsDefaultAndOneThatWasRemovedIsLeftAlone() {
     Schema before = person("{\"name\": \"city\", \"type\": \"string\"}");
