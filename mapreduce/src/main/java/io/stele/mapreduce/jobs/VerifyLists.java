@@ -58,8 +58,8 @@ public record VerifyLists(String table, String acknowledged, Column previous) im
     Job job = CompleteJob.create(conf, "verify the lists of table " + table);
     job.getConfiguration().set(TableInputFormat.MODE_KEY, "direct");
     job.getConfiguration().set(ACKNOWLEDGED_KEY, acknowledged);
-    TableInputFormat.addTable(job, table, RowQuery.ALL.column(previous));
-    TableInputFormat.addTable(job, acknowledged, RowQuery.ALL.column(previous));
+    new TableInput(table, RowQuery.ALL.column(previous)).addTo(job);
+    new TableInput(acknowledged, RowQuery.ALL.column(previous)).addTo(job);
     job.setMapperClass(NodeMapper.class);
     job.setReducerClass(NodeReducer.class);
     job.setNumReduceTasks(Math.max(1, job.getNumReduceTasks())); // They find what is wrong.

@@ -70,7 +70,7 @@ public record VerifyTable(String table, RowRange rows) implements TableJob {
     job.getConfiguration().set(TableInputFormat.MODE_KEY, "direct");
     RowQuery query = RowQuery.ALL.range(rows);
     job.getConfiguration().set(QUERY_KEY, QueryCodec.toText(query));
-    TableInputFormat.addTable(job, table, query);
+    new TableInput(table, query).addTo(job);
     job.setMapperClass(VerifyMapper.class);
     job.setNumReduceTasks(0);
     JobDirectory.setOutput(job);
