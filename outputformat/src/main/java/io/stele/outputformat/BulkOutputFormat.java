@@ -319,8 +319,8 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
       throw SteleException.refused(
           "the job's configuration has no "
               + JOB_KEY
-              + ": BulkOutputFormat.checkOutputSpecs sets it when the job is submitted; a framework"
-              + " that does not call it cannot use this format");
+              + ": BulkOutputFormat.checkOutputSpecs sets it when the job is submitted"
+              + OutputJob.CHECKED_A_COPY);
     }
     return job;
   }

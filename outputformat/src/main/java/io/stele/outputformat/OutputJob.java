@@ -24,6 +24,11 @@ final class OutputJob {
 
   private static final String TAG = "stele-";
 
+  /** Why tasks have nothing of what {@code checkOutputSpecs} set, and what to do. */
+  static final String CHECKED_A_COPY =
+      ", in the configuration that it is given. Spark gives it a copy, unless its program passes"
+          + " that of a Job: call saveAsNewAPIHadoopDataset with job.getConfiguration() itself";
+
   private OutputJob() {}
 
   /** The job is kept alive as long as its ApplicationMaster, or a task, runs. */

@@ -29,8 +29,8 @@ final class TaskOperations {
           "the job's configuration has no "
               + SUBMISSION_KEY
               + ", without which its writes could be taken for those of another job:"
-              + " TableOutputFormat.checkOutputSpecs sets it when the job is submitted; a framework"
-              + " that does not call it must set the key to a name that no other job has");
+              + " TableOutputFormat.checkOutputSpecs sets it when the job is submitted"
+              + OutputJob.CHECKED_A_COPY);
     }
     return first(submission + " " + context.getTaskAttemptID().getTaskID() + " " + table);
   }

@@ -1,7 +1,9 @@
 package io.stele.outputformat;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.model.SteleException;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
@@ -27,5 +29,13 @@ class BulkOutputFormatTest {
             name(1_000_000, 0),
             name(Integer.MAX_VALUE, Integer.MAX_VALUE));
     assertThat(names).isSorted().extracting(String::length).containsOnly(names.get(0).length());
+  }
+
+  /** Spark checks the output of a copy of what it was given, unless that is a job's. */
+  @Test
+  void aConfigurationThatWasCopiedBeforeTheSubmissionIsRefused() {
+    assertThatThrownBy(() -> BulkOutputFormat.job(new Configuration(false)))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("job.getConfiguration()");
   }
 }

@@ -38,7 +38,9 @@ class TaskOperationsTest {
     for (String missing : List.of("", " ")) {
       assertThatThrownBy(() -> first(missing, TaskType.MAP, 3, 0))
           .isInstanceOf(SteleException.class)
-          .hasMessageContaining(TaskOperations.SUBMISSION_KEY);
+          .hasMessageContaining(TaskOperations.SUBMISSION_KEY)
+          .hasMessageContaining("job.getConfiguration()")
+          .hasMessageNotContaining("set the key");
     }
   }
 
