@@ -2,6 +2,8 @@ package io.stele.web;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.WorkerPool;
 import io.stele.web.StatusPage.Section;
 import java.io.Closeable;
 import java.io.IOException;
@@ -19,31 +21,54 @@ import java.util.stream.Collectors;
  * at {@code /metrics}.
  *
  * <p>The JDK's own HTTP server does: a page is asked for now and then, by people and collectors.
- * Safe for use by any number of threads; the page is made on its own thread.
+ * Safe for use by any number of threads; pages are made on a few threads of its own, several at a
+ * time. A client that sends half a request, or does not read its answer, keeps one of them from the
+ * others for a minute at most.
  */
 public final class StatusServer implements Closeable {
   private static final int BACKLOG = 16;
 
-  private final HttpServer http;
+  /** Each reads a request and writes its answer, as slowly as the client does. */
+  static final int THREADS = 8;
 
-  private StatusServer(HttpServer http) {
+  // The JDK has no other way to say how long a request, and an answer, may take.
+  static {
+    setUnlessSet("sun.net.httpserver.maxReqTime", "30");
+    setUnlessSet("sun.net.httpserver.maxRspTime", "60");
+  }
+
+  private final HttpServer http;
+  private final WorkerPool threads;
+
+  private StatusServer(HttpServer http, WorkerPool threads) {
     this.http = http;
+    this.threads = threads;
+  }
+
+  private static void setUnlessSet(String property, String seconds) {
+    if (System.getProperty(property) == null) {
+      System.setProperty(property, seconds);
+    }
   }
 
   /**
    * Starts serving.
    *
+   * @param runtime its pool makes the pages
    * @param port 0: any free one
-   * @param page makes the page for every request
+   * @param page makes the page for every request; called by several threads
    * @throws IOException if the port is taken
    */
-  public static StatusServer start(int port, Supplier<StatusPage> page) throws IOException {
+  public static StatusServer start(ProcessRuntime runtime, int port, Supplier<StatusPage> page)
+      throws IOException {
     HttpServer http = HttpServer.create(new InetSocketAddress(port), BACKLOG);
+    WorkerPool threads = runtime.pool("stele-page", THREADS);
     http.createContext("/", exchange -> answer(exchange, "text/html", page, StatusServer::html));
     http.createContext(
         "/metrics", exchange -> answer(exchange, "text/plain", page, StatusServer::metrics));
+    http.setExecutor(threads);
     http.start();
-    return new StatusServer(http);
+    return new StatusServer(http, threads);
   }
 
   /** The port it serves on. */
@@ -54,6 +79,7 @@ public final class StatusServer implements Closeable {
   @Override
   public void close() {
     http.stop(0);
+    threads.close();
   }
 
   private static void answer(

@@ -108,7 +108,7 @@ public final class NetworkTransport implements Transport {
 
   @Override
   public Listener servePage(int port, Supplier<StatusPage> page) throws IOException {
-    StatusServer server = StatusServer.start(port, page);
+    StatusServer server = StatusServer.start(runtime, port, page);
     return opened(new Immediate(server.port(), server::close));
   }
 

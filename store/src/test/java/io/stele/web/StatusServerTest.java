@@ -2,15 +2,26 @@ package io.stele.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.SystemRuntime;
 import io.stele.web.StatusPage.Section;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class StatusServerTest {
+  private static final ProcessRuntime RUNTIME = SystemRuntime.INSTANCE;
+
+  /** A test that would wait forever fails instead. */
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
+
   private static final StatusPage PAGE =
       new StatusPage(
           "Tablet server <1>",
@@ -21,7 +32,7 @@ class StatusServerTest {
 
   @Test
   void thePageShowsEverySectionEscaped() throws Exception {
-    try (StatusServer server = StatusServer.start(0, () -> PAGE)) {
+    try (StatusServer server = StatusServer.start(RUNTIME, 0, () -> PAGE)) {
       assertThat(fetch(server, "/").body())
           .contains("<h1>Tablet server &lt;1&gt;</h1>")
           .contains("<td>t1/a</td><td>&quot;x&quot;</td>");
@@ -30,7 +41,7 @@ class StatusServerTest {
 
   @Test
   void metricsAreInOrderEachWithItsMeaningAndType() throws Exception {
-    try (StatusServer server = StatusServer.start(0, () -> PAGE)) {
+    try (StatusServer server = StatusServer.start(RUNTIME, 0, () -> PAGE)) {
       assertThat(fetch(server, "/metrics").body())
           .isEqualTo(
               """
@@ -48,6 +59,7 @@ class StatusServerTest {
   void aPageThatCannotBeMadeSaysSo() throws Exception {
     try (StatusServer server =
         StatusServer.start(
+            RUNTIME,
             0,
             () -> {
               throw new IllegalStateException("no tablets yet");
@@ -58,10 +70,29 @@ class StatusServerTest {
     }
   }
 
+  @Test
+  void clientsThatSendHalfARequestDoNotKeepOthersWaiting() throws Exception {
+    List<Socket> halves = new ArrayList<>();
+    try (StatusServer server = StatusServer.start(RUNTIME, 0, () -> PAGE)) {
+      for (int i = 1; i < StatusServer.THREADS; i++) {
+        Socket half = new Socket("localhost", server.port());
+        halves.add(half);
+        half.getOutputStream().write("GET /metr".getBytes(StandardCharsets.US_ASCII));
+      }
+      assertThat(fetch(server, "/metrics").statusCode()).isEqualTo(200);
+    } finally {
+      for (Socket half : halves) {
+        half.close();
+      }
+    }
+  }
+
   private static HttpResponse<String> fetch(StatusServer server, String path) throws Exception {
     return HttpClient.newHttpClient()
         .send(
-            HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + path)).build(),
+            HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + path))
+                .timeout(PATIENCE)
+                .build(),
             HttpResponse.BodyHandlers.ofString());
   }
 }
