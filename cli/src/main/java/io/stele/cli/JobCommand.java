@@ -275,7 +275,8 @@ final class JobCommand {
           char separator,
       @Option(
               names = "--skip-bad-lines",
-              description = "Skip lines with a different number of fields, or without a row.")
+              description =
+                  "Skip lines with a different number of fields, or without a valid row key.")
           boolean skip)
       throws Exception {
     return run(

@@ -21,6 +21,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Counter;
+import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.Mapper;
 
@@ -64,10 +65,11 @@ public record CompareTables(TableInput input, String with) implements TableJob {
 
   @Override
   public Report report(Job finished) throws IOException {
+    Counters counters = CompleteJob.counters(finished);
     long different = 0;
     List<String> lines = new ArrayList<>();
     for (RowComparison.Outcome counter : RowComparison.Outcome.values()) {
-      long rows = finished.getCounters().findCounter(counter).getValue();
+      long rows = counters.findCounter(counter).getValue();
       different += counter == RowComparison.Outcome.SAME ? 0 : rows;
       lines.add(RowComparison.line(rows, text(counter)));
     }

@@ -28,7 +28,7 @@ public record CountRows(TableInput input) implements TableJob {
   public record Result(long rows, long cells, long bytes) {
     /** What a finished job has counted. */
     public static Result of(Job finished) throws IOException {
-      Counters counters = finished.getCounters();
+      Counters counters = CompleteJob.counters(finished);
       return new Result(
           counters.findCounter(TableInputFormat.Counter.ROWS).getValue(),
           counters.findCounter(TableInputFormat.Counter.CELLS).getValue(),

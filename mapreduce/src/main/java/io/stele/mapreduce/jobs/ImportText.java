@@ -7,6 +7,7 @@ import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.Column;
 import io.stele.model.Edit;
+import io.stele.model.Limits;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import java.io.IOException;
@@ -34,8 +35,8 @@ import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
  * @param fields what each field is: {@code ROW} once, {@code family:qualifier}, or {@code -} to
  *     leave the field out
  * @param separator between fields; one character
- * @param skipBadLines whether lines with another number of fields, or without row, are counted and
- *     left out; otherwise they fail the job
+ * @param skipBadLines whether lines with another number of fields, or whose row is empty or too
+ *     long, are counted and left out; otherwise they fail the job
  */
 public record ImportText(
     Path files, TableOutput output, List<String> fields, char separator, boolean skipBadLines)
@@ -126,7 +127,8 @@ public record ImportText(
   @Override
   public Report report(Job finished) throws IOException {
     List<String> lines = new ArrayList<>(Written.of(output).lines(finished));
-    long bad = finished.getCounters().findCounter(MutationMapper.Counter.BAD_LINES).getValue();
+    long bad =
+        CompleteJob.counters(finished).findCounter(MutationMapper.Counter.BAD_LINES).getValue();
     if (bad > 0) {
       lines.add(String.format(Locale.ROOT, "%,d lines were left out.", bad));
     }
@@ -156,7 +158,7 @@ public record ImportText(
         throws IOException, InterruptedException {
       List<Bytes> values = TextFields.split(line, separator);
       Bytes row = values.size() == fields.size() ? values.get(fields.indexOf(ROW)) : Bytes.EMPTY;
-      if (row.isEmpty()) {
+      if (row.isEmpty() || row.length() > Limits.ROW_BYTES_MAX) {
         leaveOut(offset, values.size(), context);
         return;
       }
@@ -180,9 +182,11 @@ public record ImportText(
                 + context.getInputSplit()
                 + " has "
                 + found
-                + " fields, or no row: "
+                + " fields, or no row, or one above "
+                + Limits.ROW_BYTES_MAX
+                + " bytes: "
                 + fields.size()
-                + " are expected. Correct it, or leave such lines out (--skip-bad-lines)");
+                + " fields are expected. Correct it, or leave such lines out (--skip-bad-lines)");
       }
       context.getCounter(Counter.BAD_LINES).increment(1);
     }

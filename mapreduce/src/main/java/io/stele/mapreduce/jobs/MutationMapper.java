@@ -39,13 +39,15 @@ abstract class MutationMapper<K, V> extends Mapper<K, V, Bytes, Mutation> {
     super.run(context);
   }
 
-  /** Writes {@code cells} of one row, in order. */
+  /** Writes {@code cells} of one row, in order. Without cells there is no row. */
   final void write(Bytes row, List<Cell> cells, Context context)
       throws IOException, InterruptedException {
     for (Mutation mutation : RowMutations.of(row, cells)) {
       context.write(row, mutation);
     }
-    counted.orElseThrow().row(cells.size());
+    if (!cells.isEmpty()) {
+      counted.orElseThrow().row(cells.size());
+    }
   }
 
   /** Writes {@code mutation}. */

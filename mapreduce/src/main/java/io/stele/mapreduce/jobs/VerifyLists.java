@@ -71,7 +71,7 @@ public record VerifyLists(String table, String acknowledged, Column previous) im
 
   @Override
   public Report report(Job finished) throws IOException {
-    Counters counters = finished.getCounters();
+    Counters counters = CompleteJob.counters(finished);
     long wrong = counters.findCounter(Counter.WRONG).getValue();
     List<String> lines = new ArrayList<>();
     lines.add(

@@ -79,7 +79,7 @@ public record VerifyTable(String table, RowRange rows) implements TableJob {
 
   @Override
   public Report report(Job finished) throws IOException {
-    Counters counters = finished.getCounters();
+    Counters counters = CompleteJob.counters(finished);
     List<String> lines = new ArrayList<>();
     long damaged = count(counters, Counter.DAMAGED_FILES);
     lines.add(

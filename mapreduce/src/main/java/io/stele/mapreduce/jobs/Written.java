@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.lib.output.NullOutputFormat;
 
@@ -47,8 +48,9 @@ record Written(String table, boolean dryRun, List<RowRange> replaced) {
 
   /** What was written. */
   List<String> lines(Job finished) throws IOException {
-    long rows = finished.getCounters().findCounter(MutationMapper.Counter.ROWS).getValue();
-    long cells = finished.getCounters().findCounter(MutationMapper.Counter.CELLS).getValue();
+    Counters counters = CompleteJob.counters(finished);
+    long rows = counters.findCounter(MutationMapper.Counter.ROWS).getValue();
+    long cells = counters.findCounter(MutationMapper.Counter.CELLS).getValue();
     List<String> lines = new ArrayList<>();
     lines.add(
         String.format(

@@ -1,9 +1,14 @@
 package io.stele.mapreduce.jobs;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.model.SteleException;
+import java.util.Arrays;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.TaskCounter;
 import org.junit.jupiter.api.Test;
 
 class CompleteJobTest {
@@ -15,5 +20,18 @@ class CompleteJobTest {
     Job job = CompleteJob.create(site, "job");
     assertThat(job.getConfiguration().getInt("mapreduce.map.failures.maxpercent", 1)).isZero();
     assertThat(job.getConfiguration().getInt("mapreduce.reduce.failures.maxpercent", 1)).isZero();
+  }
+
+  @Test
+  void countersThatAreLostAreNoResult() {
+    for (Counters lost : Arrays.asList(null, new Counters())) {
+      assertThatThrownBy(() -> CompleteJob.known(lost, 1))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("mapreduce.jobhistory.address");
+      assertThat(CompleteJob.known(lost, 0).countCounters()).isZero(); // Nothing to count.
+    }
+    Counters counters = new Counters();
+    counters.findCounter(TaskCounter.MAP_INPUT_RECORDS);
+    assertThat(CompleteJob.known(counters, 1)).isSameAs(counters);
   }
 }

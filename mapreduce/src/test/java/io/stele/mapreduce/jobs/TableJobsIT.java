@@ -11,6 +11,7 @@ import io.stele.mapreduce.RecordMapping;
 import io.stele.model.Bytes;
 import io.stele.model.ColumnFamily;
 import io.stele.model.GcPolicy;
+import io.stele.model.Limits;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
@@ -346,7 +347,13 @@ class TableJobsIT {
     java.nio.file.Path file = directory.resolve("people.txt");
     Files.write(
         file,
-        List.of("ada|Ada||Lovelace|36", "alan|Alan|x|Turing|", "broken|line", "|no|row|here|"),
+        List.of(
+            "ada|Ada||Lovelace|36",
+            "alan|Alan|x|Turing|",
+            "empty||x||",
+            "broken|line",
+            "|no|row|here|",
+            "r".repeat(Limits.ROW_BYTES_MAX + 1) + "|of|too|many|bytes"),
         StandardCharsets.UTF_8);
     cluster.client().admin().createTable(TableSchema.of("people", "f", "g", "a,b"));
     Path files = new Path(file.toUri());
@@ -354,7 +361,7 @@ class TableJobsIT {
     ImportText strict = new ImportText(files, "people", fields, '|', false, false);
     assertThat(strict.prepare(conf()).waitForCompletion(true)).isFalse();
     assertThat(run(new ImportText(files, "people", fields, '|', true, false)).lines())
-        .containsExactly("2 rows, 5 cells written to table people.", "2 lines were left out.");
+        .containsExactly("2 rows, 5 cells written to table people.", "3 lines were left out.");
     Row ada = cluster.client().table("people").readRow("ada").orElseThrow();
     assertThat(ada.value("g", "last")).contains(Bytes.of("Lovelace"));
     assertThat(ada.value("a,b", "age")).contains(Bytes.of("36"));
