@@ -57,6 +57,8 @@ public final class SteleJob {
    * @param conf Hadoop's configuration with that of the cluster; copied
    * @param program classes of the program whose jars the tasks need: usually the one with {@code
    *     main}
+   * @throws SteleException REFUSED if a class of the program is in a directory that is too large to
+   *     become a jar, or a key is wrong
    */
   public static Job create(Configuration conf, String name, Class<?>... program)
       throws IOException {
@@ -69,7 +71,9 @@ public final class SteleJob {
    * Prepares an existing job for tables: adds the jars, registers serialization of the model's
    * types for the shuffle, and lets tasks wait for a tablet longer than a client would.
    *
-   * @param program classes of the program whose jars the tasks need
+   * @param program classes of the program whose jars the tasks need; a class that is in a directory
+   *     brings all of it, without what begins with a dot, as a jar
+   * @throws SteleException REFUSED if such a directory has more than 64 MB, or a key is wrong
    */
   public static void prepare(Job job, Class<?>... program) throws IOException {
     Configuration conf = job.getConfiguration();
