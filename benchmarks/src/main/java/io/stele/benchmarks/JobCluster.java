@@ -11,6 +11,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hdfs.MiniDFSCluster;
 import org.apache.hadoop.io.nativeio.NativeIO;
+import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.net.unix.DomainSocket;
 
 /**
@@ -53,6 +54,8 @@ final class JobCluster {
     conf.set("mapreduce.client.progressmonitor.pollinterval", "20");
     conf.set("mapreduce.local.map.tasks.maximum", "2");
     conf.set("mapreduce.local.reduce.tasks.maximum", "2");
+    // What bulk output sets for two reducers that share a heap. All jobs that sort are to have it.
+    conf.setFloat(MRJobConfig.REDUCE_INPUT_BUFFER_PERCENT, 0.35f);
     Site site =
         Site.of(conf, new Path(hdfs.getURI()), zookeeper, Keys.CLUSTER_NAME.in(conf), SESSION);
     stele = MiniStele.start(conf, site, 1, 1);
