@@ -7,7 +7,6 @@ import io.stele.cli.embedded.TaggedProcess;
 import io.stele.client.Table;
 import io.stele.inputformat.TableInputFormat;
 import io.stele.mapreduce.SteleJob;
-import io.stele.mapreduce.documents.Document;
 import io.stele.mapreduce.documents.DocumentExample;
 import io.stele.metadata.JobNodes;
 import io.stele.model.Bytes;
@@ -41,6 +40,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(600)
 class JobsOnYarnIT {
   private static final Path GATES = new Path("/gates");
+  private static final String CLIENT_PROGRAMS = "examples/client/src/main/java/";
 
   private RunningStele cluster;
 
@@ -226,13 +226,10 @@ class JobsOnYarnIT {
 
   @Test
   void theExamplesOfTheReadmeRunAsTheyStand() throws Exception {
-    Document readme = Document.read("README.md");
     ExampleProgram client =
-        new ExampleProgram(
-            DocumentExample.ofStatements("ClientExample", readme.block("Stele.connect")));
+        new ExampleProgram(DocumentExample.ofFile(CLIENT_PROGRAMS + "Pages.java"));
     ExampleProgram job =
-        new ExampleProgram(
-            DocumentExample.ofMembers("AnchorsOfHosts", readme.block("TableInputFormat.addTable")));
+        new ExampleProgram(DocumentExample.ofFile(CLIENT_PROGRAMS + "AnchorsOfHosts.java"));
     assertThat(client.run(cluster.conf())).contains("com.example/index.html").contains("look here");
     job.run(cluster.conf(), "/anchors");
     try (FileSystem fs = FileSystem.newInstance(cluster.conf())) {

@@ -14,7 +14,7 @@ import java.util.List;
 import javax.tools.ToolProvider;
 import org.apache.hadoop.conf.Configuration;
 
-/** A program made of Java words of a document, compiled and run. */
+/** A program that documents show, or one made of their Java words, compiled and run. */
 public final class DocumentExample {
   /** What an editor would add by itself. */
   private static final List<String> IMPORTS =
@@ -48,10 +48,11 @@ public final class DocumentExample {
     return new DocumentExample(name, source + "public class " + name + " {\n" + members + "\n}\n");
   }
 
-  /** The class {@code name} whose {@code main} has these statements. */
-  public static DocumentExample ofStatements(String name, String statements) {
-    return ofMembers(
-        name, "public static void main(String[] args) throws Exception {\n" + statements + "\n}");
+  /** The class in the file at {@code path} below the repository's root, in no package. */
+  public static DocumentExample ofFile(String path) throws IOException {
+    Path file = Repository.root().resolve(path);
+    return new DocumentExample(
+        file.getFileName().toString().replace(".java", ""), Files.readString(file));
   }
 
   /** Its class. */
