@@ -58,7 +58,8 @@ class ClientOverClusterTest {
   void aLowerNumberOfVersionsDeletesNothingThatWasTheNewest() throws Exception {
     try (MiniStele cluster = cluster(2)) {
       Stele stele = cluster.client();
-      TableSchema three = TableSchema.of("t").with(new ColumnFamily("f", GcPolicy.maxVersions(3)));
+      TableSchema three =
+          TableSchema.of("t", List.of(new ColumnFamily("f", GcPolicy.maxVersions(3))));
       stele.admin().createTable(three);
       Table table = stele.table("t");
       table.mutate(Mutation.of("a").put("f", Bytes.EMPTY, 1, Bytes.of("old")));
