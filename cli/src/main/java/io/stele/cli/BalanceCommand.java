@@ -21,7 +21,7 @@ final class BalanceCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    try (Stele stele = Stele.connect(cluster.configuration())) {
+    try (Stele stele = cluster.connect()) {
       out().println("Balancing is " + (stele.admin().isBalanced() ? "on." : "off."));
     }
     return ExitCode.DONE.number();
@@ -48,7 +48,7 @@ final class BalanceCommand implements Callable<Integer> {
   }
 
   private int set(ClusterOptions options, boolean on) throws Exception {
-    try (Stele stele = Stele.connect(options.configuration())) {
+    try (Stele stele = options.connect()) {
       stele.admin().setBalanced(on);
     }
     out().println("Balancing is " + (on ? "on." : "off."));
@@ -63,7 +63,7 @@ final class BalanceCommand implements Callable<Integer> {
       mixinStandardHelpOptions = true,
       footer = {"", "Next: stele server list shows how many tablets each server has"})
   int now(@Mixin ClusterOptions options, @Mixin WaitOptions wait) throws Exception {
-    try (Stele stele = Stele.connect(options.configuration())) {
+    try (Stele stele = options.connect()) {
       wait.finish(stele.admin().beginBalanceNow(), "Tablets are balanced.", out());
     }
     return ExitCode.DONE.number();

@@ -1,12 +1,17 @@
 package io.stele.cli;
 
 import io.stele.cli.embedded.EmbeddedHadoop;
+import io.stele.client.Stele;
 import io.stele.config.Key;
 import io.stele.config.Keys;
 import io.stele.model.SteleException;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
+import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -19,6 +24,11 @@ import picocli.CommandLine.Spec;
 
 /** The options by which every command finds its cluster. */
 public final class ClusterOptions {
+  /** For a cluster of which no process is there, but which may be starting. */
+  private static final Duration START_MAX = Duration.ofSeconds(3);
+
+  private static final Duration LOOK_EVERY = Duration.ofMillis(200);
+
   private static final List<String> SITE_FILES =
       List.of(
           "core-site.xml",
@@ -80,6 +90,46 @@ public final class ClusterOptions {
     settings.forEach((key, value) -> conf.set(key, value, Key.COMMAND_LINE));
     Keys.check(conf);
     return conf;
+  }
+
+  /**
+   * Connects to the cluster.
+   *
+   * @throws SteleException REFUSED as {@link #configuration} does, RETRY_LATER if none of its
+   *     processes runs
+   */
+  Stele connect() throws IOException {
+    return connect(configuration());
+  }
+
+  /** Connects to the cluster of {@code conf}, one that {@link #configuration} returned. */
+  static Stele connect(Configuration conf) throws IOException {
+    Stele stele = Stele.connect(conf);
+    try {
+      requireRunning(stele, conf);
+      return stele;
+    } catch (IOException | RuntimeException e) {
+      stele.close();
+      throw e;
+    }
+  }
+
+  /** Without it, a call would wait all its time for a cluster that was stopped. */
+  private static void requireRunning(Stele stele, Configuration conf) throws IOException {
+    Deadline deadline = Deadline.after(SystemRuntime.INSTANCE, START_MAX);
+    while (!stele.admin().isRunning()) {
+      if (deadline.isOver()) {
+        throw SteleException.retryLater(
+            "cluster "
+                + Keys.CLUSTER_NAME.in(conf)
+                + " is not running: start it with `stele yarn start`");
+      }
+      try {
+        SystemRuntime.INSTANCE.sleep(LOOK_EVERY);
+      } catch (InterruptedException e) {
+        throw Futures.interrupted(e, "waiting for the cluster to start");
+      }
+    }
   }
 
   private void addFiles(Configuration conf, Path from) {

@@ -55,7 +55,7 @@ final class DeleteCommand implements Callable<Integer> {
               ? mutation.deleteFamily(text)
               : mutation.deleteColumn(column.family(), column.qualifier(), TimeRange.ALL);
     }
-    try (Stele stele = Stele.connect(cluster.configuration())) {
+    try (Stele stele = cluster.connect()) {
       stele.table(table).mutate(columns.isEmpty() ? mutation.deleteRow() : mutation);
     }
     return ExitCode.DONE.number();

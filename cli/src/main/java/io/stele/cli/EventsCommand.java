@@ -53,7 +53,7 @@ final class EventsCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    try (Stele stele = Stele.connect(cluster.configuration())) {
+    try (Stele stele = cluster.connect()) {
       List<TabletEvent> events = read(stele);
       int first = Math.max(0, events.size() - last);
       if (events.isEmpty()) {

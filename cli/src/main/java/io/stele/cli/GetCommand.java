@@ -50,7 +50,7 @@ final class GetCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     RowQuery query = read.restrict(RowQuery.ALL, spec.commandLine());
-    try (Stele stele = Stele.connect(cluster.configuration())) {
+    try (Stele stele = cluster.connect()) {
       Optional<Row> found = ReadOptions.table(stele, table).readRow(row, query);
       if (found.isEmpty()) {
         throw SteleException.notFound(

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import org.apache.avro.generic.GenericRecord;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -82,7 +83,9 @@ final class JobCommand {
   }
 
   private int run(ClusterOptions cluster, TableJob job) throws Exception {
-    return new JobRun(spec.commandLine()).run(job, cluster.configuration());
+    Configuration conf = cluster.configuration();
+    ClusterOptions.connect(conf).close(); // Says within seconds that the cluster is stopped.
+    return new JobRun(spec.commandLine()).run(job, conf);
   }
 
   @Command(

@@ -85,7 +85,7 @@ final class PutCommand implements Callable<Integer> {
               ? mutation.put(column.family(), column.qualifier(), timestamp.get(), value)
               : mutation.put(column.family(), column.qualifier(), value);
     }
-    try (Stele stele = Stele.connect(cluster.configuration())) {
+    try (Stele stele = cluster.connect()) {
       stele.table(table).mutate(mutation);
     }
     return ExitCode.DONE.number();

@@ -77,7 +77,7 @@ final class ScanCommand implements Callable<Integer> {
     long rows = 0;
     long cells = 0;
     boolean more = false;
-    try (Stele stele = Stele.connect(cluster.configuration());
+    try (Stele stele = cluster.connect();
         Rows found = table(stele, most).readRows(limited)) {
       for (Optional<Row> row = found.readOn(); row.isPresent() && !more; row = found.readOn()) {
         more = most > 0 && rows == most;

@@ -42,7 +42,7 @@ final class ServerCommand {
       description = "Show the tablet servers, and which of them are being drained.",
       mixinStandardHelpOptions = true)
   int list(@Mixin ClusterOptions cluster) throws Exception {
-    try (Stele stele = Stele.connect(cluster.configuration())) {
+    try (Stele stele = cluster.connect()) {
       print(stele.admin().clusterStatus().servers(), spec.commandLine().getOut());
     }
     return ExitCode.DONE.number();
@@ -87,7 +87,7 @@ final class ServerCommand {
           String server)
       throws Exception {
     PrintWriter out = spec.commandLine().getOut();
-    try (Stele stele = Stele.connect(cluster.configuration())) {
+    try (Stele stele = cluster.connect()) {
       ServerId id = find(stele.admin().clusterStatus().servers(), server).id();
       if (undo) {
         stele.admin().undrainServer(id);
@@ -145,7 +145,7 @@ final class ServerCommand {
           spec.commandLine().getSubcommands().get("restart"), "name servers, or say --all");
     }
     PrintWriter out = spec.commandLine().getOut();
-    try (Stele stele = Stele.connect(cluster.configuration())) {
+    try (Stele stele = cluster.connect()) {
       List<ClusterStatus.Server> there = stele.admin().clusterStatus().servers();
       List<ServerId> chosen =
           all

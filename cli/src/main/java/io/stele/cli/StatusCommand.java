@@ -25,7 +25,7 @@ final class StatusCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     PrintWriter out = spec.commandLine().getOut();
-    try (Stele stele = Stele.connect(cluster.configuration())) {
+    try (Stele stele = cluster.connect()) {
       ClusterStatus status = stele.admin().clusterStatus();
       out.println(
           "master  "

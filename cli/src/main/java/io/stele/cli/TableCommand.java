@@ -154,7 +154,7 @@ final class TableCommand {
             splitSize.orElse(TableSchema.SPLIT_BYTES),
             hsync,
             orNone(readers));
-    try (Stele stele = Stele.connect(cluster.configuration())) {
+    try (Stele stele = cluster.connect()) {
       change.finish(
           stele.admin().beginCreateTable(schema, orNone(splitRows)),
           "Created table " + name + ".",
@@ -289,7 +289,7 @@ final class TableCommand {
     String gone = String.join(", ", orNone(dropped));
     requireYes(
         sure || gone.isEmpty(), "alter", "dropping " + gone + " of " + name + " deletes its data");
-    try (Stele stele = Stele.connect(cluster.configuration())) {
+    try (Stele stele = cluster.connect()) {
       TableSchema before = stele.admin().describeTable(name);
       TableSchema after =
           altered(before, orNone(groups), changes, orNone(dropped))
@@ -328,7 +328,7 @@ final class TableCommand {
 
   @Command(name = "list", description = "List the tables.", mixinStandardHelpOptions = true)
   int list(@Mixin ClusterOptions cluster) throws Exception {
-    try (Stele stele = Stele.connect(cluster.configuration())) {
+    try (Stele stele = cluster.connect()) {
       List<TableSchema> tables = stele.admin().listTables();
       if (tables.isEmpty()) {
         out().println("There are no tables. Create one: stele table create NAME FAMILY...");
@@ -360,7 +360,7 @@ final class TableCommand {
       })
   int describe(@Mixin ClusterOptions cluster, @Parameters(paramLabel = "TABLE") String name)
       throws Exception {
-    try (Stele stele = Stele.connect(cluster.configuration())) {
+    try (Stele stele = cluster.connect()) {
       TableSchema schema = stele.admin().describeTable(name);
       out().println("table " + name);
       schema.families().forEach(family -> out().println("  family " + FamilyText.format(family)));
@@ -402,7 +402,7 @@ final class TableCommand {
   int compact(@Mixin ClusterOptions cluster, @Parameters(paramLabel = "TABLE") String name)
       throws Exception {
     List<TabletId> leftOut;
-    try (Stele stele = Stele.connect(cluster.configuration())) {
+    try (Stele stele = cluster.connect()) {
       leftOut = stele.admin().compactTable(name);
     }
     if (!leftOut.isEmpty()) {
@@ -434,7 +434,7 @@ final class TableCommand {
       @Mixin ChangeOptions change)
       throws Exception {
     requireYes(sure, "truncate", "truncating table " + name + " deletes all its data");
-    try (Stele stele = Stele.connect(cluster.configuration())) {
+    try (Stele stele = cluster.connect()) {
       change.finish(stele.admin().beginTruncateTable(name), "Truncated table " + name + ".", out());
     }
     return ExitCode.DONE.number();
@@ -467,7 +467,7 @@ final class TableCommand {
           "give --prefix, --from or --to; `stele table truncate` deletes all rows");
     }
     requireYes(sure, "delete-rows", "this deletes rows " + rows + " of table " + name);
-    try (Stele stele = Stele.connect(cluster.configuration())) {
+    try (Stele stele = cluster.connect()) {
       change.finish(
           stele.admin().beginDeleteRows(name, rows),
           "Deleted rows " + rows + " of table " + name + ".",
@@ -495,7 +495,7 @@ final class TableCommand {
       @Mixin ChangeOptions change)
       throws Exception {
     requireYes(sure, "drop", "dropping table " + name + " deletes all its data");
-    try (Stele stele = Stele.connect(cluster.configuration())) {
+    try (Stele stele = cluster.connect()) {
       change.finish(stele.admin().beginDropTable(name), "Dropped table " + name + ".", out());
     }
     return ExitCode.DONE.number();
@@ -506,7 +506,7 @@ final class TableCommand {
       description = "List the table changes in progress.",
       mixinStandardHelpOptions = true)
   int changes(@Mixin ClusterOptions cluster) throws Exception {
-    try (Stele stele = Stele.connect(cluster.configuration())) {
+    try (Stele stele = cluster.connect()) {
       List<ClusterStatus.Change> changes = stele.admin().clusterStatus().changes();
       if (changes.isEmpty()) {
         out().println("No table is being changed.");
@@ -544,7 +544,7 @@ final class TableCommand {
               description = "Wait until the change is made, at most this long, such as 90s or 10m.")
           Optional<Duration> wait)
       throws Exception {
-    try (Stele stele = Stele.connect(cluster.configuration())) {
+    try (Stele stele = cluster.connect()) {
       TableChange change = stele.admin().tableChange(id);
       if (wait.isPresent()) {
         change.await(wait.get());

@@ -54,7 +54,7 @@ final class TabletCommand {
       @Mixin WaitOptions wait)
       throws Exception {
     PrintWriter out = spec.commandLine().getOut();
-    try (Stele stele = Stele.connect(cluster.configuration())) {
+    try (Stele stele = cluster.connect()) {
       Optional<ServerId> to = Optional.empty();
       if (server.isPresent()) {
         List<ClusterStatus.Server> servers = stele.admin().clusterStatus().servers();
@@ -89,7 +89,7 @@ final class TabletCommand {
       @Mixin WaitOptions wait)
       throws Exception {
     PrintWriter out = spec.commandLine().getOut();
-    try (Stele stele = Stele.connect(cluster.configuration())) {
+    try (Stele stele = cluster.connect()) {
       boolean before = beginsWith(row, stele.table(table));
       wait.finish(
           stele.admin().beginSplitTablet(table, row),
@@ -111,7 +111,7 @@ final class TabletCommand {
       @Mixin WaitOptions wait)
       throws Exception {
     PrintWriter out = spec.commandLine().getOut();
-    try (Stele stele = Stele.connect(cluster.configuration())) {
+    try (Stele stele = cluster.connect()) {
       if (!beginsWith(row, stele.table(table))) {
         throw SteleException.notFound(
             "nothing to merge: no tablet of "
@@ -143,7 +143,7 @@ final class TabletCommand {
           String tablet)
       throws Exception {
     PrintWriter out = spec.commandLine().getOut();
-    try (Stele stele = Stele.connect(cluster.configuration())) {
+    try (Stele stele = cluster.connect()) {
       stele.admin().releaseTablet(tablet);
     }
     out.println("Released tablet " + tablet + ": a server will try to load it again.");

@@ -146,6 +146,18 @@ class TableCommandTest {
   }
 
   @Test
+  void aClusterThatWasStoppedIsNotWaitedFor() throws Exception {
+    cluster.close();
+    cluster = null;
+    for (String command : List.of("status", "scan web", "job count web")) {
+      Ran ran = run(command.split(" "));
+      assertThat(ran.exit()).as(command).isEqualTo(ExitCode.RETRY_LATER.number());
+      assertThat(ran.err())
+          .isEqualTo("stele: cluster test is not running: start it with `stele yarn start`\n");
+    }
+  }
+
+  @Test
   void whatIsNotThereIsSaidToBeMissing() throws Exception {
     run("table", "create", "web", "f", "g");
     run("put", "web", "a", "f:", "1");

@@ -1,5 +1,6 @@
 package io.stele.client;
 
+import io.stele.lock.LockPaths;
 import io.stele.metadata.Attempts.Effect;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.StoredTable;
@@ -259,6 +260,20 @@ public final class Admin {
         .map(StoredTable::schema)
         .sorted(Comparator.comparing(TableSchema::name))
         .toList();
+  }
+
+  /**
+   * Whether any process of the cluster runs: an active master, or a tablet server. Asks none of
+   * them.
+   *
+   * @throws IOException if the lock service cannot be asked
+   */
+  public boolean isRunning() throws IOException {
+    return connection.readLocks(
+        "looking for masters and tablet servers",
+        () ->
+            connection.locks().read(LockPaths.MASTER).isPresent()
+                || !connection.locks().children(LockPaths.SERVERS).isEmpty());
   }
 
   /** The cluster as its master sees it. */
