@@ -8,6 +8,7 @@ import io.stele.examples.TextTable;
 import io.stele.inputformat.TableInputFormat;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
+import io.stele.model.SteleException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +27,7 @@ public final class Analytics extends Example {
   protected String usage() {
     return """
         analytics run [SESSIONS] [SEED]       all of these, one after the other
-        analytics generate [SESSIONS] [SEED]  makes sessions up and writes them to table clicks
+        analytics generate [SESSIONS] [SEED]  makes up sessions, and writes them to table clicks
         analytics summarize                   sums them up by site and day, in place of table summaries
         analytics show [SITE]                 prints the summaries of all sites, or the days of one
 
@@ -39,25 +40,33 @@ public final class Analytics extends Example {
     return Map.of(
         "run", this::runAll,
         "generate", this::generate,
-        "summarize", (stele, none) -> summarize(stele),
+        "summarize", none -> this::summarize,
         "show", Analytics::show);
   }
 
-  private void runAll(Stele stele, List<String> arguments) throws Exception {
-    generate(stele, arguments);
-    summarize(stele);
-    System.out.print(sites(stele) + "\n" + days(stele, "com.example.s00"));
+  private Work runAll(List<String> arguments) {
+    Work generate = generate(arguments);
+    return stele -> {
+      generate.on(stele);
+      summarize(stele);
+      System.out.print(sites(stele) + "\n" + days(stele, "com.example.s00"));
+    };
   }
 
-  private static void show(Stele stele, List<String> arguments) throws IOException {
-    System.out.print(arguments.isEmpty() ? sites(stele).toString() : days(stele, arguments.get(0)));
+  private static Work show(List<String> arguments) {
+    return stele ->
+        System.out.print(
+            arguments.isEmpty() ? sites(stele).toString() : days(stele, arguments.get(0)));
   }
 
-  private void generate(Stele stele, List<String> arguments) throws Exception {
+  private Work generate(List<String> arguments) {
     long sessions = number(arguments, 0, SESSIONS);
-    createIfMissing(stele, Clicks.schema(CLICKS));
-    complete(Clicks.generate(getConf(), CLICKS, sessions, number(arguments, 1, 1)));
-    System.out.printf("%,d sessions written to table %s%n", sessions, CLICKS);
+    long seed = number(arguments, 1, 1);
+    return stele -> {
+      createIfMissing(stele, Clicks.schema(CLICKS));
+      complete(Clicks.generate(getConf(), CLICKS, sessions, seed));
+      System.out.printf("%,d sessions written to table %s%n", sessions, CLICKS);
+    };
   }
 
   private void summarize(Stele stele) throws Exception {
@@ -104,7 +113,16 @@ public final class Analytics extends Example {
   private static String days(Stele stele, String site) throws IOException {
     TextTable days = new TextTable(site, "sessions", "clicks", "visitors", "median duration");
     SiteDay all = new SiteDay();
-    for (SiteDay day : read(stele, site + " ")) {
+    List<SiteDay> ofSite = read(stele, site + " ");
+    if (ofSite.isEmpty()) {
+      throw SteleException.notFound(
+          "table "
+              + SUMMARIES
+              + " has no day of site "
+              + site
+              + "; `analytics show` lists the sites");
+    }
+    for (SiteDay day : ofSite) {
       long seconds = day.medianMillis / 1000;
       String median = String.format("%d:%02d", seconds / 60, seconds % 60);
       days.row(day.day(), day.sessions, day.clicks, day.visitors, median);

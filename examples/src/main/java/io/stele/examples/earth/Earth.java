@@ -6,6 +6,7 @@ import io.stele.examples.Example;
 import io.stele.examples.TextTable;
 import io.stele.model.Bytes;
 import io.stele.model.RowQuery;
+import io.stele.model.SteleException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.List;
@@ -43,27 +44,34 @@ public final class Earth extends Example {
     return Map.of(
         "run", this::runAll,
         "generate", this::generate,
-        "process", (stele, none) -> process(stele),
-        "list", (stele, none) -> System.out.print(list(stele)),
+        "process", none -> this::process,
+        "list", none -> stele -> System.out.print(list(stele)),
         "show", this::show);
   }
 
-  private void runAll(Stele stele, List<String> arguments) throws Exception {
-    generate(stele, arguments);
-    process(stele);
-    System.out.println(list(stele));
-    show(stele, List.of("20", "30", "1"));
+  private Work runAll(List<String> arguments) {
+    Work generate = generate(arguments);
+    Work show = show(List.of("20", "30", "1"));
+    return stele -> {
+      generate.on(stele);
+      process(stele);
+      System.out.println(list(stele));
+      show.on(stele);
+    };
   }
 
-  private void generate(Stele stele, List<String> arguments) throws Exception {
+  private Work generate(List<String> arguments) {
     long level = number(arguments, 0, LEVEL);
     if (level < Imagery.LEVEL_MIN || level > LEVEL_MAX) {
       throw new WrongUsage("LEVEL is " + Imagery.LEVEL_MIN + " to " + LEVEL_MAX);
     }
     long passes = number(arguments, 1, PASSES);
-    createIfMissing(stele, Imagery.schema(IMAGERY));
-    complete(Imagery.generate(getConf(), IMAGERY, (int) level, passes, number(arguments, 2, 1)));
-    System.out.printf("%,d pictures of each of %,d segments taken%n", passes, 1L << (2 * level));
+    long seed = number(arguments, 2, 1);
+    return stele -> {
+      createIfMissing(stele, Imagery.schema(IMAGERY));
+      complete(Imagery.generate(getConf(), IMAGERY, (int) level, passes, seed));
+      System.out.printf("%,d pictures of each of %,d segments taken%n", passes, 1L << (2 * level));
+    };
   }
 
   private void process(Stele stele) throws Exception {
@@ -94,22 +102,25 @@ public final class Earth extends Example {
     return table;
   }
 
-  private void show(Stele stele, List<String> arguments) throws IOException {
+  private Work show(List<String> arguments) {
     if (arguments.size() < 3) {
       throw new WrongUsage("show needs a latitude, a longitude and a zoom level");
     }
     Bytes segment =
         Segment.of(degrees(arguments.get(0)), degrees(arguments.get(1)), zoom(arguments)).key();
-    Picture tile =
-        Tiles.lookUp(stele.table(TILES), segment, getConf())
-            .orElseThrow(() -> new WrongUsage("there is no tile " + segment));
-    System.out.print("tile " + segment + "\n" + tile);
-    if (arguments.size() > 3) {
-      Path file = new Path(arguments.get(3));
-      try (OutputStream out = file.getFileSystem(getConf()).create(file, true)) {
-        tile.png().writeTo(out);
+    return stele -> {
+      Picture tile =
+          Tiles.lookUp(stele.table(TILES), segment, getConf())
+              .orElseThrow(
+                  () -> SteleException.notFound("table " + TILES + " has no tile " + segment));
+      System.out.print("tile " + segment + "\n" + tile);
+      if (arguments.size() > 3) {
+        Path file = new Path(arguments.get(3));
+        try (OutputStream out = file.getFileSystem(getConf()).create(file, true)) {
+          tile.png().writeTo(out);
+        }
       }
-    }
+    };
   }
 
   private static int zoom(List<String> arguments) {

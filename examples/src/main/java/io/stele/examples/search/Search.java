@@ -1,12 +1,12 @@
 package io.stele.examples.search;
 
-import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.examples.Example;
 import io.stele.examples.TextTable;
 import io.stele.inputformat.TableInputFormat;
 import io.stele.model.Bytes;
 import io.stele.model.Row;
+import io.stele.model.SteleException;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
@@ -15,7 +15,7 @@ import org.apache.hadoop.mapreduce.Job;
 
 /** Records users' actions, makes profiles of them, and finds pages for users. */
 public final class Search extends Example {
-  private static final String USERS = "users";
+  private static final String USERS = "search-users";
   private static final long USERS_MADE = 1000;
   private static final int ACTIONS_SHOWN = 5;
 
@@ -23,7 +23,8 @@ public final class Search extends Example {
   protected String usage() {
     return """
         search run [USERS] [SEED]       generate, profile, and what it finds for some users
-        search generate [USERS] [SEED]  makes up what users did, and records it in table users
+        search generate [USERS] [SEED]  makes up what users did, and records it in table
+                                        search-users
         search profile                  makes the profiles of all users
         search user USER                prints a user's profile and newest actions
         search find USER WORD           finds pages about a word, without and with the profile
@@ -40,28 +41,51 @@ public final class Search extends Example {
     return Map.of(
         "run", this::runAll,
         "generate", this::generate,
-        "profile", (stele, none) -> profile(),
-        "user", (stele, arguments) -> user(stele.table(USERS), user(arguments)),
-        "find", (stele, arguments) -> find(stele.table(USERS), user(arguments), second(arguments)),
-        "click",
-            (stele, arguments) -> click(stele.table(USERS), user(arguments), second(arguments)),
+        "profile", none -> stele -> profile(),
+        "user", Search::user,
+        "find", Search::find,
+        "click", Search::click,
         "forget", Search::forget);
   }
 
-  private void runAll(Stele stele, List<String> arguments) throws Exception {
-    generate(stele, arguments);
-    profile();
-    for (long i = 0; i < Math.min(3, number(arguments, 0, USERS_MADE)); i++) {
-      find(stele.table(USERS), Users.row(i), "jaguar");
-    }
+  private Work runAll(List<String> arguments) {
+    long users = number(arguments, 0, USERS_MADE);
+    Work generate = generate(arguments);
+    return stele -> {
+      generate.on(stele);
+      profile();
+      for (long i = 0; i < Math.min(3, users); i++) {
+        find(stele.table(USERS), Users.row(i), "jaguar");
+      }
+    };
   }
 
-  private static void forget(Stele stele, List<String> arguments) throws IOException {
-    stele.table(USERS).mutate(Users.forget(user(arguments)));
-    System.out.println("nothing is known of user " + arguments.get(0) + " any more");
+  private static Work user(List<String> arguments) {
+    Bytes user = first(arguments);
+    return stele -> user(stele.table(USERS), user);
   }
 
-  private static Bytes user(List<String> arguments) {
+  private static Work find(List<String> arguments) {
+    Bytes user = first(arguments);
+    String word = second(arguments);
+    return stele -> find(stele.table(USERS), user, word);
+  }
+
+  private static Work click(List<String> arguments) {
+    Bytes user = first(arguments);
+    String page = second(arguments);
+    return stele -> click(stele.table(USERS), user, page);
+  }
+
+  private static Work forget(List<String> arguments) {
+    Bytes user = first(arguments);
+    return stele -> {
+      stele.table(USERS).mutate(Users.forget(user));
+      System.out.println("nothing is known of user " + user + " any more");
+    };
+  }
+
+  private static Bytes first(List<String> arguments) {
     if (arguments.isEmpty()) {
       throw new WrongUsage("which user?");
     }
@@ -75,11 +99,14 @@ public final class Search extends Example {
     return arguments.get(1);
   }
 
-  private void generate(Stele stele, List<String> arguments) throws Exception {
+  private Work generate(List<String> arguments) {
     long users = number(arguments, 0, USERS_MADE);
-    createIfMissing(stele, Users.schema(USERS));
-    complete(Users.generate(getConf(), USERS, users, number(arguments, 1, 1), Instant.now()));
-    System.out.printf("Actions of %,d users recorded in table %s%n", users, USERS);
+    long seed = number(arguments, 1, 1);
+    return stele -> {
+      createIfMissing(stele, Users.schema(USERS));
+      complete(Users.generate(getConf(), USERS, users, seed, Instant.now()));
+      System.out.printf("Actions of %,d users recorded in table %s%n", users, USERS);
+    };
   }
 
   private void profile() throws Exception {
@@ -91,7 +118,7 @@ public final class Search extends Example {
   }
 
   private static void user(Table users, Bytes user) throws IOException {
-    Row row = users.readRow(user).orElseThrow(() -> new WrongUsage("no user " + user));
+    Row row = require(users, user);
     TextTable profile = new TextTable("topic", "interest");
     Profiles.of(row).forEach((topic, share) -> profile.row(topic, percent(share)));
     TextTable actions = new TextTable("action", "what", "when");
@@ -103,12 +130,18 @@ public final class Search extends Example {
     System.out.print(profile + "\n" + actions);
   }
 
+  private static Row require(Table users, Bytes user) throws IOException {
+    return users
+        .readRow(user)
+        .orElseThrow(() -> SteleException.notFound("table " + USERS + " has no user " + user));
+  }
+
   private static String percent(double share) {
     return Math.round(100 * share) + " %";
   }
 
   private static void find(Table users, Bytes user, String word) throws IOException {
-    Row row = users.readRow(user).orElseThrow(() -> new WrongUsage("no user " + user));
+    Row row = require(users, user);
     Map<String, Double> profile = Profiles.of(row);
     List<String> without = Topics.find(word, Map.of());
     List<String> with = Topics.find(word, profile);

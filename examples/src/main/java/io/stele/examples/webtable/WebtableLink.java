@@ -1,5 +1,6 @@
 package io.stele.examples.webtable;
 
+import io.stele.examples.Program;
 import io.stele.inputformat.TableInputFormat;
 import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
@@ -9,19 +10,17 @@ import io.stele.model.RowQuery;
 import io.stele.outputformat.TableOutputFormat;
 import java.io.IOException;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.conf.Configured;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.Reducer;
-import org.apache.hadoop.util.Tool;
-import org.apache.hadoop.util.ToolRunner;
 
 /**
  * Inverts the links of the Webtable: for each page that another refers to, {@code anchor:<referring
@@ -29,7 +28,7 @@ import org.apache.hadoop.util.ToolRunner;
  *
  * <p>Reads and writes the same table: what it writes is in another family than what it reads.
  */
-public final class WebtableLink extends Configured implements Tool {
+public final class WebtableLink extends Program {
   /** A row with more anchors gets them in several mutations. */
   private static final int EDITS_MAX = 10_000;
 
@@ -75,27 +74,28 @@ public final class WebtableLink extends Configured implements Tool {
   }
 
   @Override
-  public int run(String[] args) throws Exception {
-    if (args.length != 1) {
-      System.err.println("webtable link <table>: writes who refers to whom into the table");
-      return 2;
+  protected String usage() {
+    return """
+        webtable-link TABLE
+
+        Writes into the table who refers to whom.
+        """;
+  }
+
+  @Override
+  protected void work(List<String> arguments) throws Exception {
+    if (arguments.size() != 1) {
+      throw new WrongUsage("which table?");
     }
-    Job job = job(getConf(), args[0]);
-    if (!job.waitForCompletion(true)) {
-      return 1;
-    }
-    Result result = result(job);
+    Result result = result(complete(job(getConf(), arguments.get(0))));
     System.out.printf(
         "%,d links on %,d pages: %,d anchors written to %,d rows%n",
         result.links(), result.pages(), result.anchors(), result.referredPages());
-    return 0;
   }
 
-  /** Runs the tool. */
+  /** Runs the program. */
   public static void main(String[] args) throws Exception {
-    Configuration conf = new Configuration();
-    conf.addResource("stele-site.xml");
-    System.exit(ToolRunner.run(conf, new WebtableLink(), args));
+    main(new WebtableLink(), args);
   }
 
   /** From a page to the pages it refers to. */

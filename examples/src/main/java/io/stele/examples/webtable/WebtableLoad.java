@@ -1,5 +1,6 @@
 package io.stele.examples.webtable;
 
+import io.stele.examples.Program;
 import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
@@ -12,7 +13,6 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.conf.Configured;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.NullWritable;
@@ -21,8 +21,6 @@ import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
-import org.apache.hadoop.util.Tool;
-import org.apache.hadoop.util.ToolRunner;
 
 /**
  * Fills the Webtable with the pages in {@code javadoc} jars, as if they were at {@code
@@ -30,7 +28,7 @@ import org.apache.hadoop.util.ToolRunner;
  *
  * <p>Loading again writes further versions of the same pages.
  */
-public final class WebtableLoad extends Configured implements Tool {
+public final class WebtableLoad extends Program {
   private static final String HOST = "hadoop.apache.org";
   private static final Pattern JAVADOC_JAR =
       Pattern.compile("(?<artifact>.+?)-\\d[^-]*(-.*)?\\.jar");
@@ -79,27 +77,27 @@ public final class WebtableLoad extends Configured implements Tool {
   }
 
   @Override
-  public int run(String[] args) throws Exception {
-    if (args.length < 2) {
-      System.err.println(
-          "webtable load <table> <jar or directory>...: loads the HTML pages in javadoc jars");
-      return 2;
-    }
-    List<Path> jars = List.of(args).subList(1, args.length).stream().map(Path::new).toList();
-    Job job = job(getConf(), args[0], jars);
-    if (!job.waitForCompletion(true)) {
-      return 1;
-    }
-    Result result = result(job);
-    System.out.printf("%,d pages loaded, %,d bytes%n", result.pages(), result.pageBytes());
-    return 0;
+  protected String usage() {
+    return """
+        webtable-load TABLE JAR...
+
+        Loads the HTML pages in javadoc jars, or in directories of them, into the table.
+        """;
   }
 
-  /** Runs the tool. */
+  @Override
+  protected void work(List<String> arguments) throws Exception {
+    if (arguments.size() < 2) {
+      throw new WrongUsage("which table, and which jars?");
+    }
+    List<Path> jars = arguments.subList(1, arguments.size()).stream().map(Path::new).toList();
+    Result result = result(complete(job(getConf(), arguments.get(0), jars)));
+    System.out.printf("%,d pages loaded, %,d bytes%n", result.pages(), result.pageBytes());
+  }
+
+  /** Runs the program. */
   public static void main(String[] args) throws Exception {
-    Configuration conf = new Configuration();
-    conf.addResource("stele-site.xml");
-    System.exit(ToolRunner.run(conf, new WebtableLoad(), args));
+    main(new WebtableLoad(), args);
   }
 
   /**

@@ -1,5 +1,6 @@
 package io.stele.examples.webtable;
 
+import io.stele.examples.Program;
 import io.stele.inputformat.TableInputFormat;
 import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
@@ -13,13 +14,10 @@ import io.stele.outputformat.BulkOutputFormat;
 import java.io.IOException;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.conf.Configured;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.Reducer;
-import org.apache.hadoop.util.Tool;
-import org.apache.hadoop.util.ToolRunner;
 
 /**
  * The PageRank of the pages of a Webtable, in a table of its own:
@@ -35,7 +33,7 @@ import org.apache.hadoop.util.ToolRunner;
  * round before, and no reader sees ranks of two rounds. In each round a page divides its rank among
  * the pages that it refers to, and gets {@code 0.15 + 0.85 * } the sum of the shares given to it.
  */
-public final class WebtableRank extends Configured implements Tool {
+public final class WebtableRank extends Program {
   /** The pages that a page refers to. */
   public static final String LINK = "link";
 
@@ -77,27 +75,29 @@ public final class WebtableRank extends Configured implements Tool {
   }
 
   @Override
-  public int run(String[] args) throws Exception {
-    if (args.length != 3) {
-      System.err.println("webtable rank <table> <table of ranks> <rounds>: ranks pages by links");
-      return 2;
-    }
-    if (!links(getConf(), args[0], args[1]).waitForCompletion(true)) {
-      return 1;
-    }
-    for (int i = 0; i < Integer.parseInt(args[2]); i++) {
-      if (!round(getConf(), args[1]).waitForCompletion(true)) {
-        return 1;
-      }
-    }
-    return 0;
+  protected String usage() {
+    return """
+        webtable-rank TABLE RANKS ROUNDS
+
+        Ranks the pages of the table by their links, in so many rounds, into the table RANKS.
+        """;
   }
 
-  /** Runs the tool. */
+  @Override
+  protected void work(List<String> arguments) throws Exception {
+    if (arguments.size() != 3) {
+      throw new WrongUsage("say the two tables, and how many rounds");
+    }
+    long rounds = number(arguments.get(2));
+    complete(links(getConf(), arguments.get(0), arguments.get(1)));
+    for (long i = 0; i < rounds; i++) {
+      complete(round(getConf(), arguments.get(1)));
+    }
+  }
+
+  /** Runs the program. */
   public static void main(String[] args) throws Exception {
-    Configuration conf = new Configuration();
-    conf.addResource("stele-site.xml");
-    System.exit(ToolRunner.run(conf, new WebtableRank(), args));
+    main(new WebtableRank(), args);
   }
 
   private static Mutation rank(Bytes page, double rank) {

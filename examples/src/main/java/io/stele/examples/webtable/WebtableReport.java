@@ -2,6 +2,7 @@ package io.stele.examples.webtable;
 
 import io.stele.client.Stele;
 import io.stele.client.TabletInfo;
+import io.stele.examples.Program;
 import io.stele.inputformat.TableInputFormat;
 import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
@@ -15,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.conf.Configured;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
@@ -30,14 +30,12 @@ import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.Reducer;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.mapreduce.lib.output.TextOutputFormat;
-import org.apache.hadoop.util.Tool;
-import org.apache.hadoop.util.ToolRunner;
 
 /**
  * Summarizes the Webtable: how many pages and links it has, which pages most others refer to and
  * with what words, and which tablets it has and which servers serve them.
  */
-public final class WebtableReport extends Configured implements Tool {
+public final class WebtableReport extends Program {
   private static final String TABLE = "webtable.report.table";
   private static final String LANGUAGES = "webtable languages";
 
@@ -144,25 +142,26 @@ public final class WebtableReport extends Configured implements Tool {
   }
 
   @Override
-  public int run(String[] args) throws Exception {
-    if (args.length != 2) {
-      System.err.println(
-          "webtable report <table> <output directory>: sums the table up into " + FILE);
-      return 2;
-    }
-    Job job = job(getConf(), args[0], new Path(args[1]));
-    if (!job.waitForCompletion(true)) {
-      return 1;
-    }
-    System.out.print(new ReportText(args[0], result(job)));
-    return 0;
+  protected String usage() {
+    return """
+        webtable-report TABLE DIR
+
+        Sums up the table in DIR/report.txt. There must be no DIR yet.
+        """;
   }
 
-  /** Runs the tool. */
+  @Override
+  protected void work(List<String> arguments) throws Exception {
+    if (arguments.size() != 2) {
+      throw new WrongUsage("which table, and which directory?");
+    }
+    Job job = complete(job(getConf(), arguments.get(0), new Path(arguments.get(1))));
+    System.out.print(new ReportText(arguments.get(0), result(job)));
+  }
+
+  /** Runs the program. */
   public static void main(String[] args) throws Exception {
-    Configuration conf = new Configuration();
-    conf.addResource("stele-site.xml");
-    System.exit(ToolRunner.run(conf, new WebtableReport(), args));
+    main(new WebtableReport(), args);
   }
 
   /** Counts, and keeps the pages most referred to among those it sees. */
