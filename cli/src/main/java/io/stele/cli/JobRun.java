@@ -2,6 +2,7 @@ package io.stele.cli;
 
 import io.stele.mapreduce.jobs.TableJob;
 import io.stele.model.SteleException;
+import io.stele.runtime.AtExit;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
@@ -9,6 +10,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.lib.input.InvalidInputException;
@@ -17,6 +19,10 @@ import picocli.CommandLine;
 /** Runs a job: prints its progress to standard error, and its result to standard output. */
 final class JobRun {
   private static final ProcessRuntime RUNTIME = SystemRuntime.INSTANCE;
+
+  /** What the ids of jobs begin with that run in this process. */
+  private static final String OF_LOCAL_RUNNER = "job_local";
+
   private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
 
   private final PrintWriter out;
@@ -45,8 +51,15 @@ final class JobRun {
     Job job = table.prepare(conf);
     try (LocalRunnerLog local = new LocalRunnerLog(RUNTIME)) {
       job.submit();
-      err.println("job " + job.getJobID() + ": " + job.getJobName());
-      follow(job);
+      String id = job.getJobID().toString();
+      err.println("job " + id + ": " + job.getJobName());
+      AtExit atCtrlC =
+          SystemRuntime.atExit("job-left", () -> leftAlone(id).ifPresent(err::println));
+      try {
+        follow(job);
+      } finally {
+        atCtrlC.cancel();
+      }
       if (!job.isSuccessful()) {
         throw new IOException("job " + job.getJobID() + " failed: " + JobFailure.of(job, local));
       }
@@ -60,6 +73,14 @@ final class JobRun {
     } finally {
       table.cleanUp(job);
     }
+  }
+
+  /** What to say when this process ends before the job, unless the job ends with it. */
+  static Optional<String> leftAlone(String job) {
+    return job.startsWith(OF_LOCAL_RUNNER)
+        ? Optional.empty()
+        : Optional.of(
+            job + " goes on without this command; `mapred job -kill " + job + "` ends it");
   }
 
   private static ExitCode exit(TableJob.Verdict verdict) {

@@ -45,6 +45,15 @@ class JobRunTest {
     assertThat(ExitCode.PROBLEMS.number()).isNotEqualTo(ExitCode.FAILED.number());
   }
 
+  @Test
+  void aJobThatGoesOnAfterTheCommandIsNamed() {
+    assertThat(JobRun.leftAlone("job_1700000000000_0001"))
+        .hasValueSatisfying(
+            text ->
+                assertThat(text).contains("goes on", "`mapred job -kill job_1700000000000_0001`"));
+    assertThat(JobRun.leftAlone("job_local1234_0001")).isEmpty();
+  }
+
   private int exit(TableJob.Verdict verdict) throws IOException {
     Configuration conf = new Configuration();
     conf.set("hadoop.tmp.dir", scratch.toString());
