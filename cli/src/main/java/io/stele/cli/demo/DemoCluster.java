@@ -28,6 +28,20 @@ public final class DemoCluster implements AutoCloseable {
   private static final int NODE_MANAGER_MB = 2304;
   private static final String SITE_FILE = "stele-site.xml";
 
+  /** How programs on the cluster log: warnings, and how far their jobs are. */
+  private static final String PROGRAM_LOG =
+      """
+      log4j.rootLogger=WARN,console
+      log4j.logger.org.apache.hadoop.mapreduce.Job=INFO
+      # These warn of what is as it should be here: no native code, and jobs without a jar of their own.
+      log4j.logger.org.apache.hadoop.util.NativeCodeLoader=ERROR
+      log4j.logger.org.apache.hadoop.mapreduce.JobResourceUploader=ERROR
+      log4j.appender.console=org.apache.log4j.ConsoleAppender
+      log4j.appender.console.target=System.err
+      log4j.appender.console.layout=org.apache.log4j.PatternLayout
+      log4j.appender.console.layout.ConversionPattern=%d{HH:mm:ss} %-5p %c{1}: %m%n
+      """;
+
   /** What a cluster on a small machine is set to. */
   private static final String[][] SETTINGS = {
     {"stele.cluster.name", "demo"},
@@ -107,8 +121,14 @@ public final class DemoCluster implements AutoCloseable {
     try (OutputStream file = Files.newOutputStream(hadoop.directory().resolve(SITE_FILE))) {
       written.writeXml(file);
     }
+    writeLogSettings(hadoop.directory());
     site.forEach(entry -> conf.set(entry.getKey(), entry.getValue()));
     return conf;
+  }
+
+  /** Has programs that have {@code directory} on their class path show how far their jobs are. */
+  static void writeLogSettings(Path directory) throws IOException {
+    Files.writeString(directory.resolve("log4j.properties"), PROGRAM_LOG);
   }
 
   /** Starts Stele on it, and returns when all servers serve. */
