@@ -1,5 +1,6 @@
 package io.stele.cli;
 
+import io.stele.model.Bytes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -58,6 +59,11 @@ public final class TextTable {
       unit++;
     }
     return String.format(Locale.ROOT, size < 9.95 ? "%.1f %s" : "%.0f %s", size, units[unit]);
+  }
+
+  /** The row that a tablet begins with; the first tablet begins with the empty one. */
+  public static String firstRow(Bytes row) {
+    return row.isEmpty() ? "(the first)" : row.toString();
   }
 
   /** So many of something: "1 tablet", "2 tablets". */

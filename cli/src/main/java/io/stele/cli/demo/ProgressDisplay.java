@@ -72,7 +72,7 @@ final class ProgressDisplay {
     if (terminal) {
       show("");
     } else {
-      out.println(head());
+      out.println(head().stripTrailing());
     }
   }
 
@@ -100,9 +100,9 @@ final class ProgressDisplay {
   /** Ends the step with what came of it. */
   synchronized void end(String result) {
     Duration time = elapsed();
-    String line =
-        head() + String.format(Locale.ROOT, "%6.1f s  %s", time.toMillis() / 1000.0, result);
-    out.println(terminal ? "\r\033[K" + line : line);
+    String line = String.format(Locale.ROOT, "%6.1f s  %s", time.toMillis() / 1000.0, result);
+    // Elsewhere than on a terminal the title is in a line above.
+    out.println(terminal ? "\r\033[K" + head() + line : "     " + line);
     out.flush();
     done.add(new Step(title, time));
     title = "";

@@ -52,12 +52,16 @@ record Summary(
    *
    * @param tables bytes and files below {@code tables}
    * @param logs bytes and files below {@code logs}
+   * @param report the report's bytes
    */
-  record Disk(ContentSummary tables, ContentSummary logs) {
+  record Disk(ContentSummary tables, ContentSummary logs, long report) {
     static Disk of(Configuration conf, WebtableReport.Result report) throws IOException {
       FileSystem fs = report.file().getFileSystem(conf);
       String root = Keys.ROOT_DIR.in(conf);
-      return new Disk(of(fs, root + "/tables"), of(fs, root + "/logs"));
+      return new Disk(
+          of(fs, root + "/tables"),
+          of(fs, root + "/logs"),
+          fs.getFileStatus(report.file()).getLen());
     }
 
     private static ContentSummary of(FileSystem fs, String path) throws IOException {
@@ -82,13 +86,13 @@ record Summary(
         report.cells(),
         io.stele.examples.webtable.Webtable.TABLE);
     out.println();
-    out.println("The pages most referred to:");
+    out.println("The most linked-to pages:");
     int rank = 1;
     for (TopPage page : report.topPages().stream().limit(TOP_PAGES).toList()) {
       out.printf(Locale.ROOT, "  %d. %s%n", rank++, page.row());
       out.printf(
           Locale.ROOT,
-          "     %,d pages refer to it, as \"%s\"%n",
+          "     %,d pages link to it, as \"%s\"%n",
           page.referrers(),
           String.join("\", \"", page.anchors()));
     }
@@ -126,13 +130,12 @@ record Summary(
         perServer.size() == 1 ? "server" : "servers");
     TextTable table = new TextTable("TABLET", "SERVER", "SIZE", "SSTABLES", "FIRST ROW");
     for (TabletInfo tablet : report.tablets()) {
-      String first = tablet.rows().start().toString();
       table.line(
           tablet.id(),
           server(tablet),
           TextTable.size(tablet.bytes()),
           tablet.sstables(),
-          first.isEmpty() ? "(the first)" : shortened(first));
+          shortened(TextTable.firstRow(tablet.rows().start())));
     }
     table.lines("  ").forEach(out::println);
   }
@@ -159,7 +162,7 @@ record Summary(
             disk.logs().getFileCount(),
             TextTable.size(disk.logs().getLength()),
             "commit logs of the tablet servers")
-        .line(report.file().toString(), 1, "", "the report")
+        .line(report.file().toString(), 1, TextTable.size(disk.report()), "the report")
         .lines("  ")
         .forEach(out::println);
   }

@@ -70,7 +70,7 @@ class DemoIT {
     String at = directory.toString();
     try {
       Launcher.Ended demo = Launcher.run("demo", "--keep", "--dir", at, "--pages", fewPages());
-      assertThat(demo.output()).contains("Done in", "The pages most referred to", "demo --stop");
+      assertThat(demo.output()).contains("Done in", "The most linked-to pages", "demo --stop");
       assertThat(demo.code()).isZero();
 
       // Another demo does not touch it.

@@ -25,8 +25,8 @@ record ReportText(String table, WebtableReport.Result result) {
         result.pagesByLanguage().entrySet().stream()
             .map(language -> String.format("%s %,d", language.getKey(), language.getValue()))
             .collect(Collectors.joining(", ")));
-    pages(text, "Most referred-to pages", result.topPages());
-    pages(text, "Most referred-to pages that are not in the table", result.topElsewhere());
+    pages(text, "Most linked-to pages", result.topPages());
+    pages(text, "Most linked-to pages that are not in the table", result.topElsewhere());
     line(text, "");
     line(text, "Tablets");
     for (TabletInfo tablet : result.tablets()) {

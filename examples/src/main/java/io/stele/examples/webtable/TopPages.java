@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.TreeSet;
 
 /**
- * The pages most referred to: a number of those in the table, and as many of the others. Not safe
- * for use by several threads.
+ * The most linked-to pages: a number of those in the table, and as many of the others. Not safe for
+ * use by several threads.
  */
 final class TopPages {
   private static final int KEPT = 20;

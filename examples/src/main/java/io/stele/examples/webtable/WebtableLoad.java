@@ -30,6 +30,10 @@ import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
  */
 public final class WebtableLoad extends Program {
   private static final String HOST = "hadoop.apache.org";
+
+  /** What the rows of all loaded pages begin with. */
+  public static final Bytes SITE = Webtable.row(HOST, "/");
+
   private static final Pattern JAVADOC_JAR =
       Pattern.compile("(?<artifact>.+?)-\\d[^-]*(-.*)?\\.jar");
 

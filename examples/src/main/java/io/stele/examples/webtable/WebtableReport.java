@@ -32,8 +32,8 @@ import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.mapreduce.lib.output.TextOutputFormat;
 
 /**
- * Summarizes the Webtable: how many pages and links it has, which pages most others refer to and
- * with what words, and which tablets it has and which servers serve them.
+ * Summarizes the Webtable: how many pages and links it has, which pages are linked to most and with
+ * what words, and which tablets it has and which servers serve them.
  */
 public final class WebtableReport extends Program {
   private static final String TABLE = "webtable.report.table";
@@ -60,7 +60,7 @@ public final class WebtableReport extends Program {
    * @param cells cells in all rows
    * @param bytes of row keys, qualifiers and values in all rows
    * @param pagesByLanguage by language
-   * @param topPages pages of the table that most others refer to, the first first
+   * @param topPages the most linked-to pages of the table, the first first
    * @param topElsewhere the same for pages that are not in the table
    * @param tablets the tablets when the job was done
    * @param file the report's file
@@ -164,7 +164,7 @@ public final class WebtableReport extends Program {
     main(new WebtableReport(), args);
   }
 
-  /** Counts, and keeps the pages most referred to among those it sees. */
+  /** Counts, and keeps the most linked-to pages among those it sees. */
   static final class PageMapper extends Mapper<Bytes, Row, IntWritable, Text> {
     private final TopPages top = new TopPages();
 
@@ -196,7 +196,7 @@ public final class WebtableReport extends Program {
     }
   }
 
-  /** Keeps the pages most referred to of all; there is one such reducer. */
+  /** Keeps the most linked-to pages of all; there is one such reducer. */
   static final class TopReducer extends Reducer<IntWritable, Text, Text, NullWritable> {
     private final TopPages top = new TopPages();
 
