@@ -8,7 +8,7 @@ import picocli.CommandLine.Option;
 /** How to wait for a change of a table. */
 final class ChangeOptions {
   @Option(
-      names = {"--no-wait", "--async"},
+      names = "--no-wait",
       description =
           "Do not wait: print the change's id and return. `stele table change ID` shows its"
               + " progress.")

@@ -92,11 +92,13 @@ final class GroupText {
         .orElseThrow(
             () ->
                 SteleException.refused(
-                    "there is no "
+                    "unknown "
                         + type.getSimpleName()
+                            .replaceAll("(?<=.)(?=[A-Z])", " ")
+                            .toLowerCase(Locale.ROOT)
                         + " \""
                         + text
-                        + "\": there are "
+                        + "\": use one of "
                         + Arrays.stream(type.getEnumConstants())
                             .map(GroupText::lower)
                             .collect(Collectors.joining(", "))));

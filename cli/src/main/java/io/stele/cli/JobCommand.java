@@ -150,8 +150,9 @@ final class JobCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Both tables are read as they are when the job is submitted, each tablet as of one moment during the submission.",
-        "So a row that is written during the submission may differ only because of that.",
+        "Both tables are read as they are when the job is submitted, each tablet as of",
+        "one moment during the submission. So a row that is written during the",
+        "submission may differ only because of that.",
         "",
         "Example:",
         "  stele job compare webtable webtable-2026 --prefix com."
@@ -173,8 +174,8 @@ final class JobCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Reads the table as of the time when the job is submitted, twice from its files and once from its",
-        "servers. The job's user needs permission to read the files.",
+        "Reads the table as of the time when the job is submitted, twice from its files",
+        "and once from its servers. The job's user needs permission to read the files.",
         "",
         "Example:",
         "  stele job verify webtable",
@@ -251,7 +252,8 @@ final class JobCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Empty fields are skipped. A field cannot contain the separator, not even in quotes.",
+        "Empty fields are skipped. A field cannot contain the separator, not even in",
+        "quotes.",
         "",
         "Example:",
         "  stele job import-text webtable /data/pages.tsv \\",
@@ -267,8 +269,7 @@ final class JobCommand {
               paramLabel = "FIELD",
               split = ",",
               required = true,
-              description =
-                  "The meaning of each field: ROW (exactly once), FAMILY:QUALIFIER, or - to skip the field.")
+              description = "What each field is: ROW once, FAMILY:QUALIFIER, or - to skip it.")
           List<String> fields,
       @Option(
               names = "--separator",
@@ -282,9 +283,15 @@ final class JobCommand {
                   "Skip lines with a different number of fields, or without a valid row key.")
           boolean skip)
       throws Exception {
-    return run(
-        cluster,
-        new ImportText(files, output.to(table, sub("import-text")), fields, separator, skip));
+    TableOutput into = output.to(table, sub("import-text"));
+    ImportText text;
+    try {
+      text = new ImportText(files, into, fields, separator, skip);
+    } catch (SteleException wrong) {
+      throw new ParameterException(
+          sub("import-text").commandLine(), "--fields: " + wrong.getMessage(), wrong);
+    }
+    return run(cluster, text);
   }
 
   /** What records are in files. */

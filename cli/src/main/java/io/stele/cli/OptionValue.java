@@ -8,6 +8,7 @@ import io.stele.model.FilterText;
 import io.stele.model.LocalityGroup;
 import io.stele.model.Principal;
 import io.stele.model.SteleException;
+import io.stele.model.TabletId;
 import io.stele.model.Timestamps;
 import java.time.Duration;
 import java.util.function.Function;
@@ -31,6 +32,7 @@ final class OptionValue {
         .registerConverter(Codec.class, text -> of(text, GroupText::codec))
         .registerConverter(Duration.class, text -> of(text, FamilyText::parseTime))
         .registerConverter(Filter.class, text -> of(text, FilterText::parse))
+        .registerConverter(TabletId.class, text -> of(text, TabletId::parse))
         .registerConverter(Principal.class, text -> of(text, Principal::parse));
   }
 
@@ -114,6 +116,21 @@ final class OptionValue {
     @Override
     public String convert(String text) {
       of(text, all -> GroupText.change(LocalityGroup.of(GroupText.name(all)), all));
+      return text;
+    }
+  }
+
+  /** The id of a table's change; it stays text. */
+  static final class ChangeId implements ITypeConverter<String> {
+    @Override
+    public String convert(String text) {
+      if (!text.matches(".+/.+")) {
+        throw new TypeConversionException(
+            "\""
+                + text
+                + "\" is not the id of a change, such as webtable/drop-00112233445566778899aabbccddeeff:"
+                + " `stele table changes` shows those under way");
+      }
       return text;
     }
   }

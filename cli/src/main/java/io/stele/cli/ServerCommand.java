@@ -49,7 +49,7 @@ final class ServerCommand {
   }
 
   static void print(List<ClusterStatus.Server> servers, PrintWriter out) {
-    TextTable text = new TextTable("SERVER", "TABLETS", "SSTABLES", "LOCAL", "STATE", "NAME");
+    TextTable text = new TextTable("SERVER", "TABLETS", "SIZE", "LOCAL", "STATE", "NAME");
     for (ClusterStatus.Server server : servers) {
       text.line(
           server.id().hostAndPort(),
@@ -115,9 +115,11 @@ final class ServerCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Each stopped server must be replaced from outside: on YARN the ApplicationMaster does this. Before it touches the next",
-        "server, the command waits until as many servers take tablets as before, and all tablets are served. The only server that",
-        "takes tablets is not restarted: start another first.",
+        "Each stopped server must be replaced from outside: on YARN the",
+        "ApplicationMaster does this. Before it touches the next server, the command",
+        "waits until as many servers take tablets as before, and all tablets are",
+        "served. The only server that takes tablets is not restarted: start another",
+        "first.",
         "",
         "Examples:",
         "  stele server restart node7:41231",

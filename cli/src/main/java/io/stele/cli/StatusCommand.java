@@ -16,7 +16,8 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "Next: stele table describe TABLE shows which server has which tablet; stele yarn status shows the containers."
+      "Next: stele table describe TABLE shows which server has which tablet; stele",
+      "yarn status shows the containers."
     })
 final class StatusCommand implements Callable<Integer> {
   @Mixin private ClusterOptions cluster;
@@ -39,7 +40,7 @@ final class StatusCommand implements Callable<Integer> {
               + (status.unassigned() > 0
                   ? ", " + status.unassigned() + " of them not served now"
                   : ""));
-      TextTable text = new TextTable("SERVER", "TABLETS", "MEMTABLES", "SSTABLES", "LOCAL", "PAGE");
+      TextTable text = new TextTable("SERVER", "TABLETS", "MEMTABLES", "SIZE", "LOCAL", "PAGE");
       for (ClusterStatus.Server server : status.servers()) {
         text.line(
             server.id().hostAndPort(),

@@ -63,27 +63,33 @@ final class TableCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "A family is a name and a policy that says which versions to keep. The default is the newest version of each column:",
+        "A family is a name and a policy that says which versions to keep. The default",
+        "is the newest version of each column:",
         "  anchor                    the newest version",
         "  contents:versions=3       the 3 newest",
-        "  visits:age=30d            all versions not older than 30 days (ms, s, m, h, d)",
+        "  visits:age=30d            all not older than 30 days (ms, s, m, h, d)",
         "  log:versions=5,age=1d     at most 5, and none older than a day",
         "  archive:versions=all      everything",
-        "  contents:group=pages      the newest version, kept in SSTables of the locality group pages",
+        "  contents:group=pages      the newest, in the locality group pages",
         "",
         "A locality group is a name and how its SSTables are stored:",
-        "  pages:codec=zstd-high,block=256k,cache=low   small, in large blocks, not kept in the block cache",
-        "  ranks:bloom=row-column,cache=high            spares the disk for columns that are not there",
-        "  flags:memory                                 loaded when first read, and kept in memory",
+        "  pages:codec=zstd-high,block=256k,cache=low",
+        "      small, in large blocks, not kept in the block cache",
+        "  ranks:bloom=row-column,cache=high",
+        "      columns that a row does not have are not looked for on disk",
+        "  flags:memory",
+        "      loaded when first read, and kept in memory",
         "",
         "A codec:",
         "  none        for what is compressed already, such as images",
         "  snappy      the quickest to write; saves the least",
         "  lz4         as quick to read, and saves more where blocks are large",
-        "  gzip        only where other programs must read the files: zstd is better in every way",
+        "  gzip        only where other programs must read the files: zstd is better",
+        "              in every way",
         "  zstd        saves more than gzip in half the time: for most tables",
-        "  zstd-high   saves a quarter more, and takes three times as long to write, not to read:",
-        "              for large amounts of similar data, such as web pages, in blocks of 256k and more",
+        "  zstd-high   saves a quarter more. Writing takes three times as long, reading",
+        "              no longer. For large amounts of similar data, such as web pages,",
+        "              in blocks of 256k and more",
         "",
         "Examples:",
         "  stele table create webtable contents:versions=3 anchor language",
@@ -222,12 +228,14 @@ final class TableCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Write families and groups as for `stele table create`. Of an existing one, only the settings given here change:",
-        "versions=all and age=any remove a limit, and memory=no undoes memory. New SSTables follow a change of groups at once.",
-        "Compactions rewrite the old ones over time; `stele table compact` rewrites them now.",
+        "Write families and groups as for `stele table create`. Of an existing one,",
+        "only the settings given here change: versions=all and age=any remove a limit,",
+        "and memory=no undoes memory. New SSTables follow a change of groups at once.",
+        "Compactions rewrite the old ones over time; `stele table compact` rewrites",
+        "them now.",
         "",
-        "A family added under the name of a dropped family is empty. Such a change takes longer: all tablets first remove the",
-        "remaining cells of the old family.",
+        "A family added under the name of a dropped family is empty. Such a change",
+        "takes longer: all tablets first remove the remaining cells of the old family.",
         "",
         "Examples:",
         "  stele table alter webtable contents:versions=5,group=pages \\",
@@ -351,9 +359,10 @@ final class TableCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "A family is shown as `stele table create` takes it: versions=3,age=30d keeps what is within both limits. Only programs can",
-        "give a family two limits of which one is enough: (versions=3 or age=30d) keeps the 3 newest versions, and all that are not",
-        "older than 30 days.",
+        "A family is shown as `stele table create` takes it: versions=3,age=30d keeps",
+        "what is within both limits. Only programs can give a family two limits of",
+        "which one is enough: (versions=3 or age=30d) keeps the 3 newest versions, and",
+        "all that are not older than 30 days.",
         "",
         "Example:",
         "  stele table describe webtable"
@@ -372,14 +381,14 @@ final class TableCommand {
                   + (schema.hsync() ? ", hsync" : ""));
       schema.readers().forEach(reader -> out().println("  reader " + reader));
       List<TabletInfo> tablets = stele.table(name).tablets();
-      TextTable text = new TextTable("TABLET", "SERVER", "SIZE", "SSTABLES", "ROWS");
+      TextTable text = new TextTable("TABLET", "SERVER", "SIZE", "SSTABLES", "FIRST ROW");
       for (TabletInfo tablet : tablets) {
         text.line(
             tablet.id(),
             tablet.server().map(ServerId::hostAndPort).orElse("(none)"),
             TextTable.size(tablet.bytes()),
             tablet.sstables(),
-            tablet.rows());
+            TextTable.firstRow(tablet.rows().start()));
       }
       text.lines("").forEach(out()::println);
     }
@@ -393,8 +402,9 @@ final class TableCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Compactions run by themselves. Use this after altering a table, or to free space at once. Up to 64 servers compact at the",
-        "same time. Exits with 6, and names them, if tablets may be left out because they moved meanwhile.",
+        "Compactions run by themselves. Use this after altering a table, or to free",
+        "space at once. Up to 64 servers compact at the same time. Exits with 6, and",
+        "names them, if tablets may be left out because they moved meanwhile.",
         "",
         "Example:",
         "  stele table compact webtable"
@@ -422,7 +432,8 @@ final class TableCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "This cannot be undone, so --yes is required. The cost depends on the number of tablets, not of rows.",
+        "This cannot be undone, so --yes is required. The cost depends on the number of",
+        "tablets, not of rows.",
         "",
         "Example:",
         "  stele table truncate webtable --yes"
@@ -446,8 +457,10 @@ final class TableCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "This cannot be undone, so --yes is required. The cost depends on the number of tablets in the range, not of rows.",
-        "A range is required: to delete all rows, use `stele table truncate`; to delete one row, or columns of it, `stele delete`.",
+        "This cannot be undone, so --yes is required. The cost depends on the number of",
+        "tablets in the range, not of rows. A range is required: to delete all rows,",
+        "use `stele table truncate`; to delete one row, or columns of it, `stele",
+        "delete`.",
         "",
         "Examples:",
         "  stele table delete-rows webtable --from com.a --to com.b --yes",
@@ -526,7 +539,8 @@ final class TableCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "The last 16 changes of each table are kept. If the change cannot be made, the command says why and fails.",
+        "The last 16 changes of each table are kept. If the change cannot be made, the",
+        "command says why and fails.",
         "",
         "Example:",
         "  stele table change webtable/drop-00112233445566778899aabbccddeeff --wait 10m"
@@ -535,6 +549,7 @@ final class TableCommand {
       @Mixin ClusterOptions cluster,
       @Parameters(
               paramLabel = "ID",
+              converter = OptionValue.ChangeId.class,
               description =
                   "The change's id, as --no-wait printed it or as `stele table changes` shows it.")
           String id,

@@ -7,6 +7,7 @@ import io.stele.client.Table;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
+import io.stele.model.TabletId;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.List;
@@ -140,11 +141,11 @@ final class TabletCommand {
   int release(
       @Mixin ClusterOptions cluster,
       @Parameters(paramLabel = "TABLET", description = "The tablet's id, as stele status shows it.")
-          String tablet)
+          TabletId tablet)
       throws Exception {
     PrintWriter out = spec.commandLine().getOut();
     try (Stele stele = cluster.connect()) {
-      stele.admin().releaseTablet(tablet);
+      stele.admin().releaseTablet(tablet.toString());
     }
     out.println("Released tablet " + tablet + ": a server will try to load it again.");
     return ExitCode.DONE.number();

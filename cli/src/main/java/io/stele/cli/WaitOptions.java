@@ -9,9 +9,7 @@ import picocli.CommandLine.Option;
 
 /** How to wait for a change of tablets. */
 final class WaitOptions {
-  @Option(
-      names = {"--no-wait", "--async"},
-      description = "Do not wait: return as soon as the change has begun.")
+  @Option(names = "--no-wait", description = "Do not wait: return as soon as the change has begun.")
   private boolean noWait;
 
   private Optional<Duration> most = Optional.empty();

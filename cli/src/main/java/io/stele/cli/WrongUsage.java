@@ -2,8 +2,6 @@ package io.stele.cli;
 
 import io.stele.config.Keys;
 import java.io.PrintWriter;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -32,7 +30,7 @@ final class WrongUsage {
     if (command.getParent() == null && word.equals("version")) {
       return text + "; `stele --version` shows the version";
     }
-    return nearest(word, command.getSubcommands().keySet())
+    return Keys.misspelled(word, command.getSubcommands().keySet())
         .map(name -> text + "\nDid you mean: " + before + name)
         .orElse(text);
   }
@@ -47,7 +45,7 @@ final class WrongUsage {
           command.getUnmatchedArguments(); // A row may be among them, for it looks like an option.
     }
     if (words.isEmpty()) {
-      String text = String.valueOf(wrong.getMessage());
+      String text = String.valueOf(wrong.getMessage()).replace("option option", "option");
       return text.equals("Missing required subcommand")
           ? "say which: " + String.join(", ", command.getSubcommands().keySet())
           : text;
@@ -70,7 +68,7 @@ final class WrongUsage {
             .toList();
     // An option of one letter is near to any other.
     Optional<String> meant =
-        option.startsWith("--") ? nearest(option, names) : Optional.<String>empty();
+        option.startsWith("--") ? Keys.misspelled(option, names) : Optional.<String>empty();
     boolean maybeRow =
         meant.isEmpty()
             && command.getCommandSpec().positionalParameters().stream()
@@ -78,13 +76,5 @@ final class WrongUsage {
     return text
         + meant.map(name -> "\nDid you mean: " + name).orElse("")
         + (maybeRow ? "\nWrite `--` before a row that begins with `-`" : "");
-  }
-
-  /** The name that is at most two letters off, if there is one. */
-  private static Optional<String> nearest(String word, Collection<String> names) {
-    String tooFar = word + "   ";
-    List<String> all = new ArrayList<>(List.of(tooFar));
-    all.addAll(names);
-    return Optional.of(Keys.nearest(word, all)).filter(name -> !name.equals(tooFar));
   }
 }

@@ -8,6 +8,7 @@ import io.stele.yarn.StartOptions;
 import io.stele.yarn.YarnSubmitter;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
@@ -27,8 +28,10 @@ import picocli.CommandLine.Spec;
     synopsisSubcommandLabel = "(start|status|flex|upgrade|stop)",
     footer = {
       "",
-      "Nothing is installed on the nodes: jars are distributed through the file system, servers run in YARN containers, and the",
-      "ApplicationMaster keeps the configured number running (stele.yarn.tabletserver.count, stele.yarn.master.count).",
+      "Nothing is installed on the nodes: jars are distributed through the file",
+      "system, servers run in YARN containers, and the ApplicationMaster keeps the",
+      "configured number running (stele.yarn.tabletserver.count,",
+      "stele.yarn.master.count).",
       "",
       "Examples:",
       "  stele yarn start",
@@ -42,6 +45,8 @@ import picocli.CommandLine.Spec;
       "Next: stele table create mytable family"
     })
 final class YarnCommand {
+  private static final List<String> KINDS = List.of("master", "tabletserver");
+
   @Spec private CommandSpec spec;
 
   private PrintWriter out() {
@@ -54,7 +59,8 @@ final class YarnCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "The data is under stele.root.dir. Stele serves all data that was there when it was stopped."
+        "The data is under stele.root.dir. Stele serves all data that was there when it",
+        "was stopped."
       })
   int start(
       @Mixin ClusterOptions cluster,
@@ -150,6 +156,11 @@ final class YarnCommand {
       @Parameters(paramLabel = "COUNT", description = "How many are to run.") int count,
       @Option(names = "--yes", description = "Confirm a count of 0.") boolean sure)
       throws Exception {
+    if (!KINDS.contains(kind)) {
+      throw new ParameterException(
+          spec.commandLine().getSubcommands().get("flex"),
+          "there is no KIND \"" + kind + "\": write " + String.join(" or ", KINDS));
+    }
     boolean tablets = kind.equals("tabletserver");
     if (tablets && count == 0 && !sure) {
       throw new ParameterException(
@@ -171,13 +182,17 @@ final class YarnCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "A tablet server gives its tablets away first. The next one is replaced when another has taken its place and all tablets are",
-        "served; masters come last. If this stops half-way, run it again: it goes on where it was. To go back, run it with the version",
-        "and the settings from before. stele yarn status shows which servers have yet to be upgraded.",
+        "A tablet server gives its tablets away first. The next one is replaced when",
+        "another has taken its place and all tablets are served; masters come last. If",
+        "this stops half-way, run it again: it goes on where it was. To go back, run it",
+        "with the version and the settings from before. stele yarn status shows which",
+        "servers have yet to be upgraded.",
         "",
-        "At least two tablet servers must run. The ApplicationMaster keeps running with its own settings until the next stele yarn start.",
-        "Another size, other Java options or another cache off the heap for masters or tablet servers are refused; all other stele.yarn.*",
-        "settings are ignored. To change the number of servers, use stele yarn flex.",
+        "At least two tablet servers must run. The ApplicationMaster keeps running with",
+        "its own settings until the next stele yarn start. Another size, other Java",
+        "options or another cache off the heap for masters or tablet servers are",
+        "refused; all other stele.yarn.* settings are ignored. To change the number of",
+        "servers, use stele yarn flex.",
         "",
         "Examples:",
         "  stele yarn upgrade",

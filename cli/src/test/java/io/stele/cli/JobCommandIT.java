@@ -264,7 +264,7 @@ class JobCommandIT {
     dry.addAll(List.of("--separator", ",", "--skip-bad-lines", "--dry-run"));
     assertThat(succeeded(dry.toArray(String[]::new)))
         .isEqualTo(
-            "Dry run: 2 rows, 2 cells would be written to table lines.\n1 lines were left out.\n");
+            "Dry run: 2 rows, 2 cells would be written to table lines.\n1 line was left out.\n");
     assertUntouched("lines");
   }
 

@@ -177,6 +177,43 @@ class TableCommandTest {
   }
 
   @Test
+  void aMisspelledTableIsAnsweredWithTheNearestThereIs() throws Exception {
+    run("table", "create", "users", "f");
+    run("table", "create", "uszrs", "f");
+    run("table", "drop", "uszrs", "--yes");
+    for (String command :
+        List.of("table drop userz --yes", "table describe userz", "scan userz", "get userz row")) {
+      assertThat(run(command.split(" ")))
+          .as(command)
+          .satisfies(ran -> assertThat(ran.exit()).isEqualTo(ExitCode.NOT_FOUND.number()))
+          .satisfies(
+              ran ->
+                  assertThat(ran.err()).endsWith("there is no table userz; did you mean users?\n"));
+    }
+    assertThat(run("table", "describe", "pages").err())
+        .isEqualTo("stele: there is no table pages; `stele table list` shows them all\n");
+  }
+
+  @Test
+  void aFamilyThatIsNotThereIsToBeAddedOnlyByWriters() throws Exception {
+    run("table", "create", "web", "f");
+    assertThat(run("scan", "web", "-c", "g").err()).endsWith("it has f\n");
+    assertThat(run("delete", "web", "row", "g:").err()).endsWith("it has f\n");
+    assertThat(run("put", "web", "row", "g:", "x").err())
+        .endsWith("it has f. Add the family to the table first\n");
+  }
+
+  @Test
+  void tabletsAreDescribedByTheirFirstRows() throws Exception {
+    run("table", "create", "web", "f", "--split-at", "m");
+    assertThat(run("table", "describe", "web").out().lines())
+        .satisfiesOnlyOnce(line -> assertThat(line).endsWith("FIRST ROW"))
+        .satisfiesOnlyOnce(line -> assertThat(line).endsWith("(the first)"))
+        .satisfiesOnlyOnce(line -> assertThat(line).endsWith("  m"));
+    assertThat(run("status").out()).contains("MEMTABLES  SIZE");
+  }
+
+  @Test
   void eventsOfATableAreShownWhateverItsNameLooksLike() throws Exception {
     for (String table : List.of("my_web_table", "web_1_2")) {
       run("table", "create", table, "f");
@@ -308,11 +345,10 @@ class TableCommandTest {
     String created = run("table", "create", "web", "f", "--no-wait").out().strip();
     assertThat(created).startsWith("web/create-");
     assertThat(run("table", "change", created, "--wait", "30s").out()).isEqualTo("done\n");
-    String dropped = run("table", "drop", "web", "--yes", "--async").out().strip();
+    String dropped = run("table", "drop", "web", "--yes", "--no-wait").out().strip();
     assertThat(run("table", "change", dropped, "--wait", "30s").out()).isEqualTo("done\n");
     assertThat(run("table", "changes").out()).isEqualTo("No table is being changed.\n");
     assertThat(run("table", "change", "web/drop-0").err()).contains("not under way");
-    assertThat(run("table", "change", "drop").err()).contains("not the id of a change");
     assertThat(cluster.client().admin().listTables()).isEmpty();
   }
 

@@ -76,6 +76,25 @@ class WrongUsageTest {
   }
 
   @Test
+  void namesAndIdsAreCheckedBeforeAClusterIsAsked() {
+    assertThat(refusal("table create web a --codec zst"))
+        .contains("unknown codec \"zst\": use one of none, snappy, ");
+    assertThat(refusal("table create web a --group g:cache=zst"))
+        .contains("unknown cache priority \"zst\": use one of ");
+    assertThat(refusal("yarn flex tablet 3"))
+        .startsWith("stele: there is no KIND \"tablet\": write master or tabletserver\n");
+    assertThat(refusal("table change foo")).contains("\"foo\" is not the id of a change");
+    assertThat(refusal("tablet release t9/ffff")).contains("16 hex digits");
+    assertThat(refusal("job import-text web /x --fields profile:a"))
+        .contains("one of them must be ROW")
+        .endsWith("Try: stele job import-text --help\n");
+    assertThat(refusal("status -D foo")).startsWith("stele: Value for option '-D'");
+    assertThat(refusal("tablet split web a --async"))
+        .startsWith("stele: there is no option --async");
+    assertThat(refusal("demo --stop --keep")).contains("give one of them");
+  }
+
+  @Test
   void timesAndDurationsAreCheckedBeforeAClusterIsAsked() {
     assertThat(refusal("put web row f: a --timestamp -5")).contains("not -5");
     assertThat(refusal("put web row f: a --timestamp 1700000000000"))

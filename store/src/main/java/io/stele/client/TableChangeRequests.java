@@ -97,7 +97,7 @@ final class TableChangeRequests {
                     SteleException.refused(
                         "\""
                             + id
-                            + "\" is not the id of a change, such as webtable/drop-0123456789abcdef:"
+                            + "\" is not the id of a change, such as webtable/drop-00112233445566778899aabbccddeeff:"
                             + " `stele table changes` shows those under way"));
     FindTableChangeRequestProto request =
         FindTableChangeRequestProto.newBuilder()

@@ -25,6 +25,9 @@ public record Key<T>(
     Function<String, T> parser,
     Predicate<T> check) {
 
+  /** Of sizes; each is 1024 of the one before, the first is 1024 bytes. */
+  private static final String UNITS = "kmgt";
+
   /** What Hadoop names as the source of a key that is given by {@code -D}. */
   public static final String COMMAND_LINE = "from command line";
 
@@ -50,7 +53,7 @@ public record Key<T>(
         name,
         doc,
         defaultText,
-        "a size such as 64m or 1g, " + min + " to " + max + " bytes",
+        "a size such as 64m or 1g, " + range(min, max),
         Key::parseSize,
         value -> value >= min && value <= max);
   }
@@ -61,7 +64,7 @@ public record Key<T>(
         name,
         doc,
         "0",
-        "0, or a size such as 64m or 1g, " + min + " to " + max + " bytes",
+        "0, or a size such as 64m or 1g, " + range(min, max),
         Key::parseSize,
         value -> value == 0 || (value >= min && value <= max));
   }
@@ -73,9 +76,33 @@ public record Key<T>(
         name,
         doc,
         defaultText,
-        "a time such as 500ms, 10s or 5m, " + min.toMillis() + "ms to " + max.toMillis() + "ms",
+        "a time such as 500ms, 10s or 5m, " + shown(min) + " to " + shown(max),
         Key::parseTime,
         value -> value.compareTo(min) >= 0 && value.compareTo(max) <= 0);
+  }
+
+  private static String range(long min, long max) {
+    return shown(min) + (max == Long.MAX_VALUE ? " or more" : " to " + shown(max));
+  }
+
+  /** A size as {@link #parseSize} reads it. */
+  private static String shown(long bytes) {
+    int unit = bytes == 0 ? 0 : Math.min(UNITS.length(), Long.numberOfTrailingZeros(bytes) / 10);
+    return unit == 0
+        ? Long.toString(bytes)
+        : (bytes >> (10 * unit)) + UNITS.substring(unit - 1, unit);
+  }
+
+  /** A time as {@link #parseTime} reads it. */
+  private static String shown(Duration time) {
+    long millis = time.toMillis();
+    if (millis % 1000 != 0) {
+      return millis + "ms";
+    }
+    long seconds = millis / 1000;
+    return seconds == 0 || seconds % 60 != 0
+        ? seconds + "s"
+        : seconds % 3600 == 0 ? seconds / 3600 + "h" : seconds / 60 + "m";
   }
 
   /** The value in {@code conf}, or the default. */
@@ -135,7 +162,7 @@ public record Key<T>(
 
   private static long parseSize(String text) {
     String lower = text.toLowerCase(Locale.ROOT);
-    int unit = "kmgt".indexOf(lower.charAt(lower.length() - 1));
+    int unit = UNITS.indexOf(lower.charAt(lower.length() - 1));
     return unit < 0
         ? Long.parseLong(lower)
         : Math.multiplyExact(

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
 
@@ -24,6 +25,7 @@ public final class Keys {
   private static final long KIB = 1L << 10;
   private static final long MIB = 1L << 20;
   private static final long GIB = 1L << 30;
+  private static final int LETTERS_OFF_MAX = 2;
 
   public static final Key<String> CLUSTER_NAME =
       Key.text(
@@ -427,6 +429,13 @@ public final class Keys {
     return names.stream()
         .min(Comparator.comparingInt(known -> editDistance(name, known)))
         .orElseThrow();
+  }
+
+  /** The one of {@code names} that is at most two letters off, if there is one. */
+  public static Optional<String> misspelled(String name, Collection<String> names) {
+    return names.stream()
+        .filter(known -> editDistance(name, known) <= LETTERS_OFF_MAX)
+        .min(Comparator.comparingInt(known -> editDistance(name, known)));
   }
 
   private static int editDistance(String a, String b) {

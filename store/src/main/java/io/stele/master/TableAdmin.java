@@ -216,11 +216,8 @@ final class TableAdmin implements AutoCloseable {
     }
     if (table.isEmpty() || table.get().state() != StoredTable.State.READY) {
       Optional<String> lost = table.isEmpty() ? lost(now) : Optional.empty();
-      return refused(
-          request,
-          now,
-          Code.NOT_FOUND,
-          lost.orElse("there is no table " + now.name() + "; `stele table list` shows them all"));
+      String why = lost.isPresent() ? lost.get() : schemas.missing(now.name());
+      return refused(request, now, Code.NOT_FOUND, why);
     }
     if (request.wish() instanceof Drop) {
       return begun(request, now, Step.MARK_DROPPED, table.get().id(), Wanted.NO_SCHEMA);

@@ -1,5 +1,6 @@
 package io.stele.metadata;
 
+import io.stele.config.Keys;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.lock.VersionedData;
@@ -157,8 +158,23 @@ public final class Schemas {
         case DROPPING -> {}
       }
     }
-    throw SteleException.notFound(
-        "there is no table " + Bytes.of(name) + "; `stele table list` shows them all");
+    throw SteleException.notFound(missing(name));
+  }
+
+  /** That there is no table of that name, and which there is that is spelled so. */
+  public String missing(String name) throws IOException {
+    List<String> near = new ArrayList<>();
+    for (String other : names.all()) {
+      // A name may have a node and no table: changes of a dropped one are remembered.
+      if (Keys.misspelled(name, List.of(other)).isPresent() && names.holder(other).isPresent()) {
+        near.add(other);
+      }
+    }
+    return "there is no table "
+        + Bytes.of(name)
+        + Keys.misspelled(name, near)
+            .map(other -> "; did you mean " + other + "?")
+            .orElse("; `stele table list` shows them all");
   }
 
   /**

@@ -81,7 +81,7 @@ public final class OperationRules {
       switch (edit.kind()) {
         case PUT -> {
           Edit.Put put = (Edit.Put) edit;
-          checkFamily(put.family());
+          checkWritten(put.family());
           checkValue(mutation.row(), put.family(), put.qualifier(), put.value(), valueBytesMax);
         }
         case DELETE_CELL -> checkFamily(((Edit.DeleteCell) edit).family());
@@ -95,7 +95,7 @@ public final class OperationRules {
 
   private void checkRules(ReadModifyWrite change, long valueBytesMax) {
     for (ReadModifyWrite.Rule rule : change.rules()) {
-      checkFamily(rule.family());
+      checkWritten(rule.family());
       switch (rule.kind()) {
         case APPEND -> {
           Bytes suffix = ((ReadModifyWrite.Append) rule).suffix();
@@ -109,6 +109,14 @@ public final class OperationRules {
 
   private void checkFilter(Filter filter) {
     FilterRules.check(filter, this::checkFamily);
+  }
+
+  private void checkWritten(String family) {
+    try {
+      checkFamily(family);
+    } catch (SteleException e) {
+      throw SteleException.notFound(e.getMessage() + ". Add the family to the table first");
+    }
   }
 
   private void checkFamily(String family) {

@@ -100,8 +100,7 @@ public record TableSchema(
                         + " has no family \""
                         + Bytes.of(familyName)
                         + "\": it has "
-                        + families.stream().map(ColumnFamily::name).collect(joining(", "))
-                        + ". Add the family to the table first"));
+                        + families.stream().map(ColumnFamily::name).collect(joining(", "))));
   }
 
   /** The locality group of that name. */

@@ -8,6 +8,8 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -80,13 +82,28 @@ class KeysTest {
         .hasMessageContaining("\"plenty\"")
         .hasMessageContaining("64m");
     conf.set(Keys.MEMTABLE_BYTES.name(), "1");
-    assertThatThrownBy(() -> Keys.check(conf)).hasMessageContaining("4096 to");
+    assertThatThrownBy(() -> Keys.check(conf)).hasMessageContaining("4k to");
   }
 
   @Test
   void aLeaseAboveTheSessionTimeoutIsRefused() {
     conf.set(Keys.LEASE.name(), "20s");
     assertThatThrownBy(() -> Keys.check(conf)).hasMessageContaining("is above");
+  }
+
+  @Test
+  void rangesAreShownAsTheyAreWritten() {
+    String ranges =
+        Keys.all().values().stream().map(Key::allowed).collect(Collectors.joining("\n"));
+    assertThat(ranges)
+        .contains(", 10ms to 1h", "4k or more")
+        .doesNotContainPattern("[0-9]{7}|[0-9]0000ms");
+  }
+
+  @Test
+  void aMisspelledNameIsAtMostTwoLettersOff() {
+    assertThat(Keys.misspelled("userz", List.of("users", "user", "uvw"))).hasValue("users");
+    assertThat(Keys.misspelled("userz", List.of("pages", "us"))).isEmpty();
   }
 
   @Test

@@ -15,8 +15,8 @@ class OperationRulesTest {
   private static final Bytes ROW = Bytes.of("r");
   private static final Bytes Q = Bytes.of("q");
   private static final Filter ALL = new Filter.PassAll();
-  private static final String NO_FAMILY =
-      "table t has no family \"nope\": it has f, g. Add the family to the table first";
+  private static final String NO_FAMILY = "table t has no family \"nope\": it has f, g";
+  private static final String ADD_IT = NO_FAMILY + ". Add the family to the table first";
 
   private final OperationRules rules = new OperationRules(TableSchema.of("t", "f", "g"));
 
@@ -35,8 +35,8 @@ class OperationRulesTest {
     refused(SteleException.Code.REFUSED, operation, message);
   }
 
-  private void notFound(RowOperation operation) {
-    refused(SteleException.Code.NOT_FOUND, operation, NO_FAMILY);
+  private void notFound(RowOperation operation, String message) {
+    refused(SteleException.Code.NOT_FOUND, operation, message);
   }
 
   @Test
@@ -55,19 +55,26 @@ class OperationRulesTest {
 
   @Test
   void everyEditAndRuleNamesAFamilyOfTheTable() {
-    Stream.of(
-            Mutation.of("r").put("nope", "q", "v"),
+    everyEditNamesAFamily(ADD_IT, Stream.of(Mutation.of("r").put("nope", "q", "v")));
+    everyEditNamesAFamily(
+        NO_FAMILY,
+        Stream.of(
             Mutation.of("r").deleteCell("nope", Q, 1),
             Mutation.of("r").deleteColumn("nope", "q"),
-            Mutation.of("r").put("f", "q", "fine").deleteFamily("nope"))
-        .forEach(
-            mutation -> {
-              notFound(mutation);
-              notFound(CheckAndMutate.ifAny(ALL, mutation));
-              notFound(CheckAndMutate.ifNone(ALL, mutation));
-            });
-    notFound(ReadModifyWrite.increment(ROW, "nope", Q, 1));
-    notFound(ReadModifyWrite.append(ROW, "f", Q, Q).with(new ReadModifyWrite.Append("nope", Q, Q)));
+            Mutation.of("r").put("f", "q", "fine").deleteFamily("nope")));
+    notFound(ReadModifyWrite.increment(ROW, "nope", Q, 1), ADD_IT);
+    notFound(
+        ReadModifyWrite.append(ROW, "f", Q, Q).with(new ReadModifyWrite.Append("nope", Q, Q)),
+        ADD_IT);
+  }
+
+  private void everyEditNamesAFamily(String message, Stream<Mutation> mutations) {
+    mutations.forEach(
+        mutation -> {
+          notFound(mutation, message);
+          notFound(CheckAndMutate.ifAny(ALL, mutation), message);
+          notFound(CheckAndMutate.ifNone(ALL, mutation), message);
+        });
   }
 
   @Test
@@ -82,7 +89,7 @@ class OperationRulesTest {
             new Filter.Condition(is, ALL, ALL),
             new Filter.Condition(ALL, is, ALL),
             new Filter.Condition(ALL, ALL, is))) {
-      notFound(CheckAndMutate.ifAny(filter, Mutation.of("r").deleteRow()));
+      notFound(CheckAndMutate.ifAny(filter, Mutation.of("r").deleteRow()), NO_FAMILY);
       SteleException refusal =
           catchThrowableOfType(
               SteleException.class, () -> rules.check(RowQuery.ALL.filter(filter)));

@@ -25,9 +25,10 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "Hadoop's real daemons (HDFS, YARN) run in one Java process, ZooKeeper, Stele's servers and the jobs' tasks in their own.",
-      "It takes a few minutes, 4 GB of memory and 1 GB of disk, all in one directory. It changes nothing else on the machine and",
-      "leaves nothing running, even after Ctrl-C.",
+      "Hadoop's real daemons (HDFS, YARN) run in one Java process, ZooKeeper, Stele's",
+      "servers and the jobs' tasks in their own. It takes a few minutes, 4 GB of",
+      "memory and 1 GB of disk, all in one directory. It changes nothing else on the",
+      "machine and leaves nothing running, even after Ctrl-C.",
       "",
       "Examples:",
       "  stele demo",
@@ -91,6 +92,10 @@ public final class DemoCommand implements Callable<Integer> {
             .toAbsolutePath()
             .normalize();
     PrintWriter out = spec.commandLine().getOut();
+    if (stop && keep) {
+      throw new ParameterException(
+          spec.commandLine(), "--keep leaves a demo up and --stop ends it: give one of them");
+    }
     if (stop) {
       int ended = EmbeddedHadoop.end(work);
       out.println(

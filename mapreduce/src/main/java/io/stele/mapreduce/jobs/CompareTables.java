@@ -114,7 +114,9 @@ public record CompareTables(TableInput input, String with) implements TableJob {
       try (Stele stele = Stele.connect(conf, context::progress);
           Rows rows = second(stele, conf, split).readOnce().readRows(query)) {
         RowComparison.run(
-            RowComparison.Source.input(context), rows::readOn, row -> tell(row, context));
+            RowComparison.Source.input(context),
+            rows::readOn,
+            row -> tell(row, split.table(), context));
       }
     }
 
@@ -130,12 +132,14 @@ public record CompareTables(TableInput input, String with) implements TableJob {
       return split.pin().map(table::atPin).orElse(table);
     }
 
-    private void tell(RowComparison.Compared row, Context context)
+    private void tell(RowComparison.Compared row, String first, Context context)
         throws IOException, InterruptedException {
       Objects.requireNonNull(counters.get(row.outcome())).increment(1);
       if (row.outcome() != RowComparison.Outcome.SAME && named < NAMED_MAX) {
         named++;
-        context.write(NullWritable.get(), new Text(row.line()));
+        context.write(
+            NullWritable.get(),
+            new Text(row.line(first, context.getConfiguration().get(WITH_KEY, ""))));
       }
     }
   }

@@ -5,7 +5,6 @@ import io.stele.model.Bytes;
 import io.stele.model.Row;
 import java.io.IOException;
 import java.util.List;
-import java.util.Locale;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.mapreduce.Counters;
@@ -36,12 +35,12 @@ public record CountRows(TableInput input) implements TableJob {
     }
 
     String text() {
-      return String.format(
-          Locale.ROOT,
-          "%,d rows, %,d cells, %,d bytes of keys, qualifiers and values",
-          rows,
-          cells,
-          bytes);
+      return Amount.of(rows, "row")
+          + ", "
+          + Amount.of(cells, "cell")
+          + ", "
+          + Amount.of(bytes, "byte")
+          + " of keys, qualifiers and values";
     }
   }
 

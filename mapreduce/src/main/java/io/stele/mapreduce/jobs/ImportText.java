@@ -17,7 +17,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.LongWritable;
@@ -130,7 +129,7 @@ public record ImportText(
     long bad =
         CompleteJob.counters(finished).findCounter(MutationMapper.Counter.BAD_LINES).getValue();
     if (bad > 0) {
-      lines.add(String.format(Locale.ROOT, "%,d lines were left out.", bad));
+      lines.add(Amount.of(bad, "line") + (bad == 1 ? " was" : " were") + " left out.");
     }
     return Report.good(lines);
   }
@@ -181,12 +180,12 @@ public record ImportText(
                 + " of "
                 + context.getInputSplit()
                 + " has "
-                + found
-                + " fields, or no row, or one above "
+                + Amount.of(found, "field")
+                + ", or no row, or one above "
                 + Limits.ROW_BYTES_MAX
-                + " bytes: "
-                + fields.size()
-                + " fields are expected. Correct it, or leave such lines out (--skip-bad-lines)");
+                + " bytes: each needs "
+                + Amount.of(fields.size(), "field")
+                + ". Correct it, or leave such lines out (--skip-bad-lines)");
       }
       context.getCounter(Counter.BAD_LINES).increment(1);
     }

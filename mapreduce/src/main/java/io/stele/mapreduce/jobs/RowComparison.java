@@ -20,11 +20,7 @@ final class RowComparison {
     /** Only in the first sequence. */
     ONLY_IN_FIRST,
     /** Only in the second sequence. */
-    ONLY_IN_SECOND;
-
-    private String text() {
-      return name().toLowerCase(Locale.ROOT).replace('_', ' ');
-    }
+    ONLY_IN_SECOND
   }
 
   /**
@@ -35,15 +31,28 @@ final class RowComparison {
    * @param second its cells in the second sequence, if it is there
    */
   record Compared(Outcome outcome, Bytes row, Optional<Row> first, Optional<Row> second) {
-    /** Names the row and how it compares; for one that differs, the first cell that does. */
-    String line() {
-      String line = outcome.text() + ": " + row;
-      return outcome == Outcome.DIFFERENT
-          ? line + "; " + difference(first.orElseThrow().cells(), second.orElseThrow().cells())
-          : line;
+    /**
+     * Names the row and how it compares; for one that differs, the first cell that does.
+     *
+     * @param firstName what the first sequence is called
+     * @param secondName what the second sequence is called
+     */
+    String line(String firstName, String secondName) {
+      return switch (outcome) {
+        case SAME -> "same: " + row;
+        case DIFFERENT -> "different: " + row + "; " + difference(firstName, secondName);
+        case ONLY_IN_FIRST -> "only in " + firstName + ": " + row;
+        case ONLY_IN_SECOND -> "only in " + secondName + ": " + row;
+      };
     }
 
-    private static String difference(List<Cell> first, List<Cell> second) {
+    private String difference(String firstName, String secondName) {
+      return difference(
+          first.orElseThrow().cells(), second.orElseThrow().cells(), firstName, secondName);
+    }
+
+    private static String difference(
+        List<Cell> first, List<Cell> second, String firstName, String secondName) {
       int i = 0;
       while (i < first.size() && i < second.size() && first.get(i).equals(second.get(i))) {
         i++;
@@ -52,7 +61,7 @@ final class RowComparison {
       String other = i < second.size() ? name(second.get(i)) : "no more cells";
       return one.equals(other)
           ? "different values of " + one
-          : "the first has " + one + " where the second has " + other;
+          : one + " in " + firstName + ", " + other + " in " + secondName;
     }
 
     private static String name(Cell cell) {

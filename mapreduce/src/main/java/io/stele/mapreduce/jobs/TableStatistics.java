@@ -165,7 +165,7 @@ public record TableStatistics(TableInput input, int prefixBytes) implements Tabl
           "columns",
           "cells",
           "versions",
-          "bytes",
+          "bytes without keys",
           "largest");
     }
 
@@ -207,7 +207,7 @@ public record TableStatistics(TableInput input, int prefixBytes) implements Tabl
           "rows that begin with",
           "rows",
           "cells",
-          "bytes");
+          "bytes with keys");
       for (Map.Entry<String, PriorityQueue<Prefix>> family : largest.entrySet()) {
         List<Prefix> sorted = new ArrayList<>(family.getValue());
         sorted.sort(BY_BYTES.reversed());

@@ -179,7 +179,7 @@ public record VerifyTable(String table, RowRange rows) implements TableJob {
               context.getCounter(row.outcome()).increment(1);
               last = row.row();
               if (row.outcome() != RowComparison.Outcome.SAME) {
-                name(row.line(), context);
+                name(row.line("files", "tablet servers"), context);
               }
             });
       } catch (SteleException | IOException e) {

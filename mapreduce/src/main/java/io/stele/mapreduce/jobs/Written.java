@@ -9,7 +9,6 @@ import io.stele.outputformat.TableOutputFormat;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.lib.output.NullOutputFormat;
@@ -53,14 +52,14 @@ record Written(String table, boolean dryRun, List<RowRange> replaced) {
     long cells = counters.findCounter(MutationMapper.Counter.CELLS).getValue();
     List<String> lines = new ArrayList<>();
     lines.add(
-        String.format(
-            Locale.ROOT,
-            dryRun
-                ? "Dry run: %,d rows, %,d cells would be written to table %s."
-                : "%,d rows, %,d cells written to table %s.",
-            rows,
-            cells,
-            table));
+        (dryRun ? "Dry run: " : "")
+            + Amount.of(rows, "row")
+            + ", "
+            + Amount.of(cells, "cell")
+            + (dryRun ? " would be" : "")
+            + " written to table "
+            + table
+            + ".");
     for (RowRange range : replaced) {
       String which =
           range.equals(RowRange.ALL) ? "All earlier rows" : "The earlier rows in " + range;
@@ -83,6 +82,6 @@ record Written(String table, boolean dryRun, List<RowRange> replaced) {
         }
       }
     }
-    return String.format(Locale.ROOT, "they are in %,d tablets of %,d bytes", tablets, bytes);
+    return "they are in " + Amount.of(tablets, "tablet") + " of " + Amount.of(bytes, "byte");
   }
 }

@@ -28,7 +28,7 @@ class RowComparisonTest {
 
   private static List<String> compare(List<Row> first, List<Row> second) throws Exception {
     List<String> lines = new ArrayList<>();
-    RowComparison.run(source(first), source(second), row -> lines.add(row.line()));
+    RowComparison.run(source(first), source(second), row -> lines.add(row.line("one", "other")));
     return lines;
   }
 
@@ -39,7 +39,7 @@ class RowComparisonTest {
             compare(
                 List.of(row("a", cell("q", 1, "v")), both),
                 List.of(both, row("c", cell("q", 1, "v")))))
-        .containsExactly("only in first: a", "same: b", "only in second: c");
+        .containsExactly("only in one: a", "same: b", "only in other: c");
   }
 
   @Test
@@ -51,8 +51,8 @@ class RowComparisonTest {
                 List.of(row("r", same, cell("b", 2, "w")))))
         .containsExactly("different: r; different values of f:b @2");
     assertThat(compare(List.of(row("r", same, cell("a", 4, "v"))), List.of(row("r", same))))
-        .containsExactly("different: r; the first has f:a @4 where the second has no more cells");
+        .containsExactly("different: r; f:a @4 in one, no more cells in other");
     assertThat(compare(List.of(row("r", same)), List.of(row("r", cell("b", 5, "v")))))
-        .containsExactly("different: r; the first has f:a @5 where the second has f:b @5");
+        .containsExactly("different: r; f:a @5 in one, f:b @5 in other");
   }
 }

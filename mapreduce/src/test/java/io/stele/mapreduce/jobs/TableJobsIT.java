@@ -185,12 +185,9 @@ class TableJobsIT {
             "1 row is different",
             "1 row is only in web",
             "1 row is only in copy",
-            "only in first: com.a/000",
-            "different: com.a/003; the first has f:q @"
-                + old
-                + " where the second has f:q @"
-                + newer,
-            "only in second: zzz");
+            "only in web: com.a/000",
+            "different: com.a/003; f:q @" + old + " in web, f:q @" + newer + " in copy",
+            "only in copy: zzz");
 
     Job submitted = compare.prepare(conf());
     cluster.client().admin().dropTable("copy");

@@ -213,7 +213,7 @@ class VerifyTableIT {
     assertThat(words(report).get(1)).isEqualTo("0 files are damaged or missing");
     assertThat(words(report).get(2)).startsWith(ROWS - 50 + " rows are the same");
     assertThat(words(report).get(5)).isEqualTo("50 rows are only in what tablet servers return");
-    assertThat(words(report)).contains("only in second: " + row(ROWS / 3 - 1));
+    assertThat(words(report)).contains("only in tablet servers: " + row(ROWS / 3 - 1));
   }
 
   private static boolean contains(org.apache.hadoop.fs.Path file, Bytes row) {
