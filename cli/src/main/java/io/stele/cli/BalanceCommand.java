@@ -58,8 +58,8 @@ final class BalanceCommand implements Callable<Integer> {
   @Command(
       name = "now",
       description =
-          "Balance the tablets once, whether balancing is on or off. Waits for stele.client.timeout (60s)"
-              + " at most; then it exits with 6, and balancing continues.",
+          "Balance the tablets once, whether balancing is on or off. Waits at most for"
+              + " stele.client.timeout (60s); then it exits with 6, and balancing continues.",
       mixinStandardHelpOptions = true,
       footer = {"", "Next: stele server list shows how many tablets each server has"})
   int now(@Mixin ClusterOptions options, @Mixin WaitOptions wait) throws Exception {

@@ -31,13 +31,14 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "Checks METADATA for contradictions, and compares it with ZooKeeper, the files and what the tablet servers serve.",
-      "Checks each problem a second time, because tablets move and are compacted in the meantime.",
-      "Exits with 9 if it finds a problem.",
+      "Checks METADATA for contradictions, and compares it with ZooKeeper, the files",
+      "and what the tablet servers serve. Checks each problem a second time, because",
+      "tablets move and are compacted in the meantime. Exits with 9 if it finds a",
+      "problem.",
       "",
       "Examples:",
-      "  stele check             show the problems, and how to solve them",
-      "  stele check --data      the same, and read every SSTable, which may take long"
+      "  stele check           show the problems, and how to solve them",
+      "  stele check --data    the same, and read every SSTable: may take long"
     })
 final class CheckCommand implements Callable<Integer> {
   @Mixin private ClusterOptions cluster;

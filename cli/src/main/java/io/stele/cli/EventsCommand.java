@@ -25,8 +25,9 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "Each tablet keeps its latest events. Events before a split are shown with the upper half.",
-      "After the events: how long each stage of a recovery took, for the recoveries that this master saw.",
+      "Each tablet keeps its latest events. Events before a split are shown with the",
+      "upper half. After the events: how long each stage of a recovery took, for the",
+      "recoveries that this master saw.",
       "",
       "Examples:",
       "  stele events webtable",
@@ -48,7 +49,7 @@ final class EventsCommand implements Callable<Integer> {
 
   @Parameters(
       paramLabel = "TABLE|TABLET|SERVER",
-      description = "A table's name, a tablet's id, or a server's HOST:PORT or name.")
+      description = "A table's name, a tablet's id, or a server's name or HOST:PORT.")
   private String of;
 
   @Override

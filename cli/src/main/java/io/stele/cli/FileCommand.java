@@ -31,7 +31,8 @@ import picocli.CommandLine.Spec;
     synopsisSubcommandLabel = "(dump|verify)",
     footer = {
       "",
-      "A path without a file system is on fs.defaultFS; file:///... is on this machine. Directories are searched recursively.",
+      "A path without a file system is on fs.defaultFS; file:///... is on this",
+      "machine. Directories are searched recursively.",
       "",
       "Examples:",
       "  stele file verify /stele/tables",
@@ -88,7 +89,8 @@ final class FileCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Exits with 7 if a file is damaged. A torn tail of a log is not damage: any crash can leave one."
+        "Exits with 7 if a file is damaged. A torn tail of a log is not damage: any",
+        "crash can leave one."
       })
   int verify(
       @Mixin ClusterOptions cluster,

@@ -21,8 +21,9 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "Each line has row, column, time and value, separated by tabs. Bytes that are not text are shown as \\xNN.",
-      "Exits with 3 if there is no such row, or if none of its cells is asked for.",
+      "Each line has row, column, time and value, separated by tabs. Bytes that are",
+      "not text are shown as \\xNN. Exits with 3 if there is no such row, or if none",
+      "of its cells is asked for.",
       "",
       "Examples:",
       "  stele get webtable com.example/",

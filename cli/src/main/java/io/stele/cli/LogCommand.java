@@ -27,7 +27,8 @@ import picocli.CommandLine.Spec;
     synopsisSubcommandLabel = "(check|accept-loss)",
     footer = {
       "",
-      "A tablet is not served while some of its records may be lost: stele status shows such tablets, and why.",
+      "A tablet is not served while some of its records may be lost: stele status",
+      "shows such tablets, and why.",
       "",
       "Examples:",
       "  stele log check",
@@ -49,8 +50,8 @@ final class LogCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Exits with 7 if there is damage whose loss is not accepted, and with 5 if there is none, but HDFS has not closed all",
-        "segments yet: check again."
+        "Exits with 7 if there is damage whose loss is not accepted, and with 5 if",
+        "there is none, but HDFS has not closed all segments yet: check again."
       })
   int check(@Mixin ClusterOptions cluster) throws Exception {
     Configuration conf = cluster.configuration();
@@ -89,9 +90,10 @@ final class LogCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Without --yes, only shows what is lost. Try to restore the file first: from another replica, from a snapshot, or from",
-        "a DataNode that is down. The acceptance covers only the damage found now. A segment that HDFS has not closed is given up",
-        "as a whole, unless HDFS closes it within a minute or so."
+        "Without --yes, only shows what is lost. Try to restore the file first: from",
+        "another replica, from a snapshot, or from a DataNode that is down. The",
+        "acceptance covers only the damage found now. A segment that HDFS has not",
+        "closed is given up as a whole, unless HDFS closes it within a minute or so."
       })
   int acceptLoss(
       @Mixin ClusterOptions cluster,

@@ -47,7 +47,10 @@ import picocli.CommandLine.IVersionProvider;
       "  stele yarn start            run it on your Hadoop",
       "  stele COMMAND --help        show what a command does, with examples",
       "",
-      "Exit codes: 0 success, 1 failure, 2 wrong usage, 3 not found, 4 refused, 5 try later, 6 may or may not be applied, 7 damaged file, 8 exists already, 9 differs or has problems, 130 interrupted, 141 nobody reads the output any more."
+      "Exit codes: 0 success, 1 failure, 2 wrong usage, 3 not found, 4 refused,",
+      "5 retry later, 6 may or may not be applied, 7 damaged file, 8 exists already,",
+      "9 differs or has problems, 130 interrupted, 141 nobody reads the output any",
+      "more."
     })
 public final class Main {
   private Main() {}

@@ -25,8 +25,10 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "A column is FAMILY:QUALIFIER, or FAMILY: for the empty qualifier. In rows, qualifiers and values, write \\xNN for a byte",
-      "and \\\\ for a backslash. One value may be -, for the bytes of standard input; write \\x2d for the value '-' itself.",
+      "A column is FAMILY:QUALIFIER, or FAMILY: for the empty qualifier. In rows,",
+      "qualifiers and values, write \\xNN for a byte and \\\\ for a backslash. One value",
+      "may be -, for the bytes of standard input; write \\x2d for the value '-'",
+      "itself.",
       "",
       "Examples:",
       "  stele put webtable com.example/ contents: '<html>hello</html>' language: en",
@@ -35,7 +37,8 @@ import picocli.CommandLine.Spec;
       "  stele put webtable com.example/ language: en \\",
       "    --timestamp 2026-01-31T12:00:00Z",
       "",
-      "Next: stele get webtable com.example/; `stele delete` deletes a row, or columns of it"
+      "Next: stele get webtable com.example/; `stele delete` deletes a row, or",
+      "columns of it"
     })
 final class PutCommand implements Callable<Integer> {
   private static final String STANDARD_INPUT = "-";

@@ -13,7 +13,7 @@ final class ReaderOptions {
       names = "--reader",
       paramLabel = "PRINCIPAL",
       description =
-          "Let a user or group read the table's files: user:NAME or group:NAME; may be repeated."
+          "Let a user (user:NAME) or a group (group:NAME) read the table's files; may be repeated."
               + " If any reader is named, only the readers and the store's own user can read the files.")
   private List<Principal> added = List.of();
 

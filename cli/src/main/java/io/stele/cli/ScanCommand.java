@@ -26,14 +26,15 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "Each line has row, column, time and value, separated by tabs. Shows at most 100 rows unless --limit is given.",
+      "Each line has row, column, time and value, separated by tabs. Shows at most",
+      "100 rows unless --limit is given.",
       "",
       "Examples:",
       "  stele scan webtable --prefix org.apache -c language:",
       "  stele scan webtable --from com.a --to com.b --limit 1000",
       "  stele scan webtable -c language: --filter 'value_is(\"en\")'",
-      "  stele scan webtable --keys --limit 0        show every key",
-      "  stele scan webtable --count                 show the number of rows and cells"
+      "  stele scan webtable --keys --limit 0    show every key",
+      "  stele scan webtable --count             show the number of rows and cells"
     })
 final class ScanCommand implements Callable<Integer> {
   private static final long LIMIT = 100;

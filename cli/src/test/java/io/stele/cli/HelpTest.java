@@ -16,6 +16,10 @@ import picocli.CommandLine;
 /** The help of a command with parameters has examples, and all examples are valid. */
 class HelpTest {
   private static final int COLUMNS = 80;
+
+  /** A key, an option's value or a name of a function: it has a sign within. */
+  private static final Pattern COPIED = Pattern.compile(".*\\w[_.:=]\\w.*");
+
   private static final Pattern WORD = Pattern.compile("'([^']*)'|(\\S+)");
 
   static Stream<Arguments> commands() {
@@ -67,6 +71,34 @@ class HelpTest {
       }
       goesOn = text.endsWith("\\");
     }
+  }
+
+  /** The footers are written for a narrow terminal: lines that are longer would be ragged there. */
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("helps")
+  void noLineOfAFooterIsWrappedOnANarrowTerminal(String name, CommandLine line) {
+    assertThat(line.getCommandSpec().usageMessage().footer())
+        .as(name)
+        .allSatisfy(text -> assertThat(text).hasSizeLessThanOrEqualTo(COLUMNS - 2));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("helps")
+  void whatCanBeCopiedIsWholeOnANarrowTerminal(String name, CommandLine line) {
+    CommandLine.Model.CommandSpec spec = line.getCommandSpec();
+    spec.usageMessage().autoWidth(false);
+    spec.usageMessage().width(COLUMNS);
+    String help = line.getUsageMessage();
+    Stream.of(
+            Stream.of(spec.usageMessage().description()),
+            Stream.of(spec.usageMessage().footer()),
+            spec.args().stream().flatMap(one -> Stream.of(one.description())),
+            line.getSubcommands().values().stream()
+                .flatMap(one -> Stream.of(one.getCommandSpec().usageMessage().description())))
+        .flatMap(texts -> texts)
+        .flatMap(text -> Stream.of(text.split("[ ,;()]+")))
+        .filter(word -> COPIED.matcher(word).matches())
+        .forEach(word -> assertThat(help).as(name).contains(word));
   }
 
   @ParameterizedTest(name = "{0}")
