@@ -190,7 +190,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
       addRows(scans, rows);
       addRows(TableScan.beside(conf), rows);
       if (context instanceof Job) { // The same that checked its output, which came first.
-        SubmittedOutput.notBefore(conf, stele.jobs().nowMicros());
+        SubmittedOutput.notBefore(conf, stele.jobs());
       }
       stele.jobs().pin(job, rows);
       List<TableSplit> splits = splitsAtPin(stele, conf, job, scans);

@@ -282,11 +282,13 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
     try (Stele stele = Stele.connect(conf)) {
       OutputTable.identifyAll(stele, conf);
       ReplacedRows.identify(stele, conf);
-      long valueBytesMax = stele.jobs().valueBytesMax(); // If this fails, there is no job yet.
+      // If these fail, there is no job yet.
+      long valueBytesMax = stele.jobs().valueBytesMax();
+      long timestamp = stele.jobs().nowMicros();
       String job = OutputJob.begin(context, stele.jobs(), LEASE_KEY);
       makeDirectory(stele, conf, job);
       conf.set(JOB_KEY, job);
-      conf.setLong(TIMESTAMP_KEY, stele.jobs().nowMicros());
+      conf.setLong(TIMESTAMP_KEY, timestamp);
       conf.setLong(VALUE_BYTES_KEY, valueBytesMax);
     }
   }

@@ -33,14 +33,16 @@ public final class SubmittedOutput {
   }
 
   /**
-   * Puts of the MapReduce job that is being submitted get no timestamp before {@code micros}, if
-   * its output gives all the same: what is about to be read of its input was put before that, and
-   * would otherwise hide what the job makes of it.
+   * Puts of the MapReduce job that is being submitted get no timestamp before this moment, if its
+   * output gives all the same: what is about to be read of its input was put before that, and would
+   * otherwise hide what the job makes of it.
+   *
+   * @throws io.stele.model.SteleException REFUSED if this host's clock is wrong
    */
-  public static void notBefore(Configuration conf, long micros) {
+  public static void notBefore(Configuration conf, Jobs jobs) throws IOException {
     long timestamp = conf.getLong(JobKeys.Internal.BULK_TIMESTAMP, Long.MAX_VALUE);
-    if (noted(conf).isPresent() && timestamp < micros) {
-      conf.setLong(JobKeys.Internal.BULK_TIMESTAMP, micros);
+    if (noted(conf).isPresent() && timestamp != Long.MAX_VALUE) {
+      conf.setLong(JobKeys.Internal.BULK_TIMESTAMP, Math.max(timestamp, jobs.nowMicros()));
     }
   }
 

@@ -149,7 +149,10 @@ public final class CuratorLockService implements LockService {
           return true;
         },
         refusal -> {
-          throw exists(path);
+          if (refusal.code() == KeeperException.Code.NODEEXISTS) {
+            throw exists(path);
+          }
+          throw connection.refusedByZooKeeper(path, refusal); // The root of the quorum's path.
         },
         node -> {
           if (node.isEmpty()) {

@@ -187,7 +187,7 @@ final class ZooKeeperConnection implements AutoCloseable {
 
   /** The answer to a change that was refused for what the node is, or is not. */
   interface Refusal<T> {
-    T of(KeeperException refusal);
+    T of(KeeperException refusal) throws IOException;
   }
 
   /**
@@ -265,9 +265,10 @@ final class ZooKeeperConnection implements AutoCloseable {
       throw new KeeperException.OperationTimeoutException();
     }
     int code = passed.getNow(KeeperException.Code.OPERATIONTIMEOUT.intValue());
-    if (code != KeeperException.Code.OK.intValue()
-        && code != KeeperException.Code.NONODE.intValue()) { // The root of a quorum's path is new.
-      throw KeeperException.create(KeeperException.Code.get(code));
+    KeeperException.Code outcome = KeeperException.Code.get(code);
+    switch (outcome) {
+      case OK, NONODE, NOAUTH -> {} // A check that fails is a transaction, too.
+      default -> throw KeeperException.create(outcome);
     }
     return found;
   }
@@ -365,7 +366,8 @@ final class ZooKeeperConnection implements AutoCloseable {
         });
   }
 
-  private IOException refusedByZooKeeper(String path, KeeperException e) {
+  /** An answer that nothing can be done about here. */
+  IOException refusedByZooKeeper(String path, KeeperException e) {
     return new IOException("ZooKeeper refuses " + full(path) + ": " + e.getMessage(), e);
   }
 

@@ -1,7 +1,6 @@
 package io.stele.master;
 
 import io.stele.metadata.ServerInfo;
-import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.ServerId;
 import io.stele.model.TabletId;
@@ -67,11 +66,7 @@ final class ClusterStatusAnswer {
     Served served = Served.of(view);
     ClusterStatusResponseProto.Builder status =
         ClusterStatusResponseProto.newBuilder()
-            .setTables(
-                (int)
-                    tables.schemas().list().tables().stream()
-                        .filter(table -> table.state() == StoredTable.State.READY)
-                        .count())
+            .setTables(tables.schemas().ids().size())
             .setTablets(served.tablets())
             .setUnassigned(served.unassigned())
             .setBalanced(balance.wasOn())

@@ -47,6 +47,7 @@ final class CompactionClaims {
       return new CompactionWriter.Coverage(
           refs.stream().mapToLong(FileRef::minSequence).min().orElseThrow(),
           refs.stream().mapToLong(FileRef::maxSequence).max().orElseThrow(),
+          stack.knownTo(layers),
           families,
           stack.collectedMicros());
     }

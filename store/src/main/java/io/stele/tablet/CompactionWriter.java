@@ -55,11 +55,16 @@ final class CompactionWriter {
    *
    * @param minSequence the lowest covered sequence number, inclusive
    * @param maxSequence the highest covered sequence number, inclusive
+   * @param known no operation up to this one, and above the highest covered, is of these families
    * @param families the covered families
    * @param collectedMicros since when the inputs may have held garbage
    */
   record Coverage(
-      long minSequence, long maxSequence, SortedSet<String> families, long collectedMicros) {}
+      long minSequence,
+      long maxSequence,
+      long known,
+      SortedSet<String> families,
+      long collectedMicros) {}
 
   /**
    * The result of a compaction.
@@ -75,7 +80,7 @@ final class CompactionWriter {
 
   /** Writes the cells of {@code inputs} that the sieve keeps; leaves no file behind if it fails. */
   Output write(Inputs inputs, Coverage coverage, SchemaRules now) throws IOException {
-    SchemaRules rules = now.at(coverage.maxSequence());
+    SchemaRules rules = now.at(coverage.known());
     CellSieve sieve =
         new CellSieve(rules, inputs.timeMicros(), inputs.past(), inputs.tombstonesPossible());
     long time = clock.whenDropping(); // Not a pin's: that would have it done again and again.

@@ -234,7 +234,7 @@ final class Compactor {
                 CompactionPace.UNLIMITED,
                 core.clock().whenDropping()),
             new CompactionWriter.Coverage(
-                state.redoPoint() + 1, boundary, rules.families(), core.clock().now()),
+                state.redoPoint() + 1, boundary, boundary, rules.families(), core.clock().now()),
             rules);
     commit(
         "minor compaction",

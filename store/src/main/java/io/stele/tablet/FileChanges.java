@@ -347,7 +347,8 @@ final class FileChanges {
             core.window().encodeWritten(),
             CompactionPace.UNLIMITED,
             core.clock().whenDropping()),
-        new CompactionWriter.Coverage(sequence, sequence, rules.families(), core.clock().now()),
+        new CompactionWriter.Coverage(
+            sequence, sequence, sequence, rules.families(), core.clock().now()),
         rules);
   }
 

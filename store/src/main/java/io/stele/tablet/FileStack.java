@@ -37,14 +37,20 @@ final class FileStack {
 
   private final SortedSet<String> families;
   private final List<Layer> layers;
+  private final long known;
 
-  private FileStack(SortedSet<String> families, List<Layer> layers) {
+  private FileStack(SortedSet<String> families, List<Layer> layers, long known) {
+    this.known = known;
     this.families = families;
     this.layers = List.copyOf(layers);
   }
 
-  /** The stacks of a tablet's files; cleared parts are in none. */
-  static List<FileStack> of(Collection<TabletFile> files, SchemaRules rules) {
+  /**
+   * The stacks of a tablet's files; cleared parts are in none.
+   *
+   * @param known all operations up to this one are in the files
+   */
+  static List<FileStack> of(Collection<TabletFile> files, SchemaRules rules, long known) {
     List<List<TabletFile>> parts = new ArrayList<>();
     for (TabletFile file : files) {
       if (file.ref().isCleared()) {
@@ -60,7 +66,7 @@ final class FileStack {
       }
       parts.add(joined);
     }
-    return parts.stream().map(FileStack::layered).toList();
+    return parts.stream().map(part -> layered(part, known)).toList();
   }
 
   // Files whose families were all erased form one stack: only operations are left in them.
@@ -69,7 +75,7 @@ final class FileStack {
     return families.isEmpty() ? Set.of("") : rules.byGroup(families).keySet();
   }
 
-  private static FileStack layered(List<TabletFile> files) {
+  private static FileStack layered(List<TabletFile> files, long known) {
     SortedSet<String> families = new TreeSet<>();
     files.forEach(file -> families.addAll(file.ref().families()));
     files.sort(TabletFile.NEWEST_FIRST);
@@ -83,14 +89,24 @@ final class FileStack {
       together.add(file);
     }
     layers.add(new Layer(List.copyOf(together)));
-    return new FileStack(families, layers);
+    return new FileStack(families, layers, known);
   }
 
   /** This stack as if it had only {@code some} of its layers. */
   FileStack part(List<Layer> some) {
     SortedSet<String> ofSome = new TreeSet<>();
     some.forEach(layer -> layer.files().forEach(file -> ofSome.addAll(file.ref().families())));
-    return new FileStack(ofSome, some);
+    return new FileStack(ofSome, some, knownTo(some));
+  }
+
+  /**
+   * Up to which operation nothing else was done to the families of these layers, neighbours in this
+   * stack, than what is in them or in older ones.
+   */
+  long knownTo(List<Layer> some) {
+    int newest = layers.indexOf(some.get(0));
+    long last = newest == 0 ? known : layers.get(newest - 1).minSequence() - 1;
+    return Math.max(last, some.get(0).maxSequence());
   }
 
   /** The newest layer first. */

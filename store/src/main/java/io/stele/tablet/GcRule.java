@@ -62,6 +62,19 @@ final class GcRule {
     return versions;
   }
 
+  /** Whether more versions count than {@code number}. */
+  boolean countsMoreThan(int number) {
+    return versions > 0 ? versions > number : policy.countedVersions() > 0; // Or all are kept.
+  }
+
+  /** Whether it decides the same about every version. */
+  boolean isAs(GcRule other) {
+    return policy.equals(other.policy)
+        && all == other.all
+        && versions == other.versions
+        && former.equals(other.former);
+  }
+
   /** The greatest number of versions that it counts now or counted before; 0: it counts none. */
   int mostVersions() {
     return former.stream().mapToInt(FormerCount::versions).reduce(versions, Math::max);

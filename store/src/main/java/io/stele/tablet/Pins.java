@@ -1,15 +1,12 @@
 package io.stele.tablet;
 
-import io.stele.model.GcPolicy;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
 import io.stele.record.Pin;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -99,7 +96,7 @@ final class Pins {
               return inputs.minSequence() > pin.readPoint()
                   || (inputs.maxSequence() <= pin.readPoint()
                       && timeMicros <= pin.clockMicros()
-                      && policies(one.rules()).equals(policies(rules)));
+                      && one.rules().at(inputs.known()).judgesAs(rules.at(inputs.known())));
             });
   }
 
@@ -135,11 +132,5 @@ final class Pins {
   /** How many pins see the layer; no pin divides any of its files. */
   private long side(FileStack.Layer layer) {
     return held.stream().filter(one -> one.pin().readPoint() >= layer.maxSequence()).count();
-  }
-
-  private static Map<String, GcPolicy> policies(SchemaRules rules) {
-    Map<String, GcPolicy> policies = new HashMap<>();
-    rules.schema().families().forEach(family -> policies.put(family.name(), family.gc()));
-    return policies;
   }
 }

@@ -61,6 +61,12 @@ final class SchemaRules {
     return same ? this : new SchemaRules(this, sequence);
   }
 
+  /** Whether the families are the same, and their rules decide the same. */
+  boolean judgesAs(SchemaRules other) {
+    return gc.keySet().equals(other.gc.keySet())
+        && gc.entrySet().stream().allMatch(one -> one.getValue().isAs(other.gc(one.getKey())));
+  }
+
   TableSchema schema() {
     return operations.schema();
   }

@@ -76,7 +76,7 @@ final class SurplusCounts {
       return Set.of();
     }
     return versions.keySet().stream()
-        .filter(family -> versions.getOrDefault(family, 0) < rules.gc(family).versions())
+        .filter(family -> rules.gc(family).countsMoreThan(versions.getOrDefault(family, 0)))
         .collect(Collectors.toUnmodifiableSet());
   }
 }

@@ -211,7 +211,8 @@ final class TabletFile {
     if (PendingFile.isOfJob(ref)) {
       cells = new NumberedCursor(cells, ref.maxSequence());
     }
-    Set<String> recounted = versions.surplus().fewerThan(rules);
+    // What the file does not know of may have been gone before fewer counted.
+    Set<String> recounted = versions.surplus().fewerThan(rules.at(ref.maxSequence()));
     return recounted.isEmpty() ? cells : RetypedCursor.recounted(cells, recounted);
   }
 

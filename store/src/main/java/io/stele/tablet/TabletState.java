@@ -102,7 +102,7 @@ final class TabletState {
     if (known.isPresent() && known.get().rules() == rules) {
       return known.get().stacks();
     }
-    List<FileStack> stacks = FileStack.of(files, rules);
+    List<FileStack> stacks = FileStack.of(files, rules, redoPoint);
     stacked = Optional.of(new Stacked(rules, stacks));
     return stacks;
   }

@@ -5,6 +5,7 @@ import io.stele.metadata.StoredTable;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.NotServingTabletException;
 import io.stele.wire.QueryCodec;
 import io.stele.wire.data.DataProtos.TabletProto;
@@ -15,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.locks.Lock;
 
 /**
  * The tablets that this server serves, each under the newest version of its table's schema that the
@@ -32,9 +34,16 @@ final class HostedTablets {
   private final ConcurrentNavigableMap<TabletId, HostedTablet> leaving =
       new ConcurrentSkipListMap<>();
 
-  /** The newest schemas seen. The monitor also guards every change of a tablet's schema. */
-  @GuardedBy("newest")
+  /** Also guards every change of a tablet's schema, and of what is served by splits. */
+  private final Lock lock;
+
+  /** The newest schemas seen. */
+  @GuardedBy("lock")
   private final Map<TableId, StoredTable> newest = new HashMap<>();
+
+  HostedTablets(ProcessRuntime runtime) {
+    this.lock = runtime.newLock();
+  }
 
   /**
    * The record of {@code tablet} will soon say LOADED here; lasts until {@link #noLongerComing} is
@@ -64,33 +73,42 @@ final class HostedTablets {
    * @param table its table, as it was read after the tablet was assigned
    */
   void add(HostedTablet tablet, StoredTable table) {
-    synchronized (newest) {
+    lock.lock();
+    try {
       alter(tablet, newer(table));
       serving.put(tablet.id(), tablet);
+    } finally {
+      lock.unlock();
     }
   }
 
   /** Serves the halves of {@code parent} in its place. */
   void split(HostedTablet parent, HostedTablet lower, HostedTablet upper) {
-    synchronized (newest) {
+    lock.lock();
+    try {
       for (HostedTablet half : List.of(lower, upper)) {
         half.tablet().alter(parent.tablet().schema(), parent.tablet().lowered());
       }
       serving.remove(parent.id(), parent);
       serving.put(lower.id(), lower);
       serving.put(upper.id(), upper);
+    } finally {
+      lock.unlock();
     }
   }
 
   /** Applies a table's schema to its tablets, unless they have a newer one. */
   void alter(StoredTable table) {
-    synchronized (newest) {
+    lock.lock();
+    try {
       StoredTable now = newer(table);
       for (HostedTablet tablet : serving.values()) {
         if (tablet.id().table().equals(table.id())) {
           alter(tablet, now);
         }
       }
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -100,14 +118,17 @@ final class HostedTablets {
 
   /** Forgets the schema of a table that was dropped, when none of its tablets is served here. */
   void forgetDropped(TableId table) {
-    synchronized (newest) {
+    lock.lock();
+    try {
       if (serving.keySet().stream().noneMatch(tablet -> tablet.table().equals(table))) {
         newest.remove(table);
       }
+    } finally {
+      lock.unlock();
     }
   }
 
-  @GuardedBy("newest")
+  @GuardedBy("lock")
   private StoredTable newer(StoredTable table) {
     return newest.merge(
         table.id(), table, (known, read) -> read.version() > known.version() ? read : known);
@@ -158,15 +179,21 @@ final class HostedTablets {
 
   /** All served tablets at this moment, in order: of a split the parent, or both halves. */
   Collection<HostedTablet> all() {
-    synchronized (newest) {
+    lock.lock();
+    try {
       return List.copyOf(serving.values());
+    } finally {
+      lock.unlock();
     }
   }
 
   /** The number of served tablets. */
   int count() {
-    synchronized (newest) {
+    lock.lock();
+    try {
       return serving.size();
+    } finally {
+      lock.unlock();
     }
   }
 

@@ -173,7 +173,7 @@ public final class TabletServer {
         new TabletAccess(runtime, locks, transport.dataPlane(), config.cluster().lease());
     teardown.add(access::close);
     TabletRecords records = new TabletRecords(runtime, locks, access, METADATA_PATIENCE);
-    context = new ServerContext(runtime, id, life, records, new HostedTablets(), resources);
+    context = new ServerContext(runtime, id, life, records, new HostedTablets(runtime), resources);
     CaffeineBlockCache cache = cache(config);
     Schemas schemas = new Schemas(runtime, locks, config.metadataSplitBytes());
     AgreedClock clock = new AgreedClock(runtime, config.clockSkewMax());

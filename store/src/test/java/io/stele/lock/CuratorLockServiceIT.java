@@ -8,13 +8,17 @@ import io.stele.model.Bytes;
 import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.curator.test.TestingServer;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -142,6 +146,32 @@ class CuratorLockServiceIT extends LockServiceContract {
                       : node.map(VersionedData::version));
       assertThat(version).isEqualTo(1);
       assertThat(reads).hasValue(2);
+    }
+  }
+
+  @Test
+  void aPathOfTheQuorumThatIsNotThereIsNotTakenForANodeThatIs() throws Exception {
+    try (LockService locks =
+        CuratorLockService.connect(
+            SystemRuntime.INSTANCE, server.getConnectString() + "/absent", "test", SESSION)) {
+      assertThat(locks.read("x")).isEmpty();
+      assertThatThrownBy(() -> locks.create("x", Bytes.of("a")))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("ZooKeeper refuses");
+    }
+  }
+
+  @Test
+  void nodesAreReadWhoeverMayReadTheRoot() throws Exception {
+    try (LockService locks = connect()) {
+      locks.create("x", Bytes.of("a"));
+      ((CuratorLockService) locks)
+          .handle()
+          .setACL(
+              "/",
+              new ArrayList<>(List.of(new ACL(ZooDefs.Perms.CREATE, ZooDefs.Ids.ANYONE_ID_UNSAFE))),
+              -1);
+      assertThat(locks.read("x")).isPresent();
     }
   }
 

@@ -9,9 +9,11 @@ import io.stele.model.ColumnFamily;
 import io.stele.model.CorruptionException;
 import io.stele.model.Edit;
 import io.stele.model.GcPolicy;
+import io.stele.model.LocalityGroup;
 import io.stele.model.Mutation;
 import io.stele.model.RowQuery;
 import io.stele.model.TableSchema;
+import io.stele.record.FileRef;
 import io.stele.record.FormerCount;
 import io.stele.record.LoweredCounts;
 import java.io.IOException;
@@ -175,6 +177,85 @@ class AlteredCountTest {
     assertThat(fixture.tablet.read(ReadRequest.of(RowQuery.ALL).atPin("p")).rows().get(0).cells())
         .singleElement()
         .matches(cell -> cell.timestampMicros() == 1_000_001);
+  }
+
+  @Test
+  void whatWasSurplusForFewerCountsAgainForAsManyAsThen() throws IOException {
+    for (boolean compacted : List.of(false, true)) {
+      TabletFixture own = new TabletFixture(young(2));
+      for (int timestamp = 1; timestamp <= 3; timestamp++) {
+        own.put("a", "f", "q", own.nowMicros + timestamp, "v");
+      }
+      own.tablet.minorCompact();
+      own.tablet.majorCompact(); // 1 is surplus.
+      alter(own, young(3));
+      for (int timestamp = 2; timestamp <= 3; timestamp++) {
+        Edit delete = new Edit.DeleteCell("f", Bytes.of("q"), own.nowMicros + timestamp);
+        own.apply(Mutation.of("a").with(delete)).join();
+      }
+      own.nowMicros += 1000;
+      assertThat(own.rows()).hasSize(1);
+      if (compacted) {
+        own.tablet.minorCompact();
+        own.tablet.majorCompact();
+      }
+      alter(own, young(1));
+      assertThat(own.rows()).as("compacted: %s", compacted).hasSize(1);
+      own.tablet.minorCompact();
+      own.tablet.majorCompact();
+      assertThat(own.rows()).hasSize(1);
+    }
+  }
+
+  private static void alter(TabletFixture own, TableSchema schema) {
+    own.manifest.alter(schema);
+    own.tablet.alter(schema, own.manifest.record().lowered());
+  }
+
+  @Test
+  void aPinSeesTheSameWhenANumberWasHigherForAWhile() throws IOException {
+    alter(schema(GcPolicy.maxVersions(1)));
+    put(1);
+    fixture.tablet.minorCompact();
+    put(2);
+    delete(2);
+    fixture.tablet.pin("p");
+    put(5);
+    alter(schema(GcPolicy.maxVersions(3)));
+    alter(schema(GcPolicy.maxVersions(1)));
+    fixture.tablet.minorCompact();
+    fixture.tablet.majorCompact();
+    assertThat(fixture.tablet.read(ReadRequest.of(RowQuery.ALL).atPin("p")).rows()).isEmpty();
+  }
+
+  /** Though nothing was written to its locality group since. */
+  @Test
+  void whatALowerNumberPushesOutIsRemoved() throws IOException {
+    TableSchema two = grouped(5);
+    TabletFixture own = new TabletFixture(two);
+    for (int i = 1; i <= 5; i++) {
+      own.put("a", "f", "q", i, "v");
+    }
+    own.tablet.minorCompact();
+    own.put("a", "g", "q", 1, "v");
+    alter(own, grouped(1));
+    own.tablet.minorCompact();
+    own.tablet.majorCompact();
+    SchemaRules rules = new SchemaRules(two);
+    long cells = 0;
+    for (FileRef ref : own.manifest.record().files()) {
+      TabletFile file = TabletFile.open(own.environment(), ref, rules);
+      cells += file.table().properties().cells();
+      file.release();
+    }
+    assertThat(cells).isEqualTo(2);
+  }
+
+  private static TableSchema grouped(int versions) {
+    return TableSchema.of("t", "f")
+        .with(LocalityGroup.of("own"))
+        .with(new ColumnFamily("f", GcPolicy.maxVersions(versions)))
+        .with(new ColumnFamily("g", GcPolicy.maxVersions(1), "own"));
   }
 
   @Test

@@ -98,7 +98,7 @@ public final class BareServer implements AutoCloseable {
             id,
             life,
             world.records(),
-            new HostedTablets(),
+            new HostedTablets(runtime),
             new ServerResources(resources, resources, none));
     loader =
         new TabletLoader(

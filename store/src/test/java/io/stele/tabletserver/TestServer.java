@@ -146,7 +146,7 @@ final class TestServer implements AutoCloseable {
             holding(real.of(TabletKind.USER)), holding(real.of(TabletKind.SYSTEM)), loaders);
     this.context =
         new ServerContext(
-            runtime, id, life, world.metadata.records(), new HostedTablets(), resources);
+            runtime, id, life, world.metadata.records(), new HostedTablets(runtime), resources);
     this.loader =
         new TabletLoader(
             context,
