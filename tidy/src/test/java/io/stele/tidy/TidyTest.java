@@ -32,6 +32,7 @@ class TidyTest {
           "ManifestEdit",
           "TableName",
           "SchemaChange",
+          "StoredTable",
           "FileRef",
           "JobNodes.Job",
           // What an operator configures or asks for: made by a builder, or from the settings.
