@@ -22,6 +22,7 @@ final class GcRule {
   private final boolean all;
   private final int versions;
   private final List<FormerCount> former;
+  private final int mostVersions;
   private final boolean pushedOutIsGarbage;
   private final boolean aged;
 
@@ -30,6 +31,7 @@ final class GcRule {
     this.all = all;
     this.versions = versions;
     this.former = former;
+    this.mostVersions = former.stream().mapToInt(FormerCount::versions).reduce(versions, Math::max);
     this.pushedOutIsGarbage = policy.countedVersions() > 0 && isGarbage(policy, true, 0, 0);
     this.aged = aged(policy);
   }
@@ -77,7 +79,7 @@ final class GcRule {
 
   /** The greatest number of versions that it counts now or counted before; 0: it counts none. */
   int mostVersions() {
-    return former.stream().mapToInt(FormerCount::versions).reduce(versions, Math::max);
+    return mostVersions;
   }
 
   /** How many versions it counted before: ascending moments, descending numbers above this one. */

@@ -70,13 +70,19 @@ final class SurplusCounts {
     return new SurplusCounts(versions);
   }
 
-  /** The families of which {@code rules} count more versions. */
-  Set<String> fewerThan(SchemaRules rules) {
+  /**
+   * The families of which {@code rules} count more versions.
+   *
+   * @param last the file's last operation: what it does not know of may have been gone before fewer
+   *     versions counted
+   */
+  Set<String> fewerThan(SchemaRules rules, long last) {
     if (versions.isEmpty()) { // As nearly always, and every read asks.
       return Set.of();
     }
+    SchemaRules then = rules.at(last);
     return versions.keySet().stream()
-        .filter(family -> rules.gc(family).countsMoreThan(versions.getOrDefault(family, 0)))
+        .filter(family -> then.gc(family).countsMoreThan(versions.getOrDefault(family, 0)))
         .collect(Collectors.toUnmodifiableSet());
   }
 }

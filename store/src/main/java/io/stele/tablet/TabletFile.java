@@ -211,8 +211,7 @@ final class TabletFile {
     if (PendingFile.isOfJob(ref)) {
       cells = new NumberedCursor(cells, ref.maxSequence());
     }
-    // What the file does not know of may have been gone before fewer counted.
-    Set<String> recounted = versions.surplus().fewerThan(rules.at(ref.maxSequence()));
+    Set<String> recounted = versions.surplus().fewerThan(rules, ref.maxSequence());
     return recounted.isEmpty() ? cells : RetypedCursor.recounted(cells, recounted);
   }
 

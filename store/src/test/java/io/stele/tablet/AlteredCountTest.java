@@ -300,8 +300,8 @@ class AlteredCountTest {
   void aBlockIsReadAsItWasWritten() throws Exception {
     Bytes block = SurplusCounts.encode(Map.of("f", 3, "g", 1));
     SurplusCounts counts = SurplusCounts.of(Optional.of(block), "file");
-    assertThat(counts.fewerThan(new SchemaRules(young(4)))).containsExactly("f");
-    assertThat(counts.fewerThan(new SchemaRules(young(3)))).isEmpty();
+    assertThat(counts.fewerThan(new SchemaRules(young(4)), 1)).containsExactly("f");
+    assertThat(counts.fewerThan(new SchemaRules(young(3)), 1)).isEmpty();
     Optional<Bytes> cut = Optional.of(block.slice(0, block.length() - 1));
     assertThatThrownBy(() -> SurplusCounts.of(cut, "file"))
         .isInstanceOf(CorruptionException.class)
