@@ -50,6 +50,7 @@ public final class SSTableWriter implements Closeable {
   private final Optional<BloomWriter> bloom;
   private final CellBlockWriter block;
   private final Map<String, Handle> metaBlocks = new LinkedHashMap<>();
+  private final Map<String, Bytes> lastMetaBlocks = new LinkedHashMap<>(); // Not written yet.
   private final PropertiesCounter counter = new PropertiesCounter();
   private byte[] blockKey = new byte[0];
   private boolean blockContinues;
@@ -193,11 +194,26 @@ public final class SSTableWriter implements Closeable {
    * @throws IllegalArgumentException if there is already one of that name
    */
   public void metaBlock(String name, Bytes contents) throws IOException {
+    checkNew(name);
+    metaBlocks.put(name, blocks.write(BlockKind.META, contents.toByteArray(), contents.length()));
+  }
+
+  /**
+   * Adds a small block likewise, at the end of the file: who opens the file reads it with the
+   * properties.
+   *
+   * @throws IllegalArgumentException if there is already one of that name
+   */
+  public void lastMetaBlock(String name, Bytes contents) {
+    checkNew(name);
+    lastMetaBlocks.put(name, contents);
+  }
+
+  private void checkNew(String name) {
     checkOpen();
-    if (metaBlocks.containsKey(name)) {
+    if (metaBlocks.containsKey(name) || lastMetaBlocks.containsKey(name)) {
       throw new IllegalArgumentException(path + " has a meta block \"" + name + "\" already");
     }
-    metaBlocks.put(name, blocks.write(BlockKind.META, contents.toByteArray(), contents.length()));
   }
 
   /** Records the highest timestamp that the server assigned; call it before {@link #finish()}. */
@@ -226,6 +242,10 @@ public final class SSTableWriter implements Closeable {
     index.finishBelowRoot();
     Handle bloomRoot = bloom.isPresent() ? bloom.get().finish() : Handle.NONE;
     Handle indexRoot = index.finish();
+    for (Map.Entry<String, Bytes> last : lastMetaBlocks.entrySet()) {
+      byte[] bytes = last.getValue().toByteArray();
+      metaBlocks.put(last.getKey(), blocks.write(BlockKind.META, bytes, bytes.length));
+    }
     SSTableProperties properties =
         counter.properties(
             Bytes.of(lastKey, 0, lastKeyLength),

@@ -147,12 +147,12 @@ final class GroupWriters implements Closeable {
         SSTableWriter writer = group.writer.get();
         Map<String, Integer> surplus = surplus(group);
         if (!surplus.isEmpty()) {
-          writer.metaBlock(SurplusCounts.NAME, SurplusCounts.encode(surplus));
+          writer.lastMetaBlock(SurplusCounts.NAME, SurplusCounts.encode(surplus));
         }
-        writer.metaBlock(OldestVersions.NAME, OldestVersions.encode(group.oldest));
+        writer.lastMetaBlock(OldestVersions.NAME, OldestVersions.encode(group.oldest));
         Optional<Bytes> counts = rules.counts().block();
         if (counts.isPresent()) {
-          writer.metaBlock(FormerCounts.NAME, counts.get());
+          writer.lastMetaBlock(FormerCounts.NAME, counts.get());
         }
         writer.highestServerTimestamp(highestTimestamp);
         SSTableSummary summary = writer.finish();

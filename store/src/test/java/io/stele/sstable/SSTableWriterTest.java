@@ -126,6 +126,26 @@ class SSTableWriterTest {
     assertThat(file).exists();
   }
 
+  /** Who opens the file reads its last 64 KiB. */
+  @Test
+  void aLastMetaBlockIsBesideTheProperties() throws IOException {
+    long length;
+    try (SSTableWriter writer = create()) {
+      writer.metaBlock("first", Bytes.of("1"));
+      writer.lastMetaBlock("last", Bytes.of("2"));
+      assertThatThrownBy(() -> writer.metaBlock("last", Bytes.EMPTY))
+          .isInstanceOf(IllegalArgumentException.class);
+      writer.lastMetaBlock("empty", Bytes.EMPTY);
+      length = writer.finish().length();
+    }
+    try (SSTable table = SSTable.open(SSTableFiles.local(), path, length, NoBlockCache.INSTANCE)) {
+      assertThat(table.metaBlocks()).containsExactly("first", "last", "empty");
+      assertThat(table.metaBlock("last")).contains(Bytes.of("2"));
+      assertThat(table.metaBlock("empty")).contains(Bytes.EMPTY);
+      table.verify();
+    }
+  }
+
   @Test
   void aFileOfOnlyMetaBlocksIsAFile() throws IOException {
     long length;
