@@ -122,7 +122,8 @@ public final class ClusterOptions {
         throw SteleException.retryLater(
             "cluster "
                 + Keys.CLUSTER_NAME.in(conf)
-                + " is not running: start it with `stele yarn start`");
+                + " is not running, or still starting: see `stele yarn status`, or start it with"
+                + " `stele yarn start`");
       }
       try {
         SystemRuntime.INSTANCE.sleep(LOOK_EVERY);

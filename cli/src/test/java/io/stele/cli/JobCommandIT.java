@@ -251,7 +251,7 @@ class JobCommandIT {
     assertThat(succeeded("job", "copy", "web", "copy", "--replace", "--dry-run").lines())
         .startsWith("Dry run: 200 rows, 200 cells would be written to table copy.")
         .anyMatch(
-            line -> line.startsWith("All earlier rows would be replaced: they are in 1 tablets"));
+            line -> line.startsWith("All earlier rows would be replaced: they are in 1 tablet"));
     assertUntouched("copy");
   }
 
@@ -343,8 +343,7 @@ class JobCommandIT {
         "/no*such",
         "--fields",
         "ROW,f:a");
-    refused(
-        ExitCode.REFUSED, "must be ROW", "job", "import-text", "target", text, "--fields", "f:a");
+    refused(ExitCode.USAGE, "must be ROW", "job", "import-text", "target", text, "--fields", "f:a");
     refused(
         ExitCode.NOT_FOUND, "nosuch", "job", "import-text", "nosuch", text, "--fields", "ROW,f:a");
     refused(ExitCode.USAGE, "--fields", "job", "import-text", "target", text);

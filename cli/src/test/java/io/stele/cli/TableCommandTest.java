@@ -153,7 +153,9 @@ class TableCommandTest {
       Ran ran = run(command.split(" "));
       assertThat(ran.exit()).as(command).isEqualTo(ExitCode.RETRY_LATER.number());
       assertThat(ran.err())
-          .isEqualTo("stele: cluster test is not running: start it with `stele yarn start`\n");
+          .isEqualTo(
+              "stele: cluster test is not running, or still starting: see `stele yarn status`, or"
+                  + " start it with `stele yarn start`\n");
     }
   }
 

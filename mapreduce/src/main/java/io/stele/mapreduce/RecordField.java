@@ -177,7 +177,9 @@ final class RecordField {
       case FLOAT -> Float.class;
       case DOUBLE -> Double.class;
       case BOOLEAN -> Boolean.class;
-      case FIXED, ENUM, RECORD, ARRAY, MAP, UNION, NULL -> ((SpecificData) model).getClass(of);
+      case FIXED, ENUM, RECORD, ARRAY, MAP, UNION, NULL ->
+          Optional.<Class<?>>ofNullable(((SpecificData) model).getClass(of))
+              .orElseThrow(() -> refused("is of " + of.getFullName() + ", which is no Java class"));
     };
   }
 

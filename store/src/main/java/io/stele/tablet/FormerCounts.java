@@ -23,8 +23,9 @@ import java.util.TreeMap;
  * <p>The table's node has the numbers, and in which order they were made lower ({@link
  * LoweredCounts}). When a tablet takes the new schema, everything it has was done under the higher
  * number. Its next SSTables have the moments, as a block; all files before these are older. If the
- * tablet is opened before it has such a file, all it has counts as done before: so more is kept
- * than must be, never less. Immutable.
+ * tablet is opened before it has such a file, all it has counts as done before. Then what was
+ * pushed out since, by versions that were deleted since, may be visible again, and take the place
+ * of an older version. Immutable.
  *
  * <pre>
  * block  := latest:varint family*

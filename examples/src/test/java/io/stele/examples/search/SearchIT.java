@@ -60,26 +60,31 @@ class SearchIT {
       conf.set("mapreduce.client.completion.pollinterval", "50");
       Instant until = Instant.now().truncatedTo(ChronoUnit.SECONDS);
       GcPolicy all = GcPolicy.keepAll();
-      stele.admin().createTable(Users.schema("users"));
+      stele.admin().createTable(Users.schema("search-users"));
       stele
           .admin()
           .createTable(
               TableSchema.of(
                   "all", List.of(new ColumnFamily("query", all), new ColumnFamily("click", all))));
-      for (String table : List.of("users", "all")) {
+      for (String table : List.of("search-users", "all")) {
         assertThat(Users.generate(conf, table, USERS, 3, until).waitForCompletion(false)).isTrue();
       }
       long now = Timestamps.micros(until);
-      requireQuotas(rows(stele, "users"), rows(stele, "all"), now);
+      requireQuotas(rows(stele, "search-users"), rows(stele, "all"), now);
       // Only what was done lately counts: who did nothing then keeps the profile that there was.
       put(stele, Mutation.of("lapsed").put("click", Bytes.EMPTY, now - 91 * DAY, page("zoo")));
       put(stele, Mutation.of("lapsed").put("profile", "animals", "0.9"));
       put(stele, Mutation.of("u000001").put("profile", "nonsense", "0.9"));
 
-      assertThat(Profiles.job(conf, "users", until).waitForCompletion(false)).isTrue();
+      assertThat(Profiles.job(conf, "search-users", until).waitForCompletion(false)).isTrue();
       long profiles = requireProfiles(stele, now);
       assertThat(Printed.by(new Search(), conf, "profile")).startsWith(profiles + " profiles made");
-      assertThat(stele.table("users").readRow("lapsed").orElseThrow().value("profile", "animals"))
+      assertThat(
+              stele
+                  .table("search-users")
+                  .readRow("lapsed")
+                  .orElseThrow()
+                  .value("profile", "animals"))
           .contains(Bytes.of("0.9"));
       requireResults(stele, conf);
       requireNoHistory(stele, conf);
@@ -87,7 +92,7 @@ class SearchIT {
   }
 
   private static void put(Stele stele, Mutation mutation) throws IOException {
-    stele.table("users").mutate(mutation);
+    stele.table("search-users").mutate(mutation);
   }
 
   private static Bytes page(String word) {
@@ -126,7 +131,7 @@ class SearchIT {
   /** Compares the profiles with what the actions say, and gives how many users have one. */
   private static long requireProfiles(Stele stele, long now) throws IOException {
     long profiles = 0;
-    for (Row user : rows(stele, "users")) {
+    for (Row user : rows(stele, "search-users")) {
       if (user.key().equals(Bytes.of("lapsed"))) {
         continue;
       }
@@ -185,11 +190,11 @@ class SearchIT {
   private static void requireNoHistory(Stele stele, Configuration conf) throws Exception {
     String[] click = {"click", "u000002", "cars.example/engine"};
     assertThat(Printed.by(new Search(), conf, click)).isEqualTo("recorded\n");
-    Row before = stele.table("users").readRow("u000002").orElseThrow();
+    Row before = stele.table("search-users").readRow("u000002").orElseThrow();
     assertThat(before.family("click").get(0).value()).isEqualTo(Bytes.of("cars.example/engine"));
     Printed.by(new Search(), conf, "forget", "u000002");
     assertThat(Printed.by(new Search(), conf, click)).contains("history of user u000002 is off");
-    Row after = stele.table("users").readRow("u000002").orElseThrow();
+    Row after = stele.table("search-users").readRow("u000002").orElseThrow();
     assertThat(after.cells()).extracting(Cell::family).containsExactly("setting");
   }
 }
