@@ -27,6 +27,12 @@ public final class CorruptionException extends IOException {
     this.detail = detail;
   }
 
+  /** The same, found by {@code cause}. */
+  public CorruptionException(String file, long offset, String detail, Throwable cause) {
+    this(file, offset, detail);
+    initCause(cause);
+  }
+
   /** What is damaged, where and how; never null. */
   @Override
   public String getMessage() {

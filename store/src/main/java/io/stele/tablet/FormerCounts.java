@@ -69,10 +69,7 @@ final class FormerCounts {
         }
         return new Marks(latest, through);
       } catch (MalformedException e) {
-        CorruptionException corruption =
-            new CorruptionException(file, 0, "its block of former counts: " + e.getMessage());
-        corruption.initCause(e);
-        throw corruption;
+        throw new CorruptionException(file, 0, "its block of former counts: " + e.getMessage(), e);
       }
     }
 

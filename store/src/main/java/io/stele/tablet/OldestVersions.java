@@ -88,10 +88,7 @@ final class OldestVersions {
                 surplus == 0 ? Long.MAX_VALUE : surplus - 1));
       }
     } catch (MalformedException e) {
-      CorruptionException corruption =
-          new CorruptionException(file, 0, "its block of oldest versions: " + e.getMessage());
-      corruption.initCause(e);
-      throw corruption;
+      throw new CorruptionException(file, 0, "its block of oldest versions: " + e.getMessage(), e);
     }
     return new OldestVersions(families);
   }

@@ -62,10 +62,7 @@ final class SurplusCounts {
         versions.put(in.readPrefixed().toUtf8(), in.readVarint());
       }
     } catch (MalformedException e) {
-      CorruptionException corruption =
-          new CorruptionException(file, 0, "its block of surplus versions: " + e.getMessage());
-      corruption.initCause(e);
-      throw corruption;
+      throw new CorruptionException(file, 0, "its block of surplus versions: " + e.getMessage(), e);
     }
     return new SurplusCounts(versions);
   }

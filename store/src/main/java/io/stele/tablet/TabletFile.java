@@ -167,10 +167,7 @@ final class TabletFile {
       try {
         window.restore(block.get(), ref.operationsMicros(), ref.merged());
       } catch (MalformedException e) {
-        CorruptionException corruption =
-            new CorruptionException(ref.path(), 0, "its operations block: " + e.getMessage());
-        corruption.initCause(e);
-        throw corruption;
+        throw new CorruptionException(ref.path(), 0, "its operations block: " + e.getMessage(), e);
       }
     }
   }
