@@ -41,8 +41,8 @@ import java.util.TreeMap;
  *
  * body          := link-body | record-body | summary-body
  * link-body     := type:u8 (2) previous:varlong previous-acknowledged:varlong
- * record-body   := type:u8 (1) table:prefixed tablet:u64 sequence:varlong timestamp-max:zigzag flags:u8 operation? cells
- * flags         := 1 if there is an operation
+ * record-body   := type:u8 (1) table:prefixed tablet:u64 sequence:varlong timestamp-max:zigzag flags:u8 alteration:varint? operation? cells
+ * flags         := 1 if there is an operation, and 4 if there is an alteration
  * operation     := client-high:u64 client-low:u64 number:varlong first-incomplete:varlong digest:prefixed result:prefixed
  * cells         := a sequential cell block up to the end of the body
  * summary-body  := type:u8 (3) tablets:varlong (table:prefixed tablet:u64 lowest:varlong highest:varlong)* length:u32
@@ -87,6 +87,7 @@ final class LogFormat {
   private static final int TYPE_SUMMARY = 3;
   private static final int FLAG_OPERATION = 1;
   private static final int FLAG_TASK = 2;
+  private static final int FLAG_ALTERATION = 4;
 
   private LogFormat() {}
 
@@ -222,10 +223,13 @@ final class LogFormat {
     writeTablet(out, record.tablet())
         .writeVarlong(record.sequence())
         .writeZigzag(record.timestampMax());
+    out.writeByte(flags(record));
+    if (record.alteration() > 0) {
+      out.writeVarint(record.alteration());
+    }
     if (record.operation().isPresent()) {
       LoggedOperation operation = record.operation().get();
-      out.writeByte(FLAG_OPERATION | (operation.task().isPresent() ? FLAG_TASK : 0))
-          .writeLong(operation.id().clientHigh())
+      out.writeLong(operation.id().clientHigh())
           .writeLong(operation.id().clientLow())
           .writeVarlong(operation.id().number())
           .writeVarlong(operation.firstIncomplete())
@@ -238,10 +242,15 @@ final class LogFormat {
                   out.writeVarlong(task.settled().below())
                       .writeLong(task.settled().digest())
                       .writePrefixed(Bytes.of(task.job().orElse(""))));
-    } else {
-      out.writeByte(0);
     }
     return out;
+  }
+
+  private static int flags(LogRecord record) {
+    boolean ofTask = record.operation().flatMap(LoggedOperation::task).isPresent();
+    return (record.operation().isPresent() ? FLAG_OPERATION : 0)
+        | (ofTask ? FLAG_TASK : 0)
+        | (record.alteration() > 0 ? FLAG_ALTERATION : 0);
   }
 
   static ByteWriter encodeBody(SegmentSummary summary) {
@@ -373,15 +382,17 @@ final class LogFormat {
       long sequence = in.readVarlong();
       long timestampMax = in.readZigzag();
       int flags = in.readByte();
-      if ((flags & ~(FLAG_OPERATION | FLAG_TASK)) != 0 || flags == FLAG_TASK) {
+      if ((flags & ~(FLAG_OPERATION | FLAG_TASK | FLAG_ALTERATION)) != 0
+          || (flags & (FLAG_OPERATION | FLAG_TASK)) == FLAG_TASK) {
         throw in.malformed("unknown flags " + flags);
       }
+      int alteration = (flags & FLAG_ALTERATION) != 0 ? in.readVarint() : 0;
       Optional<LoggedOperation> operation =
           (flags & FLAG_OPERATION) != 0
               ? Optional.of(decodeOperation(in, (flags & FLAG_TASK) != 0))
               : Optional.empty();
       Bytes cells = Bytes.wrap(body, in.position(), in.remaining());
-      return new LogRecord(tablet, sequence, timestampMax, operation, cells);
+      return new LogRecord(tablet, sequence, timestampMax, alteration, operation, cells);
     } catch (IllegalArgumentException e) {
       throw in.malformed(String.valueOf(e.getMessage()));
     }

@@ -187,6 +187,9 @@ public final class LogInspector {
     line.append(" tablet ").append(record.tablet());
     line.append(" sequence ").append(record.sequence());
     line.append(" timestamp-max ").append(record.timestampMax());
+    if (record.alteration() > 0) {
+      line.append(" alteration ").append(record.alteration());
+    }
     record
         .operation()
         .ifPresent(

@@ -24,6 +24,6 @@ public final class ErasedFiles {
         added.add(file.erased(families, before + 1));
       }
     }
-    return new TakenFiles(removed, added, 0, removed.isEmpty() ? before : before + 1);
+    return new TakenFiles(removed, added, 0, 0, removed.isEmpty() ? before : before + 1);
   }
 }

@@ -15,9 +15,12 @@ import java.util.List;
  * @param added the references that are added
  * @param clearedAt the number of the operation that clears the rows which are replaced; 0 where no
  *     rows are cleared
+ * @param countsAt the number of the file that the tablet writes to say how many versions counted
+ *     before; 0 if it writes none for this alone
  * @param upTo the highest number that this takes
  */
-public record TakenFiles(List<FileRef> removed, List<FileRef> added, long clearedAt, long upTo) {
+public record TakenFiles(
+    List<FileRef> removed, List<FileRef> added, long clearedAt, long countsAt, long upTo) {
   private static final Comparator<PendingFile> BY_WRITER =
       Comparator.comparingInt((PendingFile file) -> file.writer().length())
           .thenComparing(PendingFile::writer)
@@ -60,7 +63,7 @@ public record TakenFiles(List<FileRef> removed, List<FileRef> added, long cleare
       writer = file.writer();
       added.add(file.numbered(upTo, nowMicros));
     }
-    return new TakenFiles(cleared.removed, added, cleared.clearedAt, upTo);
+    return new TakenFiles(cleared.removed, added, cleared.clearedAt, 0, upTo);
   }
 
   /**
@@ -82,8 +85,8 @@ public record TakenFiles(List<FileRef> removed, List<FileRef> added, long cleare
       }
     }
     return removed.isEmpty()
-        ? new TakenFiles(List.of(), List.of(), 0, before)
-        : new TakenFiles(removed, added, before + 1, before + 1);
+        ? new TakenFiles(List.of(), List.of(), 0, 0, before)
+        : new TakenFiles(removed, added, before + 1, 0, before + 1);
   }
 
   /** What is left of a file when ranges are cleared. */
@@ -130,6 +133,11 @@ public record TakenFiles(List<FileRef> removed, List<FileRef> added, long cleare
 
   private static boolean meet(Pending replaced, RowRange rows) {
     return replaced.rows().intersection(rows).isPresent();
+  }
+
+  /** The same, with a number above all others for a file of the tablet's own. */
+  public TakenFiles withCounts() {
+    return new TakenFiles(removed, added, clearedAt, upTo + 1, upTo + 1);
   }
 
   /** Whether it clears anything. */

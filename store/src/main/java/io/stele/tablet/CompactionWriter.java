@@ -78,7 +78,10 @@ final class CompactionWriter {
     }
   }
 
-  /** Writes the cells of {@code inputs} that the sieve keeps; leaves no file behind if it fails. */
+  /**
+   * Writes the cells of {@code inputs} that the sieve keeps, and what files have beside cells. It
+   * leaves no file behind if it fails.
+   */
   Output write(Inputs inputs, Coverage coverage, SchemaRules now) throws IOException {
     SchemaRules rules = now.at(coverage.known());
     CellSieve sieve =
@@ -91,6 +94,9 @@ final class CompactionWriter {
       long operations = OperationsBlock.timeOf(inputs.operations());
       if (!inputs.operations().isEmpty()) {
         writers.metaBlock(OperationsBlock.NAME, inputs.operations());
+      }
+      if (inputs.cursors().isEmpty() && rules.counts().latest() > 0) {
+        writers.begin(); // The file is to say how many versions counted before.
       }
       for (GroupWriters.Written written : writers.finish(clock.highest())) {
         long collected = inputs.past() == CellSieve.Past.WHOLE ? time : coverage.collectedMicros();

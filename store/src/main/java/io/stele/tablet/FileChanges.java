@@ -1,5 +1,6 @@
 package io.stele.tablet;
 
+import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.record.ClearedFiles;
@@ -192,6 +193,9 @@ final class FileChanges {
                         file -> deleting.contains(file.file().path()));
                 TakenFiles files =
                     TakenFiles.of(whole, refs(), before, core.pins().all(), core.clock().now());
+                if (core.rules().counts().latest() > 0) {
+                  files = files.withCounts(); // The log has no record of these numbers.
+                }
                 take(edits.edit("files of job " + job, files.upTo()).resolve(job), files);
                 forget(job); // Last: readers that find nothing waiting read the files.
               });
@@ -279,16 +283,15 @@ final class FileChanges {
       for (FileRef file : files.added()) {
         made.add(pendingFiles.take(file));
       }
-      Optional<CompactionWriter.Output> operations =
-          files.clears() ? Optional.of(writeOperations(files.clearedAt())) : Optional.empty();
+      Optional<CompactionWriter.Output> own = writeOwn(files);
       List<FileRef> added = new ArrayList<>(files.added());
-      operations.ifPresent(one -> added.addAll(one.refs()));
+      own.ifPresent(one -> added.addAll(one.refs()));
       ManifestEdit whole = edit.add(added).remove(files.removed()).build();
       core.current().beginChange(); // Others may act on the edit before this tablet knows of it.
       try {
-        if (operations.isPresent()) {
-          edits.commit(whole, operations.get());
-          made.addAll(operations.get().files());
+        if (own.isPresent()) {
+          edits.commit(whole, own.get());
+          made.addAll(own.get().files());
         } else {
           edits.commit(whole);
         }
@@ -334,17 +337,27 @@ final class FileChanges {
   }
 
   /**
-   * Writes all remembered operations, of all rows, because files that held some of them are
-   * removed.
+   * Writes what the tablet needs a file of its own for, without cells: all remembered operations,
+   * of all rows, if files that held some of them are removed; and how many versions counted before.
    */
-  private CompactionWriter.Output writeOperations(long sequence) throws IOException {
+  private Optional<CompactionWriter.Output> writeOwn(TakenFiles files) throws IOException {
+    if (files.clears()) {
+      long sequence = Math.max(files.clearedAt(), files.countsAt());
+      return Optional.of(writeOwn(sequence, core.window().encodeWritten()));
+    }
+    return files.countsAt() > 0
+        ? Optional.of(writeOwn(files.countsAt(), Bytes.EMPTY))
+        : Optional.empty();
+  }
+
+  private CompactionWriter.Output writeOwn(long sequence, Bytes operations) throws IOException {
     SchemaRules rules = core.rules();
     return writer.write(
         new CompactionWriter.Inputs(
             List.of(),
             CellSieve.Past.UNSEEN,
             false,
-            core.window().encodeWritten(),
+            operations,
             CompactionPace.UNLIMITED,
             core.clock().whenDropping()),
         new CompactionWriter.Coverage(

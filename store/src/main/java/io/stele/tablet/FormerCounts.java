@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.IntToLongFunction;
 
 /**
  * Until which operation of a tablet its families counted more versions than they do now.
@@ -23,9 +24,8 @@ import java.util.TreeMap;
  * <p>The table's node has the numbers, and in which order they were made lower ({@link
  * LoweredCounts}). When a tablet takes the new schema, everything it has was done under the higher
  * number. Its next SSTables have the moments, as a block; all files before these are older. If the
- * tablet is opened before it has such a file, all it has counts as done before. Then what was
- * pushed out since, by versions that were deleted since, may be visible again, and take the place
- * of an older version. Immutable.
+ * tablet is opened before it has such a file, the records of the log say which of them were made
+ * after the alteration. Immutable.
  *
  * <pre>
  * block  := latest:varint family*
@@ -79,10 +79,12 @@ final class FormerCounts {
   }
 
   private final LoweredCounts lowered;
+  private final int latest;
   private final Map<String, Map<Integer, Long>> through; // By family and alteration.
 
   private FormerCounts(LoweredCounts lowered, Map<String, Map<Integer, Long>> through) {
     this.lowered = lowered;
+    this.latest = lowered.latest();
     this.through = through;
   }
 
@@ -90,9 +92,10 @@ final class FormerCounts {
    * Those of a tablet that is opened.
    *
    * @param files the newest first
-   * @param lastSequence of the operations that it has
+   * @param lastBefore by alteration: the last sequence number before it, so far as the log tells
    */
-  static FormerCounts of(LoweredCounts lowered, List<TabletFile> files, long lastSequence) {
+  static FormerCounts of(
+      LoweredCounts lowered, List<TabletFile> files, IntToLongFunction lastBefore) {
     List<TabletFile> own = files.stream().filter(file -> !PendingFile.isOfJob(file.ref())).toList();
     int known = own.isEmpty() ? 0 : own.get(0).marks().latest();
     Map<String, Map<Integer, Long>> through = new TreeMap<>();
@@ -103,7 +106,7 @@ final class FormerCounts {
               Map<Integer, Long> moments = new TreeMap<>();
               for (Lowered one : counts) {
                 int alteration = one.alteration();
-                long moment = known < alteration ? lastSequence : 0;
+                long moment = known < alteration ? lastBefore.applyAsLong(alteration) : 0;
                 for (TabletFile file : own) {
                   boolean knows = file.marks().latest() >= alteration;
                   moment =
@@ -137,6 +140,11 @@ final class FormerCounts {
     return new FormerCounts(now, moments);
   }
 
+  /** The last alteration by which a number became lower; 0: none. */
+  int latest() {
+    return latest;
+  }
+
   /** What the table's node said. */
   LoweredCounts lowered() {
     return lowered;
@@ -168,7 +176,7 @@ final class FormerCounts {
     if (lowered.equals(LoweredCounts.NONE)) {
       return Optional.empty();
     }
-    ByteWriter out = new ByteWriter(64).writeVarint(lowered.latest());
+    ByteWriter out = new ByteWriter(64).writeVarint(latest);
     through.forEach(
         (family, moments) -> {
           out.writePrefixed(family.getBytes(StandardCharsets.UTF_8)).writeVarint(moments.size());

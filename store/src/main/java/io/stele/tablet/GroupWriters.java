@@ -134,9 +134,14 @@ final class GroupWriters implements Closeable {
 
   /** Adds a block of bytes to one of the files. */
   void metaBlock(String name, Bytes contents) throws IOException {
+    begin().metaBlock(name, contents);
+  }
+
+  /** Begins a file if there is none yet; returns the writer of one of the files. */
+  SSTableWriter begin() throws IOException {
     Group group =
         groups.stream().filter(one -> one.writer.isPresent()).findFirst().orElse(groups.get(0));
-    writer(group).metaBlock(name, contents);
+    return writer(group);
   }
 
   /** Finishes the files that were begun. */

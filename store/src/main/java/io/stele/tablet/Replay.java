@@ -6,7 +6,9 @@ import io.stele.log.RecordSource;
 import io.stele.memtable.Memtable;
 import io.stele.model.TabletId;
 import java.io.IOException;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /**
  * The records that a tablet replays from logs when it is opened: those above its files, as {@link
@@ -15,6 +17,7 @@ import java.util.Optional;
 final class Replay {
   private final DistinctRecords records;
   private final Memtable memtable;
+  private final TreeMap<Integer, Long> firstAfter = new TreeMap<>(); // By alteration.
   private long highestTimestamp;
 
   /**
@@ -34,6 +37,7 @@ final class Replay {
       boolean first = records.add(record);
       highestTimestamp = Math.max(highestTimestamp, record.timestampMax());
       if (first) {
+        firstAfter.merge(record.alteration(), record.sequence(), Math::min);
         LoggedCells.of(record.cells()).addTo(memtable);
         record.operation().ifPresent(operation -> window.replay(operation, record.sequence()));
       }
@@ -54,6 +58,15 @@ final class Replay {
   /** The highest sequence number seen, or that of the files if there were no records. */
   long lastSequence() {
     return records.last();
+  }
+
+  /**
+   * The last sequence number before an alteration, so far as the records tell: the one before the
+   * first of the records that were made after it. If there is none, {@link #lastSequence}.
+   */
+  long lastBefore(int alteration) {
+    Map.Entry<Integer, Long> first = firstAfter.ceilingEntry(alteration);
+    return first == null ? lastSequence() : first.getValue() - 1;
   }
 
   /** The highest assigned timestamp according to a record. */

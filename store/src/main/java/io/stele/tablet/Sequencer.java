@@ -105,6 +105,7 @@ final class Sequencer {
               id,
               sequence,
               core.clock().highest(),
+              core.rules().counts().latest(),
               change.operation().map(one -> one.logged(change.result())),
               cells.bytes());
       checkLength(record);

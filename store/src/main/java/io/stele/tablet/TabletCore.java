@@ -45,8 +45,7 @@ final class TabletCore {
     this.pending = spec.pending();
     this.abandoned = new AbandonedFiles(environment.fs());
     this.rules =
-        new SchemaRules(
-            spec.schema(), FormerCounts.of(spec.lowered(), files, replay.lastSequence()));
+        new SchemaRules(spec.schema(), FormerCounts.of(spec.lowered(), files, replay::lastBefore));
     this.commits = new CommitQueue(replay.lastSequence());
     long covered = replay.above();
     this.current =

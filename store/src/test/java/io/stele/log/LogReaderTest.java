@@ -25,6 +25,7 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -157,6 +158,24 @@ class LogReaderTest {
         .as("the format has changed: give it another version, or see LogReaderTest")
         .isEqualTo(segment);
     assertThat(readable(Files.readAllBytes(golden))).isEqualTo(RECORDS);
+  }
+
+  /** Other records have none of these bytes, as the golden file shows. */
+  @Test
+  void aRecordSaysTheLastAlterationThatCameBefore() throws Exception {
+    Optional<LoggedOperation> operation =
+        Optional.of(new LoggedOperation(new OperationId(1, 2, 9), 1, Bytes.EMPTY, Bytes.EMPTY));
+    for (int alteration : List.of(1, 300, Integer.MAX_VALUE)) {
+      for (Optional<LoggedOperation> of : List.of(operation, Optional.<LoggedOperation>empty())) {
+        LogRecord record = new LogRecord(tablet(1), 5, 6, alteration, of, Bytes.of("cells"));
+        byte[] body = LogFormat.encodeBody(record).toByteArray();
+        assertThat(LogFormat.decodeBody(body, new LogFormat.KnownTablets())).isEqualTo(record);
+      }
+    }
+    LogRecord record = new LogRecord(tablet(1), 5, 6, 300, Optional.empty(), Bytes.of("cells"));
+    assertThat(HexFormat.of().formatHex(LogFormat.encodeBody(record).toByteArray()))
+        .isEqualTo(
+            "01" + "027431" + "0100000000000000" + "05" + "0c" + "04" + "ac02" + "63656c6c73");
   }
 
   @Test

@@ -164,6 +164,24 @@ class AlteredCountTest {
     assertThat(timestamps()).isEmpty();
   }
 
+  /** Records of the log say which of them were made after the alteration. */
+  @Test
+  void whatPushesOutAfterwardsStaysSoIfTheServerCrashes() throws IOException {
+    alter(schema(GcPolicy.maxVersions(3)));
+    put(1, 5);
+    alter(schema(GcPolicy.maxVersions(1)));
+    delete(5);
+    put(0);
+    assertThat(timestamps()).as("1 was pushed out by 5").containsExactly(0L);
+    for (int crash = 0; crash < 2; crash++) {
+      fixture.reopen(fixture.log.crash(0));
+      assertThat(timestamps()).containsExactly(0L);
+    }
+    fixture.tablet.minorCompact();
+    fixture.tablet.majorCompact();
+    assertThat(timestamps()).containsExactly(0L);
+  }
+
   @Test
   void aPinSeesTheSameAsBefore() throws IOException {
     alter(schema(GcPolicy.maxVersions(2)));

@@ -115,8 +115,8 @@ final class ModelRun {
   private final RandomData data;
   private TableSchema schema;
   private final List<Part> parts = new ArrayList<>();
-  private final PlainModel queued;
-  private final PlainModel visible;
+  private PlainModel queued;
+  private PlainModel visible;
   private final List<Point> points = new ArrayList<>();
   private final List<Pinned> pins = new ArrayList<>();
   private final long[] nextNumber = {1, 1, 1};
@@ -216,6 +216,8 @@ final class ModelRun {
     } else if (dice < 95) {
       if (random.nextBoolean()) {
         alter();
+      } else if (random.nextInt(4) == 0) {
+        lower();
       } else {
         Duration interval = Duration.of(random.nextInt(2000), ChronoUnit.MICROS);
         note("collect garbage of " + part.tablet.id() + " after " + interval);
@@ -339,11 +341,28 @@ final class ModelRun {
     alter(data.regrouped(schema));
   }
 
+  /** Fewer versions count from now on; pins see what they saw. */
+  private void lower() throws IOException {
+    for (Part part : parts) {
+      part.log.hold(false);
+    }
+    takeAllAnswers();
+    alter(data.lowered(schema));
+    PlainModel now = new PlainModel(schema);
+    now.become(visible);
+    visible = now;
+    queued = visible.copy();
+    points.clear();
+    checkAll();
+  }
+
   private void alter(TableSchema next) {
     schema = next;
     note("alter to " + schema);
-    parts.forEach(part -> part.tablet.alter(schema));
-    parts.forEach(part -> part.manifest.alter(schema));
+    for (Part part : parts) {
+      part.manifest.alter(schema);
+      part.tablet.alter(schema, part.manifest.record().lowered());
+    }
   }
 
   private void minorCompact(Part part) throws IOException {

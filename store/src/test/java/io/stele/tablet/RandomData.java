@@ -94,6 +94,33 @@ final class RandomData {
         schema.readers());
   }
 
+  /** The same table, some families of which count one version less than before. */
+  TableSchema lowered(TableSchema schema) {
+    TableSchema lowered = schema;
+    for (ColumnFamily family : schema.families()) {
+      if (random.nextBoolean()) {
+        lowered =
+            lowered.with(new ColumnFamily(family.name(), lowered(family.gc()), family.group()));
+      }
+    }
+    return lowered;
+  }
+
+  private static GcPolicy lowered(GcPolicy policy) {
+    return switch (policy.kind()) {
+      case KEEP_ALL, MAX_AGE -> policy;
+      case MAX_VERSIONS ->
+          GcPolicy.maxVersions(Math.max(1, ((GcPolicy.MaxVersions) policy).count() - 1));
+      case UNION ->
+          new GcPolicy.Union(
+              ((GcPolicy.Union) policy).policies().stream().map(RandomData::lowered).toList());
+      case INTERSECTION ->
+          new GcPolicy.Intersection(
+              ((GcPolicy.Intersection) policy)
+                  .policies().stream().map(RandomData::lowered).toList());
+    };
+  }
+
   /** The same table without a family. */
   TableSchema without(TableSchema schema, String family) {
     return new TableSchema(

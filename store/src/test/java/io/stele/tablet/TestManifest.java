@@ -25,6 +25,7 @@ final class TestManifest implements Manifest {
   }
 
   private TabletSpec record;
+  private int alterations;
   private Mood mood = Mood.WORKS;
   private boolean coversReplay;
   private Runnable beforeAnswer = () -> {};
@@ -32,6 +33,7 @@ final class TestManifest implements Manifest {
 
   TestManifest(TabletSpec record) {
     this.record = record;
+    this.alterations = record.lowered().latest();
   }
 
   synchronized TabletSpec record() {
@@ -57,8 +59,7 @@ final class TestManifest implements Manifest {
 
   /** Gives the table another schema, as its node has it. */
   synchronized void alter(TableSchema schema) {
-    LoweredCounts lowered =
-        record.lowered().altered(record.schema(), schema, record.lowered().latest() + 1);
+    LoweredCounts lowered = record.lowered().altered(record.schema(), schema, ++alterations);
     record =
         new TabletSpec(
             record.id(),
