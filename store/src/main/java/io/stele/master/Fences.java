@@ -2,6 +2,7 @@ package io.stele.master;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.model.ServerId;
+import io.stele.runtime.Durations;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Timer;
 import io.stele.runtime.WorkerPool;
@@ -28,7 +29,8 @@ import org.slf4j.LoggerFactory;
  * ServerLocks#suspect}), for its successors too. Second, a server that no master has seen may be
  * about to take its lock: it has ten leases for that, and is spared if it does so in time. Nothing
  * waits for it: it answers nobody before it has its lock, and as soon as a record names it, it must
- * have had its lock.
+ * have had its lock. The lease counts as long as the master's own configuration has it, and at
+ * least as long as the server's lock said.
  *
  * <p><b>Fences of others.</b> A master that ends while it fences a server leaves a renamed log
  * without a list of its segments. The server may have taken its lock meanwhile; its next segment
@@ -74,14 +76,16 @@ final class Fences implements AutoCloseable {
     final ServerId server;
     final boolean byAnother; // Another master began it: the server may hold its lock.
     boolean hadLock;
+    Duration lease; // The longest that it may have.
     Optional<Long> waitEndNanos = Optional.empty(); // Of the wait for its lease, or first lock.
     boolean starts; // No lock of it was ever seen; it may be about to take its first.
     boolean revoked; // It took its lock late, and that was revoked.
     Stage stage = Stage.LEASE;
     Optional<Timer> timer = Optional.empty(); // Of the next step.
 
-    Fence(ServerId server, boolean hadLock, boolean byAnother) {
+    Fence(ServerId server, Duration lease, boolean hadLock, boolean byAnother) {
       this.server = server;
+      this.lease = lease;
       this.byAnother = byAnother;
       this.hadLock = hadLock;
     }
@@ -91,7 +95,7 @@ final class Fences implements AutoCloseable {
   private final ServerLocks locks;
   private final DeadLogs logs;
   private final Recoveries recoveries;
-  private final Duration leaseWait;
+  private final Duration lease;
   private final Wake wake;
   private final WorkerPool fencers;
 
@@ -111,7 +115,7 @@ final class Fences implements AutoCloseable {
   /**
    * No fences yet.
    *
-   * @param lease of the tablet servers
+   * @param lease of the tablet servers, as far as the master's configuration tells
    * @param wake told when a server became fenced, or is spared
    */
   Fences(ProcessRuntime runtime, ServerLocks locks, DeadLogs logs, Duration lease, Wake wake) {
@@ -119,7 +123,7 @@ final class Fences implements AutoCloseable {
     this.locks = locks;
     this.logs = logs;
     this.recoveries = new Recoveries(runtime);
-    this.leaseWait = lease.plus(lease.dividedBy(DRIFT_PARTS));
+    this.lease = lease;
     this.wake = wake;
     this.fencers = runtime.pool("fencer", FENCERS_MAX);
   }
@@ -135,7 +139,7 @@ final class Fences implements AutoCloseable {
     }
     Fence begun = fencing.get(server);
     if (begun == null) {
-      begin(new Fence(server, hadLock, false), Stage.LEASE);
+      begin(new Fence(server, lease, hadLock, false), Stage.LEASE);
     } else if (hadLock && begun.stage == Stage.LEASE && !begun.hadLock) {
       begun.hadLock = true; // Known only now: it has had its first lock.
       begun.waitEndNanos = Optional.empty();
@@ -152,7 +156,7 @@ final class Fences implements AutoCloseable {
     }
     LOG.warn("Tablet server {} was not fenced completely: will do so now", server);
     Optional.ofNullable(fencing.get(server)).flatMap(begun -> begun.timer).ifPresent(Timer::cancel);
-    begin(new Fence(server, true, true), Stage.LOG);
+    begin(new Fence(server, lease, true, true), Stage.LOG);
   }
 
   /**
@@ -253,12 +257,29 @@ final class Fences implements AutoCloseable {
 
   /** Whether the server may be alive and answer, or take its first lock. */
   private boolean needsWait(Fence begun) throws IOException {
-    boolean noted = locks.isSuspected(begun.server);
+    boolean noted = isSuspected(begun);
     synchronized (this) {
       begun.starts = !begun.hadLock && !noted;
       return (begun.starts || noted)
           && begun.waitEndNanos.map(end -> end - runtime.nanoTime() > 0).orElse(true);
     }
+  }
+
+  /** Whether the server is suspect; if so, it may have the lease that was noted. */
+  private boolean isSuspected(Fence begun) throws IOException {
+    if (!locks.isSuspected(begun.server)) {
+      return false;
+    }
+    Duration noted = locks.suspectsLease(begun.server);
+    synchronized (this) {
+      begun.lease = Durations.max(begun.lease, noted);
+    }
+    return true;
+  }
+
+  /** How long to wait until the lease of the server is certainly over. */
+  private synchronized Duration leaseWait(Fence begun) {
+    return begun.lease.plus(begun.lease.dividedBy(DRIFT_PARTS));
   }
 
   /** Several steps may come here for one fence: all of them wait for the same moment. */
@@ -268,7 +289,7 @@ final class Fences implements AutoCloseable {
     }
     long now = runtime.nanoTime();
     if (begun.waitEndNanos.isEmpty()) {
-      Duration wait = begun.starts ? leaseWait.multipliedBy(LEASES_TO_START) : leaseWait;
+      Duration wait = leaseWait(begun).multipliedBy(begun.starts ? LEASES_TO_START : 1);
       begun.waitEndNanos = Optional.of(now + wait.toNanos());
       LOG.info(
           "Waiting {} for the {} of tablet server {}",
@@ -318,11 +339,12 @@ final class Fences implements AutoCloseable {
     if (locks.hasLock(begun.server)) {
       begun.revoked = true;
       locks.suspect(begun.server);
+      isSuspected(begun); // Its lease is noted now.
       locks.revoke(begun.server);
-      goOn(begun, Stage.LATE_LEASE, leaseWait);
+      goOn(begun, Stage.LATE_LEASE, leaseWait(begun));
     } else if ((begun.revoked || begun.starts || begun.waitEndNanos.isEmpty())
-        && locks.isSuspected(begun.server)) { // It was revoked: by this master, or another.
-      goOn(begun, Stage.LATE_LEASE, leaseWait);
+        && isSuspected(begun)) { // It was revoked: by this master, or another.
+      goOn(begun, Stage.LATE_LEASE, leaseWait(begun));
     } else {
       finish(begun);
     }

@@ -5,9 +5,12 @@ import io.stele.lock.LockService;
 import io.stele.lock.VersionedData;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.Bytes;
+import io.stele.model.CorruptionException;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import java.io.IOException;
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
 import java.util.Map;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -53,12 +56,24 @@ final class ServerLocks {
     }
   }
 
-  /** Records, for later masters too, that the lock was not lost because the server was silent. */
+  /**
+   * Records, for later masters too, that the lock was not lost because the server was silent, and
+   * how long the server's lease is: its configuration may be another than the master's.
+   */
   void suspect(ServerId server) throws IOException {
     String note = LockPaths.suspect(server);
-    for (int tries = 1; locks.read(note).isEmpty(); tries++) {
+    Bytes lease = leaseInLock(server);
+    for (int tries = 1; ; tries++) {
+      Optional<VersionedData> noted = locks.read(note);
+      if (noted.isPresent() && (lease.isEmpty() || noted.get().data().equals(lease))) {
+        return;
+      }
       try {
-        locks.create(note, Bytes.EMPTY);
+        if (noted.isEmpty()) {
+          locks.create(note, lease);
+        } else {
+          locks.write(note, lease, noted.get().version());
+        }
       } catch (SteleException e) {
         if (tries == NOTE_TRIES) {
           throw new IOException(
@@ -66,6 +81,32 @@ final class ServerLocks {
         }
         LOG.debug("Another has noted it, or it is unknown whether this has: reading again", e);
       }
+    }
+  }
+
+  /** The lease of a server as its lock has it, to be noted; empty if there is none. */
+  private Bytes leaseInLock(ServerId server) throws IOException {
+    Optional<VersionedData> lock = locks.read(LockPaths.server(server));
+    if (lock.isEmpty()) {
+      return Bytes.EMPTY;
+    }
+    try {
+      Duration lease = ServerInfo.decode(lock.get().data(), server).lease();
+      return lease.isZero() ? Bytes.EMPTY : Bytes.of(lease.toString());
+    } catch (CorruptionException e) {
+      LOG.error("The lock of {} does not say how long its lease is", server, e);
+      return Bytes.EMPTY;
+    }
+  }
+
+  /** How long the lease of a suspect is; zero if that was not recorded. */
+  Duration suspectsLease(ServerId server) throws IOException {
+    Optional<VersionedData> note = locks.read(LockPaths.suspect(server));
+    String lease = note.map(found -> found.data().toUtf8()).orElse("");
+    try {
+      return lease.isEmpty() ? Duration.ZERO : Duration.parse(lease);
+    } catch (DateTimeParseException e) {
+      throw new IOException(LockPaths.suspect(server) + " does not have a lease: " + lease, e);
     }
   }
 

@@ -77,7 +77,7 @@ final class TabletServers implements AutoCloseable {
     final Map<TabletId, TabletRefProto> unloads = new LinkedHashMap<>();
     final Map<TabletId, TabletRefProto> discards = new LinkedHashMap<>();
     final Map<String, IoConsumer<Address>> others = new LinkedHashMap<>();
-    Set<TabletId> underWay = Set.of();
+    Map<TabletId, TabletRefProto> underWay = Map.of();
     Optional<String> otherUnderWay = Optional.empty();
 
     boolean isEmpty() {
@@ -98,13 +98,17 @@ final class TabletServers implements AutoCloseable {
     this.callers = runtime.pool("master-caller", CALLERS_MAX);
   }
 
-  /** Asks for {@code record}'s tablet to be loaded, unless a request for it is still under way. */
+  /**
+   * Asks for {@code record}'s tablet to be loaded, unless that request is still under way. One
+   * under an earlier epoch is of no use any more.
+   */
   void load(ServerInfo info, TabletRecord record) {
     later(
         info,
         queue -> {
-          if (!queue.underWay.contains(record.id())) {
-            queue.loads.putIfAbsent(record.id(), ref(record));
+          TabletRefProto tablet = ref(record);
+          if (!tablet.equals(queue.underWay.get(record.id()))) {
+            queue.loads.put(record.id(), tablet);
           }
         });
   }
@@ -116,7 +120,7 @@ final class TabletServers implements AutoCloseable {
     later(
         info,
         queue -> {
-          if (!queue.underWay.contains(record.id())) {
+          if (!queue.underWay.containsKey(record.id())) {
             queue.unloads.putIfAbsent(record.id(), ref(record));
           }
         });
@@ -130,7 +134,7 @@ final class TabletServers implements AutoCloseable {
     later(
         info,
         queue -> {
-          if (!queue.underWay.contains(record.id())) {
+          if (!queue.underWay.containsKey(record.id())) {
             queue.discards.putIfAbsent(record.id(), ref(record));
           }
         });
@@ -273,7 +277,7 @@ final class TabletServers implements AutoCloseable {
     } finally {
       synchronized (this) {
         Queue queue = queue(server);
-        queue.underWay = Set.of();
+        queue.underWay = Map.of();
         queue.otherUnderWay = Optional.empty();
         if (rest.isZero()) {
           failures.remove(server);
@@ -340,7 +344,7 @@ final class TabletServers implements AutoCloseable {
       taken.add(one.getValue());
       all.remove();
     }
-    queue.underWay = underWay.keySet();
+    queue.underWay = underWay;
     return taken;
   }
 

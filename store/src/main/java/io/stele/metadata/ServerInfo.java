@@ -9,6 +9,7 @@ import io.stele.model.CorruptionException;
 import io.stele.model.ServerId;
 import io.stele.wire.Address;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -23,24 +24,27 @@ import org.slf4j.LoggerFactory;
  * @param web where its page is
  * @param container the YARN container it runs in
  * @param draining whether it gives its tablets away and takes no new ones
+ * @param lease how long it answers at most without a renewal of its lock, as its configuration has
+ *     it; zero if it does not say
  */
 public record ServerInfo(
     Address control,
     Address data,
     Optional<Address> web,
     Optional<String> container,
-    boolean draining) {
+    boolean draining,
+    Duration lease) {
   private static final Logger LOG = LoggerFactory.getLogger(ServerInfo.class);
 
   /** A server that takes tablets. */
   public ServerInfo(
       Address control, Address data, Optional<Address> web, Optional<String> container) {
-    this(control, data, web, container, false);
+    this(control, data, web, container, false, Duration.ZERO);
   }
 
   /** The same server, giving its tablets away. */
   public ServerInfo drained() {
-    return new ServerInfo(control, data, web, container, true);
+    return new ServerInfo(control, data, web, container, true, lease);
   }
 
   /**
@@ -69,6 +73,7 @@ public record ServerInfo(
             .setWeb(web.map(Address::toString).orElse(""))
             .setContainer(container.orElse(""))
             .setDraining(draining)
+            .setLeaseMillis(lease.toMillis())
             .build());
   }
 
@@ -84,7 +89,8 @@ public record ServerInfo(
                 Address.parse(value.getData()),
                 Optional.of(value.getWeb()).filter(web -> !web.isEmpty()).map(Address::parse),
                 Optional.of(value.getContainer()).filter(container -> !container.isEmpty()),
-                value.getDraining()));
+                value.getDraining(),
+                Duration.ofMillis(value.getLeaseMillis())));
   }
 
   /**

@@ -42,6 +42,14 @@ public final class TableNames {
     return node.isEmpty() ? Optional.empty() : holder(value(name, node.get()));
   }
 
+  /** Whether the change of that number is in progress under a name. */
+  public boolean isRunning(String name, long change) throws IOException {
+    return find(name)
+        .flatMap(TableName::running)
+        .filter(running -> running.sequence() == change)
+        .isPresent();
+  }
+
   /** The name, if it has a node. */
   public Optional<TableName> find(String name) throws IOException {
     Optional<VersionedData> node = locks.read(LockPaths.tableName(name));

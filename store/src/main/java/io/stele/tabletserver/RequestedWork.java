@@ -3,7 +3,6 @@ package io.stele.tabletserver;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.record.Pending;
-import io.stele.runtime.ProcessRuntime;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -32,21 +31,21 @@ final class RequestedWork implements JobOutcomes {
   /** How soon after a failure those who need such work ask for it again. */
   private static final Duration ASKED_AGAIN_WITHIN = Duration.ofMinutes(10);
 
-  private final ProcessRuntime runtime;
   private final TabletWork work;
   private final JobStates states;
   private final JobPins pins;
   private final JobFiles files;
   private final JobTasks tasks;
+  private final RowClearing clearing;
 
   RequestedWork(
-      ServerContext server, TabletWork work, JobStates states, JobPins pins, JobFiles files) {
-    this.runtime = server.runtime();
+      TabletWork work, JobStates states, JobPins pins, JobFiles files, RowClearing clearing) {
     this.work = work;
     this.states = states;
     this.pins = pins;
     this.files = files;
     this.tasks = new JobTasks(states);
+    this.clearing = clearing;
   }
 
   /**
@@ -125,7 +124,7 @@ final class RequestedWork implements JobOutcomes {
           CLEAR,
           () -> {
             files.resolve(hosted); // What has committed before is cleared, too.
-            RowClearing.clear(runtime, hosted, change, rows);
+            clearing.clear(hosted, change, rows);
           });
     }
   }
@@ -141,7 +140,7 @@ final class RequestedWork implements JobOutcomes {
           ERASE,
           () -> {
             files.resolve(hosted); // What has committed before is erased, too.
-            RowClearing.erase(runtime, hosted, change, families);
+            clearing.erase(hosted, change, families);
           });
     }
   }

@@ -1,5 +1,6 @@
 package io.stele.tabletserver;
 
+import io.stele.metadata.TableNames;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.record.Pending;
@@ -20,11 +21,24 @@ import org.slf4j.LoggerFactory;
  * Clears rows of tablets, or erases dropped families from all their rows, once for each change of
  * their table. The tablet's record says which rows are done; it is written together with the change
  * of the files.
+ *
+ * <p>It does so only while the change is in progress. Whether it is, is read while the tablet's
+ * writes are paused. So what was written after the change ended stays, however late a request is
+ * carried out.
+ *
+ * <p>Safe for use by any number of threads.
  */
 final class RowClearing {
   private static final Logger LOG = LoggerFactory.getLogger(RowClearing.class);
 
-  private RowClearing() {}
+  private final ProcessRuntime runtime;
+  private final TableNames names;
+
+  /** Makes changes that are in progress under {@code names}. */
+  RowClearing(ProcessRuntime runtime, TableNames names) {
+    this.runtime = runtime;
+    this.names = names;
+  }
 
   /** Which of {@code rows} the tablet has and for which the change is not made. */
   static List<RowRange> left(HostedTablet hosted, long change, RowRange rows) {
@@ -33,32 +47,34 @@ final class RowClearing {
   }
 
   /** Clears what is left; called with the tablet's permit of minor compactions. */
-  static void clear(ProcessRuntime runtime, HostedTablet hosted, long change, RowRange rows)
-      throws IOException {
+  void clear(HostedTablet hosted, long change, RowRange rows) throws IOException {
     for (RowRange range : left(hosted, change, rows)) {
       whilePaused(
-          runtime,
           hosted,
-          tablet -> tablet.clear(range, hosted.record().cleared().with(change, List.of(range))));
-      LOG.info("Rows {} of tablet {} are cleared", range, hosted.id());
+          change,
+          tablet -> {
+            tablet.clear(range, hosted.record().cleared().with(change, List.of(range)));
+            LOG.info("Rows {} of tablet {} are cleared", range, hosted.id());
+          });
     }
   }
 
   /**
    * Erases families, unless that was done; called with the tablet's permit of minor compactions.
    */
-  static void erase(ProcessRuntime runtime, HostedTablet hosted, long change, Set<String> families)
-      throws IOException {
+  void erase(HostedTablet hosted, long change, Set<String> families) throws IOException {
     RowRange rows = hosted.tablet().extent();
     if (left(hosted, change, rows).isEmpty()) {
       return;
     }
     requireNoneWaits(hosted, families);
     whilePaused(
-        runtime,
         hosted,
-        tablet -> tablet.erase(families, hosted.record().cleared().with(change, List.of(rows))));
-    LOG.info("Families {} are erased from tablet {}", families, hosted.id());
+        change,
+        tablet -> {
+          tablet.erase(families, hosted.record().cleared().with(change, List.of(rows)));
+          LOG.info("Families {} are erased from tablet {}", families, hosted.id());
+        });
   }
 
   /** A job that commits later must find its family in all tablets or in none. */
@@ -78,16 +94,24 @@ final class RowClearing {
     }
   }
 
-  /** Does {@code work} on the tablet while its writes are paused. */
-  private static void whilePaused(
-      ProcessRuntime runtime, HostedTablet hosted, IoConsumer<Tablet> work) throws IOException {
+  /** Does {@code work} on the tablet while its writes are paused, unless the change has ended. */
+  private void whilePaused(HostedTablet hosted, long change, IoConsumer<Tablet> work)
+      throws IOException {
     Tablet tablet = hosted.tablet();
     tablet.minorCompact(); // Most of the memtable, while writes go on.
     try {
       Futures.await(runtime, tablet.pauseWrites(), "pausing the writes of tablet " + tablet.id());
-      work.accept(tablet);
+      if (isRunning(tablet, change)) {
+        work.accept(tablet);
+      } else {
+        LOG.warn("Change {} ended before it was made in tablet {}", change, tablet.id());
+      }
     } finally {
       tablet.resumeWrites();
     }
+  }
+
+  private boolean isRunning(Tablet tablet, long change) throws IOException {
+    return names.isRunning(tablet.schema().name(), change);
   }
 }

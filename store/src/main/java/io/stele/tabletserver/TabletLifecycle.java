@@ -23,9 +23,10 @@ import io.stele.tablet.Tablet;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -45,6 +46,7 @@ class TabletLifecycle {
   private static final int SERVED_COMPACTIONS_MAX = 4;
   private static final int UNLOADS_AT_ONCE = 3; // On the threads that load, and the caller's.
   private static final Duration MOVES_END_MAX = Duration.ofSeconds(30);
+  private static final long OTHER_WORK = -1;
   private static final Duration LOOK_AGAIN = Duration.ofMillis(10);
 
   private final ProcessRuntime runtime;
@@ -56,7 +58,13 @@ class TabletLifecycle {
   private final TabletLoader loader;
   private final Splitter splitter;
   private final TabletNews news;
-  private final Set<TabletId> busy = ConcurrentHashMap.newKeySet();
+
+  // The tablets on which something is done: the epoch under which they are loaded, or OTHER_WORK.
+  private final Map<TabletId, Long> busy = new ConcurrentHashMap<>();
+
+  // The last load that was asked for while something else was done.
+  private final Map<TabletId, Runnable> waitingLoads = new ConcurrentHashMap<>();
+
   private volatile boolean draining;
   private volatile boolean closed; // No tablet is loaded any more.
 
@@ -85,16 +93,21 @@ class TabletLifecycle {
 
   /**
    * Loads a tablet in the background; its record says when it is served. Does nothing if it is
-   * already loading the tablet.
+   * already loading the tablet under that epoch. If something else is done with the tablet, such as
+   * the end of its unload, the load comes after that.
    *
    * @param row the key of its row in METADATA; empty for the root tablet
    * @param epoch of its assignment
    */
   void load(TabletId tablet, Bytes row, long epoch) {
-    long requested = runtime.nanoTime();
-    inBackground(
-        tablet,
-        "load",
+    load(tablet, row, epoch, runtime.nanoTime());
+  }
+
+  private void load(TabletId tablet, Bytes row, long epoch, long requested) {
+    if (Objects.equals(busy.get(tablet), epoch)) {
+      return;
+    }
+    IoRunnable load =
         () -> {
           if (tablets.find(tablet).isPresent()) {
             return;
@@ -112,7 +125,17 @@ class TabletLifecycle {
             }
             throw e;
           }
-        });
+        };
+    if (!inBackground(tablet, "load", resources.loaders(tablet), load, epoch)) {
+      waitingLoads.put(tablet, () -> load(tablet, row, epoch, requested));
+      if (!busy.containsKey(tablet)) { // It has just ended, perhaps without seeing this.
+        loadWaiting(tablet);
+      }
+    }
+  }
+
+  private void loadWaiting(TabletId tablet) {
+    Optional.ofNullable(waitingLoads.remove(tablet)).ifPresent(Runnable::run);
   }
 
   /**
@@ -133,15 +156,14 @@ class TabletLifecycle {
    *     dropped; they are kept nevertheless unless the lock service says so, too
    */
   void unload(TabletId tablet, long epoch, boolean discard) {
-    inBackground(
-        tablet,
-        "unload",
+    IoRunnable unload =
         () -> {
           Optional<HostedTablet> hosted = tablets.find(tablet);
           if (hosted.isPresent() && hosted.get().record().assignment().epoch() == epoch) {
             unload(hosted.get(), discard && isDropped(tablet.table()));
           }
-        });
+        };
+    inBackground(tablet, "unload", resources.loaders(tablet), unload, OTHER_WORK);
   }
 
   /**
@@ -171,8 +193,8 @@ class TabletLifecycle {
       throw SteleException.refused("the root tablet is never split");
     }
     row.ifPresent(at -> checkSplitRow(hosted, at));
-    inBackground(
-        tablet, "split", resources.of(tablet).threads().splits(), () -> split(hosted, row));
+    WorkerPool threads = resources.of(tablet).threads().splits();
+    inBackground(tablet, "split", threads, () -> split(hosted, row), OTHER_WORK);
   }
 
   private static void checkSplitRow(HostedTablet hosted, Bytes row) {
@@ -210,16 +232,20 @@ class TabletLifecycle {
     }
   }
 
-  private void inBackground(TabletId tablet, String what, IoRunnable work) {
-    inBackground(tablet, what, resources.loaders(tablet), work);
-  }
-
-  private void inBackground(TabletId tablet, String what, WorkerPool threads, IoRunnable work) {
-    if (!busy.add(tablet)) {
-      return;
+  /**
+   * Does {@code work} unless something is done with the tablet.
+   *
+   * @param epoch under which it is loaded, or OTHER_WORK
+   * @return whether nothing was
+   */
+  private boolean inBackground(
+      TabletId tablet, String what, WorkerPool threads, IoRunnable work, long epoch) {
+    if (busy.putIfAbsent(tablet, epoch) != null) {
+      return false;
     }
     try {
       threads.execute(() -> run(tablet, what, work));
+      return true;
     } catch (RejectedExecutionException e) {
       busy.remove(tablet);
       throw new SteleException(SteleException.Code.RETRY_LATER, "this server is stopping", e);
@@ -238,6 +264,7 @@ class TabletLifecycle {
       throw e;
     } finally {
       busy.remove(tablet);
+      loadWaiting(tablet);
     }
   }
 

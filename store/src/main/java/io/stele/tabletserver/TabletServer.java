@@ -82,6 +82,7 @@ public final class TabletServer {
   private final long valueBytesMax;
   private final Lock lock;
   private final LockService locks;
+  private final Duration leaseLength;
   private final LeaseKeeper leaseKeeper;
   private final Teardown teardown;
   private final Draining draining;
@@ -185,12 +186,13 @@ public final class TabletServer {
     lifecycle =
         new TabletLifecycle(
             context, schemas, loader, new Splitter(context, loader, contact), contact);
-    Lease lease = new Lease(runtime, config.cluster().lease());
+    leaseLength = config.cluster().lease();
+    Lease lease = new Lease(runtime, leaseLength);
     LogSorter sorter =
         new LogSorter(runtime, fs, layout, resources.of(TabletKind.USER).memtables());
     teardown.add(sorter::close);
     TabletWork work = new TabletWork(context, config);
-    RequestedWork requested = requested(work, fs, layout);
+    RequestedWork requested = requested(work, fs, layout, schemas);
     locality = new TabletLocality(context, fs, layout);
     DataService service = serve(requests, limits, () -> mayAnswer(lease, life), requested);
     AdminService admin = new AdminService(context, schemas, lifecycle, requested, sorter, started);
@@ -232,13 +234,14 @@ public final class TabletServer {
         TabletServerService.newReflectiveBlockingService(admin));
   }
 
-  private RequestedWork requested(TabletWork work, FileSystem fs, Layout layout) {
+  private RequestedWork requested(TabletWork work, FileSystem fs, Layout layout, Schemas schemas) {
     JobNodes jobs = new JobNodes(context.runtime(), locks);
     JobStates states = new JobStates(context.runtime(), context.tablets(), jobs);
     teardown.add(states::close);
     JobPins pins = new JobPins(jobs, states);
     JobFiles files = new JobFiles(context.runtime(), fs, layout.root(), jobs, states);
-    return new RequestedWork(context, work, states, pins, files);
+    RowClearing clearing = new RowClearing(context.runtime(), schemas.names());
+    return new RequestedWork(work, states, pins, files, clearing);
   }
 
   /** Refuses requests until there is a handler to pass them to. */
@@ -361,7 +364,8 @@ public final class TabletServer {
         new Address(id().host(), dataListener.port()),
         Optional.of(new Address(id().host(), pageListener.port())),
         container,
-        drains);
+        drains,
+        leaseLength);
   }
 
   /** The server's id. A restarted server has another one. */

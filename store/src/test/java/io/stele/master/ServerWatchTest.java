@@ -175,6 +175,41 @@ class ServerWatchTest {
         });
   }
 
+  /** Its configuration is a newer or an older one than the master's. */
+  @Test
+  void theLeaseThatASuspectHasIsWaitedForIfItIsLonger() throws Exception {
+    simulation.run(
+        () -> {
+          serverStarts(LEASE.multipliedBy(5));
+          watch.refresh(true);
+          watch.suspected(SERVER);
+          watch.close();
+          ServerWatch next = watch();
+          next.refresh(true);
+          sleep(LEASE_AND_DRIFT.multipliedBy(5).minus(MOMENT));
+          assertThat(next.fences().fenced()).isEmpty();
+          sleep(MOMENT.multipliedBy(2));
+          assertThat(next.fences().fenced()).containsExactly(SERVER);
+          assertThat(locks.children(LockPaths.SUSPECTS)).isEmpty();
+        });
+  }
+
+  @Test
+  void theLeaseOfASuspectIsNotedWhenItsLockIsFound() throws Exception {
+    simulation.run(
+        () -> {
+          ServerLocks notes = new ServerLocks(locks);
+          notes.suspect(SERVER);
+          assertThat(notes.suspectsLease(SERVER)).isZero();
+          serverStarts(LEASE);
+          notes.suspect(SERVER);
+          assertThat(notes.suspectsLease(SERVER)).isEqualTo(LEASE);
+          notes.revoke(SERVER);
+          notes.suspect(SERVER);
+          assertThat(notes.suspectsLease(SERVER)).isEqualTo(LEASE);
+        });
+  }
+
   @Test
   void theNextMasterWaitsForTheLeaseOfASuspectToo() throws Exception {
     simulation.run(
@@ -442,9 +477,14 @@ class ServerWatchTest {
   }
 
   private Lock serverStarts() throws IOException {
+    return serverStarts(Duration.ZERO);
+  }
+
+  private Lock serverStarts(Duration lease) throws IOException {
     fs.mkdirs(layout.logs(SERVER));
     Address address = new Address("host", 1);
-    ServerInfo info = new ServerInfo(address, address, Optional.empty(), Optional.empty());
+    ServerInfo info =
+        new ServerInfo(address, address, Optional.empty(), Optional.empty(), false, lease);
     return store.connect(work -> {}).tryLock(LockPaths.server(SERVER), info.encode()).orElseThrow();
   }
 

@@ -11,6 +11,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.zip.CRC32C;
 import net.bytebuddy.asm.Advice;
@@ -67,7 +68,7 @@ public final class NextVersion {
 
   private static PlantedFault part(String className, String method, Class<?> advice) {
     return new PlantedFault(
-        method, "io.stele." + className, method, advice, PlantedFault.Where.ANY);
+        method, "io.stele." + className, method, advice, PlantedFault.Where.ANY, Optional.empty());
   }
 
   /** Whether the code that runs is of the next version. */

@@ -23,8 +23,15 @@ import net.bytebuddy.pool.TypePool;
  * @param method which
  * @param advice what is wrong with it
  * @param where it may show
+ * @param other planted together with it, because either alone does no harm
  */
-record PlantedFault(String name, String className, String method, Class<?> advice, Where where) {
+record PlantedFault(
+    String name,
+    String className,
+    String method,
+    Class<?> advice,
+    Where where,
+    Optional<PlantedFault> other) {
   /**
    * Histories.
    *
@@ -48,8 +55,13 @@ record PlantedFault(String name, String className, String method, Class<?> advic
     }
   }
 
-  private PlantedFault in(Where other) {
-    return new PlantedFault(name, className, method, advice, other);
+  private PlantedFault in(Where place) {
+    return new PlantedFault(name, className, method, advice, place, other);
+  }
+
+  /** The same together with another, because either alone does no harm. */
+  PlantedFault with(PlantedFault another) {
+    return new PlantedFault(name, className, method, advice, where, Optional.of(another));
   }
 
   /** The same, looked for under fewer workloads. */
@@ -72,8 +84,19 @@ record PlantedFault(String name, String className, String method, Class<?> advic
     return where.plan(seed, length);
   }
 
-  /** Plants it; the class is as before when the result is closed. */
+  /** Plants it; the classes are as before when the result is closed. */
   AutoCloseable plant() {
+    AutoCloseable planted = plantAlone();
+    Optional<AutoCloseable> with = other.map(PlantedFault::plant);
+    return () -> {
+      planted.close();
+      if (with.isPresent()) {
+        with.get().close();
+      }
+    };
+  }
+
+  private AutoCloseable plantAlone() {
     ByteBuddyAgent.install();
     ClassLoader loader = PlantedFault.class.getClassLoader();
     ClassFileLocator locator = ClassFileLocator.ForClassLoader.of(loader);

@@ -121,6 +121,12 @@ final class PlantedFaults {
                 "tabletserver.RowClearing",
                 "left",
                 AllAgain.class)
+            .with(
+                fault(
+                    "after the change has ended",
+                    "metadata.TableNames",
+                    "isRunning",
+                    PlantedFault.Yes.class))
             .under("clears"),
         fault(
                 "the number of a clearing is used again",
@@ -289,7 +295,8 @@ final class PlantedFaults {
   }
 
   private static PlantedFault fault(String name, String className, String method, Class<?> advice) {
-    return new PlantedFault(name, ROOM + className, method, advice, PlantedFault.Where.ANY);
+    return new PlantedFault(
+        name, ROOM + className, method, advice, PlantedFault.Where.ANY, Optional.empty());
   }
 
   static final class NoDoubt {

@@ -377,7 +377,8 @@ class DataServiceTest {
           assertThat(answer.header).isNotDone();
           assertThat(server.handlers.size()).as("no handler waits").isZero();
         });
-    RowClearing.clear(runtime, hosted, 1, RowRange.ALL);
+    server.beginChange("t", 1);
+    server.clearing.clear(hosted, 1, RowRange.ALL);
     world.metadata.after(update -> {});
     assertThat(answer.header).isNotDone();
     server.handlers.work();
@@ -410,7 +411,8 @@ class DataServiceTest {
               left.set(asked.header.isDone() && called.isDone() && wire.requestsInFlight() == 0);
             }
           });
-      RowClearing.clear(runtime, hosted, 1, RowRange.ALL);
+      server.beginChange("t", 1);
+      server.clearing.clear(hosted, 1, RowRange.ALL);
       world.metadata.after(update -> {});
       assertThat(left).as("both were answered while the tablet was not settled").isTrue();
       assertThat(asked.status()).isEqualTo(StatusProto.RETRY_LATER);

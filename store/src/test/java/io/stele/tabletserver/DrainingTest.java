@@ -93,7 +93,8 @@ class DrainingTest {
   }
 
   private static ServerInfo info(boolean drains) {
-    return new ServerInfo(ADDRESS, ADDRESS, Optional.empty(), Optional.empty(), drains);
+    ServerInfo takes = new ServerInfo(ADDRESS, ADDRESS, Optional.empty(), Optional.empty());
+    return drains ? takes.drained() : takes;
   }
 
   private boolean saysDrained() throws IOException {

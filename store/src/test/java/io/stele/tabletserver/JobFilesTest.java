@@ -565,16 +565,17 @@ class JobFilesTest {
       String job = begin(server);
       server.files.register(hosted, write(server, job, "b"));
       alter(hosted, "g");
+      server.beginChange("t", 7);
       server.requested.erase(hosted, 7, Set.of("f"));
       server.minor.work();
       assertThat(RowClearing.left(hosted, 7, RowRange.ALL)).isNotEmpty();
-      assertThatThrownBy(() -> RowClearing.erase(SystemRuntime.INSTANCE, hosted, 7, Set.of("f")))
+      assertThatThrownBy(() -> server.clearing.erase(hosted, 7, Set.of("f")))
           .hasMessageContaining("until the job is over")
           .hasMessageContaining(job);
 
       server.jobs.commit(job);
       server.files.resolve(hosted);
-      RowClearing.erase(SystemRuntime.INSTANCE, hosted, 7, Set.of("f"));
+      server.clearing.erase(hosted, 7, Set.of("f"));
       assertThat(RowClearing.left(hosted, 7, RowRange.ALL)).isEmpty();
       assertThat(server.stored(hosted.id()).cleared().of(7)).containsExactly(RowRange.ALL);
       alter(hosted, "f", "g");
@@ -584,9 +585,11 @@ class JobFilesTest {
       server.requested.erase(hosted, 7, Set.of("f")); // It comes late.
       server.requested.erase(hosted, 6, Set.of("f"));
       server.minor.work();
-      RowClearing.erase(SystemRuntime.INSTANCE, hosted, 7, Set.of("f"));
+      server.clearing.erase(hosted, 7, Set.of("f"));
       assertThat(TestServer.rows(hosted)).isEqualTo(1);
-      assertThatThrownBy(() -> RowClearing.erase(SystemRuntime.INSTANCE, hosted, 8, Set.of("f")))
+      server.endChange("t");
+      server.beginChange("t", 8);
+      assertThatThrownBy(() -> server.clearing.erase(hosted, 8, Set.of("f")))
           .hasMessageContaining("which are to be erased");
       assertThat(TestServer.rows(hosted)).isEqualTo(1);
     }

@@ -19,7 +19,6 @@ import io.stele.model.TabletId;
 import io.stele.record.Pin;
 import io.stele.runtime.ForwardingRuntime;
 import io.stele.runtime.ProcessRuntime;
-import io.stele.runtime.SystemRuntime;
 import io.stele.sim.FaultInjector;
 import io.stele.sim.Operation;
 import io.stele.tablet.OperationRequest;
@@ -27,7 +26,6 @@ import io.stele.tablet.ReadRequest;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -116,11 +114,12 @@ class SplitterTest {
     RowRange rows = RowRange.of("row020", "row080");
     TestServer dead = new TestServer(world);
     HostedTablet parent = filled(dead);
-    RowClearing.clear(SystemRuntime.INSTANCE, parent, 7, rows);
+    dead.beginChange("t", 7);
+    dead.clearing.clear(parent, 7, rows);
     assertThat(TestServer.rows(parent)).isEqualTo(ROWS - 60);
     TestServer.put(parent, "row030", "later");
     dead.splitter.split(parent, Bytes.of("row050"));
-    clearLate(dead.context.tablets().all(), rows);
+    clearLate(dead, rows);
     TableId table = parent.id().table();
     dead.dieAndBeFenced();
 
@@ -128,7 +127,7 @@ class SplitterTest {
       for (TabletRecord record : next.records().readAll(table)) {
         next.take(next.records().release(record, "fenced"));
       }
-      clearLate(next.context.tablets().all(), rows);
+      clearLate(next, rows);
       for (HostedTablet half : List.copyOf(next.context.tablets().all())) {
         next.lifecycle.unload(half, false);
       }
@@ -137,20 +136,22 @@ class SplitterTest {
       TabletId id = TabletId.random(table, new Random(5));
       TabletRecord lower = merges.begin(halves.get(0), halves.get(1), id);
       HostedTablet merged = next.take(merges.finish(lower, halves.get(1)));
-      clearLate(List.of(merged), rows);
+      clearLate(next, rows);
       assertThat(TestServer.rows(merged)).isEqualTo(ROWS - 60 + 1);
 
-      RowClearing.clear(SystemRuntime.INSTANCE, merged, 8, rows);
+      next.endChange("t");
+      next.beginChange("t", 8);
+      next.clearing.clear(merged, 8, rows);
       assertThat(TestServer.rows(merged)).isEqualTo(ROWS - 60);
     }
   }
 
   /** Clears rows as requests ask for that come late; one row of them was written since. */
-  private static void clearLate(Collection<HostedTablet> tablets, RowRange rows) throws Exception {
+  private static void clearLate(TestServer server, RowRange rows) throws Exception {
     int left = 0;
-    for (HostedTablet hosted : tablets) {
-      RowClearing.clear(SystemRuntime.INSTANCE, hosted, 7, rows);
-      RowClearing.clear(SystemRuntime.INSTANCE, hosted, 6, RowRange.ALL);
+    for (HostedTablet hosted : List.copyOf(server.context.tablets().all())) {
+      server.clearing.clear(hosted, 7, rows);
+      server.clearing.clear(hosted, 6, RowRange.ALL);
       left += TestServer.rows(hosted);
     }
     assertThat(left).isEqualTo(ROWS - 60 + 1);

@@ -50,6 +50,26 @@ class TabletLifecycleTest {
     }
   }
 
+  /** It is asked for before the unload of the same tablet has ended: it is not asked for again. */
+  @Test
+  void aLoadWaitsForTheEndOfAnUnload() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      long epoch = hosted.tablet().epoch();
+      server.lifecycle.unload(hosted.id(), epoch, false);
+      server.lifecycle.load(hosted.id(), hosted.record().row(), epoch + 1);
+      server.loaders.work();
+      TabletRecord free = server.stored(hosted.id());
+      assertThat(free.assignment().state()).isEqualTo(Assignment.State.NONE);
+      TabletRecord assigned = server.records().assign(free, server.context.id());
+      assertThat(assigned.assignment().epoch()).isEqualTo(epoch + 1);
+      server.work();
+      assertThat(server.context.tablets().find(hosted.id()).orElseThrow().tablet().epoch())
+          .isEqualTo(epoch + 1);
+      assertThat(server.lifecycle.isBusy()).isFalse();
+    }
+  }
+
   @Test
   void anUnloadedTabletHasAllInFilesAndNamesNoLogOfItsServer() throws Exception {
     try (TestServer first = new TestServer(world);

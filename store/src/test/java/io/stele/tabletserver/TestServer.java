@@ -1,5 +1,7 @@
 package io.stele.tabletserver;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.stele.config.Keys;
 import io.stele.config.ProcessMemory;
 import io.stele.config.TabletServerConfig;
@@ -7,9 +9,11 @@ import io.stele.lock.LockService;
 import io.stele.log.LogDirectory;
 import io.stele.log.LogFence;
 import io.stele.log.WholeFence;
+import io.stele.metadata.EndedChange;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
 import io.stele.metadata.MemoryRecords;
+import io.stele.metadata.SchemaChange;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TableName;
@@ -18,6 +22,7 @@ import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
 import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
@@ -122,6 +127,7 @@ final class TestServer implements AutoCloseable {
   final JobPins pins;
   final JobFiles files;
   final TabletWork tabletWork;
+  final RowClearing clearing;
   final RequestedWork requested;
 
   TestServer(World world) throws IOException {
@@ -167,7 +173,8 @@ final class TestServer implements AutoCloseable {
     this.pins = new JobPins(jobs, states);
     this.files = new JobFiles(runtime, fs, layout.root(), jobs, states);
     this.tabletWork = new TabletWork(context, config);
-    this.requested = new RequestedWork(context, tabletWork, states, pins, files);
+    this.clearing = new RowClearing(runtime, schemas.names());
+    this.requested = new RequestedWork(tabletWork, states, pins, files, clearing);
   }
 
   private static TabletStorage untimed(TabletStorage storage) {
@@ -251,6 +258,32 @@ final class TestServer implements AutoCloseable {
         .tablet()
         .apply(OperationRequest.of(Mutation.of(row).put("f", "q", value)))
         .get(30, TimeUnit.SECONDS);
+  }
+
+  /** Has a change of a table in progress under its name, of that number. */
+  void beginChange(String table, long number) throws IOException {
+    TableName name = schemas.names().read(table);
+    SchemaChange change =
+        new SchemaChange(
+            "change" + number,
+            number,
+            SchemaChange.Step.CLEAR_TABLETS,
+            name.table().orElseThrow(),
+            Optional.empty(),
+            List.of(),
+            0,
+            RowRange.ALL);
+    assertThat(schemas.names().write(name, name.with(change))).isTrue();
+  }
+
+  /** Ends what {@link #beginChange} began. */
+  void endChange(String table) throws IOException {
+    TableName name = schemas.names().read(table);
+    SchemaChange running = name.running().orElseThrow();
+    EndedChange ended =
+        new EndedChange(
+            running.id(), running.sequence(), Optional.of(running.table()), Optional.empty());
+    assertThat(schemas.names().write(name, name.with(ended))).isTrue();
   }
 
   /** How many rows a tablet has. */

@@ -279,8 +279,7 @@ final class SteleServersTest {
   }
 
   private void register(ServerId server, String container, Address control) throws IOException {
-    ServerInfo info =
-        new ServerInfo(control, control, Optional.empty(), Optional.of(container), false);
+    ServerInfo info = new ServerInfo(control, control, Optional.empty(), Optional.of(container));
     assertThat(locks.tryLock(LockPaths.server(server), info.encode())).isPresent();
   }
 
