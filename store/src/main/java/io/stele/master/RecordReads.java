@@ -198,19 +198,38 @@ final class RecordReads {
   private boolean read(List<ServedMetadata.Part> run, Step step) {
     RowRange rows = ServedMetadata.rows(run);
     try {
-      if (run.stream().allMatch(part -> readInFull.contains(part.id()))) {
+      List<RowRange> unread = unread(run);
+      for (RowRange part : unread) {
+        known.replace(part, records.readUndamaged(part));
+        ranges = without(part);
+      }
+      run.forEach(part -> readInFull.add(part.id()));
+      if (!unread.equals(List.of(rows))) {
         readRanges(rows, step);
         readReported(rows);
-      } else {
-        known.replace(rows, records.readUndamaged(rows));
-        ranges = without(rows);
-        run.forEach(part -> readInFull.add(part.id()));
       }
       return true;
     } catch (IOException | SteleException e) {
       LOG.warn("METADATA's rows {} cannot be read now; will retry: {}", rows, e.toString());
       return false;
     }
+  }
+
+  /** The rows of the parts that were never read, neighbours together: of both halves of a split. */
+  private List<RowRange> unread(List<ServedMetadata.Part> run) {
+    List<RowRange> unread = new ArrayList<>();
+    for (ServedMetadata.Part part : run) {
+      int last = unread.size() - 1;
+      if (readInFull.contains(part.id())) {
+        continue;
+      }
+      if (last >= 0 && unread.get(last).end().equals(part.extent().start())) {
+        unread.set(last, new RowRange(unread.get(last).start(), part.extent().end()));
+      } else {
+        unread.add(part.extent());
+      }
+    }
+    return unread;
   }
 
   private void readRanges(RowRange rows, Step step) throws IOException {

@@ -4,14 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.lock.Lock;
 import io.stele.metadata.Child;
+import io.stele.metadata.MetadataKeys;
 import io.stele.metadata.SplitRecords;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
+import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -85,6 +88,46 @@ class RecordReadsTest {
           int pages = 2; // Neighbours are read together, 256 at a time.
           assertThat(master.reads() - before).isLessThan(8 * pages);
         });
+  }
+
+  /** Not all of METADATA, on the thread that assigns tablets. */
+  @Test
+  void afterASplitOfAPartOfMetadataThatPartIsReadAgain() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          TableId table = master.table("large", rows(2_500));
+          PlanExecutor executor = new PlanExecutor(master.process, master.records, master.servers);
+          KnownRecords known = new KnownRecords();
+          RecordReads reads =
+              new RecordReads(master.process, master.records, executor, known, master.wake, 1_000);
+          Bytes half = MetadataKeys.lookup(table, Bytes.of("001000"));
+          Bytes later = MetadataKeys.lookup(table, Bytes.of("002400"));
+          ServedMetadata.Part first = part(1, Bytes.EMPTY, half);
+          assertThat(reads.read(step(first, part(2, half, Bytes.EMPTY)))).isTrue();
+          assertThat(known.of(table)).hasSize(2_501);
+
+          int before = master.reads();
+          assertThat(reads.read(step(first, part(3, half, later), part(4, later, Bytes.EMPTY))))
+              .isTrue();
+          int pages = 7; // Of 256 rows: those of 1,501 tablets, and one that is not full.
+          assertThat(master.reads() - before).isBetween(6, pages);
+          before = master.reads();
+          assertThat(reads.read(step(first, part(3, half, later), part(5, later, Bytes.EMPTY))))
+              .isTrue();
+          assertThat(master.reads() - before).isEqualTo(1);
+          executor.close();
+        });
+  }
+
+  private static ServedMetadata.Part part(int number, Bytes start, Bytes end) {
+    return new ServedMetadata.Part(
+        new TabletId(TableId.METADATA, String.format("%016x", number)), new RowRange(start, end));
+  }
+
+  private static RecordReads.Step step(ServedMetadata.Part... parts) {
+    return new RecordReads.Step(
+        new ServedMetadata(true, List.of(parts)), () -> false, List.of(), Set.of());
   }
 
   @Test
