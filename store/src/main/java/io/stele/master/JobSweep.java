@@ -79,7 +79,7 @@ final class JobSweep {
       return 0;
     }
     Optional<Mark> mark = Mark.read(records, schemas);
-    if (mark.isEmpty() || !mark.get().dropping().isEmpty() || mark.get().hasOthers()) {
+    if (mark.isEmpty() || mark.get().hasOthers()) {
       return 0;
     }
     Set<String> awaited = mark.get().awaitedJobs();

@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,11 +32,14 @@ import org.slf4j.LoggerFactory;
  * longer names, will never be named by any record again.
  *
  * @param tables the records of each table that is READY
- * @param dropping tables that are being dropped, whose records may change
+ * @param unsettled the records of each table that is being created or dropped: perhaps not all
  * @param hasOthers whether METADATA has tablets of tables without a node in the lock service, or
  *     damaged records that are of no known table: they may need any log and any file of a job
  */
-record Mark(Map<TableId, List<TabletRecord>> tables, Set<TableId> dropping, boolean hasOthers) {
+record Mark(
+    Map<TableId, List<TabletRecord>> tables,
+    Map<TableId, List<TabletRecord>> unsettled,
+    boolean hasOthers) {
   private static final Logger LOG = LoggerFactory.getLogger(Mark.class);
   private static final int READS_MAX = 3;
 
@@ -44,13 +48,11 @@ record Mark(Map<TableId, List<TabletRecord>> tables, Set<TableId> dropping, bool
    */
   Set<String> neededFiles() {
     Set<String> needed = new HashSet<>();
-    for (List<TabletRecord> records : tables.values()) {
-      for (TabletRecord record : records) {
-        record.files().forEach(file -> needed.add(file.path()));
-        for (Pending pending : record.pending()) {
-          if (pending instanceof PendingFile waiting) {
-            needed.add(waiting.file().path());
-          }
+    for (TabletRecord record : all()) {
+      record.files().forEach(file -> needed.add(file.path()));
+      for (Pending pending : record.pending()) {
+        if (pending instanceof PendingFile waiting) {
+          needed.add(waiting.file().path());
         }
       }
     }
@@ -60,31 +62,32 @@ record Mark(Map<TableId, List<TabletRecord>> tables, Set<TableId> dropping, bool
   /** Paths of the SSTables that tablets have dropped. */
   Set<String> droppedFiles() {
     Set<String> dropped = new HashSet<>();
-    for (List<TabletRecord> records : tables.values()) {
-      records.forEach(record -> dropped.addAll(record.dropped().keySet()));
-    }
+    all().forEach(record -> dropped.addAll(record.dropped().keySet()));
     return dropped;
   }
 
   /** The jobs whose files wait. */
   Set<String> awaitedJobs() {
     Set<String> awaited = new HashSet<>();
-    for (List<TabletRecord> records : tables.values()) {
-      records.forEach(record -> record.pending().forEach(pending -> awaited.add(pending.job())));
-    }
+    all().forEach(record -> record.pending().forEach(pending -> awaited.add(pending.job())));
     return awaited;
   }
 
   /** The servers whose logs are needed. */
   Set<ServerId> neededLogs() {
     Set<ServerId> needed = new HashSet<>();
-    for (List<TabletRecord> records : tables.values()) {
-      for (TabletRecord record : records) {
-        needed.addAll(record.logs());
-        record.assignment().server().ifPresent(needed::add);
-      }
+    for (TabletRecord record : all()) {
+      needed.addAll(record.logs());
+      record.assignment().server().ifPresent(needed::add);
     }
     return needed;
+  }
+
+  private Iterable<TabletRecord> all() {
+    return () ->
+        Stream.concat(tables.values().stream(), unsettled.values().stream())
+            .flatMap(List::stream)
+            .iterator();
   }
 
   /** Reads all records; empty if some cannot be known now: then nothing may be deleted. */
@@ -98,16 +101,14 @@ record Mark(Map<TableId, List<TabletRecord>> tables, Set<TableId> dropping, bool
       return Optional.empty();
     }
     Map<TableId, List<TabletRecord>> tables = new TreeMap<>();
-    Set<TableId> dropping = new TreeSet<>();
+    Map<TableId, List<TabletRecord>> unsettled = new TreeMap<>();
+    List<String> damaged = new ArrayList<>();
     List<TableId> ready = new ArrayList<>(List.of(TableId.ROOT, TableId.METADATA));
     for (StoredTable table : listing.tables()) {
       switch (table.state()) {
         case READY -> ready.add(table.id());
-        case DROPPING -> dropping.add(table.id());
-        case CREATING -> {
-          LOG.info("Table {} is being created: this sweep deletes nothing", table.id());
-          return Optional.empty();
-        }
+        case CREATING, DROPPING ->
+            unsettled.put(table.id(), records.readUndamaged(table.id(), damaged::add));
       }
     }
     for (TableId table : ready) {
@@ -118,7 +119,7 @@ record Mark(Map<TableId, List<TabletRecord>> tables, Set<TableId> dropping, bool
       tables.put(table, whole.get());
     }
     Optional<Boolean> others = hasOthers(records, schemas, listing.tables());
-    return others.map(has -> new Mark(tables, dropping, has));
+    return others.map(has -> new Mark(tables, unsettled, has || !damaged.isEmpty()));
   }
 
   /** Whether there are tablets of tables that are not {@code listed}; empty if not known now. */

@@ -47,8 +47,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A file is needed if any record names it, not only one of its own table: tables may share
  * files, and a file may outlive the table it was written for. So nothing is deleted unless the mark
- * is complete: every table's tablets cover it exactly once, and no table is being created. Logs and
- * files of jobs stay while METADATA has tablets of tables that are not known.
+ * is complete: every table's tablets cover it exactly once. Only a table that is being created or
+ * dropped may have any records; its own files stay. Logs and files of jobs stay while METADATA has
+ * tablets of tables that are not known, or damaged ones.
  *
  * <p>Safe for use by any number of threads: one sweep at a time.
  */
@@ -124,7 +125,7 @@ final class Sweeper {
     for (Map.Entry<TableId, List<FileStatus>> one : files.entrySet()) {
       TableId table = one.getKey();
       List<TabletRecord> marked = mark.get().tables().get(table);
-      if (marked == null && mark.get().dropping().contains(table)) {
+      if (marked == null && mark.get().unsettled().containsKey(table)) {
         continue;
       }
       if (marked == null && hasRecords(table)) {
@@ -150,9 +151,7 @@ final class Sweeper {
     if (complete) {
       grace.endSweep();
     }
-    return mark.get().dropping().isEmpty() && !lost
-        ? deleted + sweepLogs(fencedLogs, mark.get().neededLogs())
-        : deleted;
+    return !lost ? deleted + sweepLogs(fencedLogs, mark.get().neededLogs()) : deleted;
   }
 
   private boolean hasRecords(TableId table) throws IOException {

@@ -6,6 +6,7 @@ import io.stele.lock.LockPaths;
 import io.stele.log.LogFence;
 import io.stele.log.WholeFence;
 import io.stele.metadata.Layout;
+import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.Test;
 class SweeperTest {
   private static final ServerId A = new ServerId("a", 1, 1);
   private static final ServerId DEAD = new ServerId("dead", 1, 1);
+  private static final ServerId UNNAMED = new ServerId("unnamed", 1, 1);
   private static final Duration GRACE = Duration.ofHours(1);
 
   private final MasterFixture master = new MasterFixture();
@@ -298,15 +300,29 @@ class SweeperTest {
         });
   }
 
+  /** Everything else goes: a drop may take long, while a server does not answer. */
   @Test
-  void nothingGoesWhileSomeTableIsBeingCreated() throws Exception {
+  void whatATableThatIsBeingCreatedOrDroppedMayNeedStays() throws Exception {
     run(
         () -> {
           String orphan = file(0, 1);
-          master.schemas.create(master.schemas.nextId(), TableSchema.of("coming", "f"), List.of());
-          later();
-          assertThat(sweeper.sweep()).isZero();
-          assertThat(exists(orphan)).isTrue();
+          TableId coming = master.schemas.nextId();
+          master.schemas.create(coming, TableSchema.of("coming", "f"), List.of());
+          String early = create(Layout.file(new TabletId(coming, "00000000000000a1"), 1, 1));
+          TabletRecord going = master.records.readAll(master.table("going")).get(0);
+          going = master.records.loaded(master.records.assign(going, DEAD));
+          String late = create(Layout.file(going.id(), 0, 1));
+          StoredTable stored = master.schemas.table(going.id().table()).orElseThrow();
+          master.schemas.advance(stored, StoredTable.State.DROPPING);
+          fence(DEAD);
+          fence(UNNAMED);
+          later(1);
+          assertThat(master.fs.exists(master.layout.recovery(UNNAMED))).isFalse();
+          assertThat(master.fs.exists(master.layout.recovery(DEAD))).isTrue();
+          assertThat(sweeper.sweep()).isEqualTo(1);
+          assertThat(exists(orphan)).isFalse();
+          assertThat(exists(early)).isTrue();
+          assertThat(exists(late)).isTrue();
         });
   }
 
@@ -357,7 +373,12 @@ class SweeperTest {
 
   /** The grace passes for what no record needs now. */
   private void later() throws Exception {
-    assertThat(sweeper.sweep()).isZero();
+    later(0);
+  }
+
+  /** Sweeps, and then the grace of what is swept next is over. */
+  private void later(int deleted) throws Exception {
+    assertThat(sweeper.sweep()).isEqualTo(deleted);
     master.sleep(GRACE);
   }
 
