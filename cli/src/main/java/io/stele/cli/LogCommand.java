@@ -50,8 +50,8 @@ final class LogCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Exits with 7 if there is damage whose loss is not accepted, and with 5 if",
-        "there is none, but HDFS has not closed all segments yet: check again."
+        "Exits with 7 if there is damage whose loss is not accepted. Otherwise it exits",
+        "with 5 while HDFS has not closed all segments: run it again later."
       })
   int check(@Mixin ClusterOptions cluster) throws Exception {
     Configuration conf = cluster.configuration();

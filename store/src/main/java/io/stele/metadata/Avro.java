@@ -16,6 +16,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Function;
@@ -234,6 +235,13 @@ final class Avro {
     System.arraycopy(codec.name, 0, named, 0, codec.name.length);
     System.arraycopy(bytes, 0, named, codec.name.length, length);
     return Crc32c.of(named, 0, named.length);
+  }
+
+  /** Lists under the same names, with each element converted. */
+  static <A, B> Map<String, List<B>> lists(Map<String, List<A>> from, Function<A, B> each) {
+    Map<String, List<B>> to = new TreeMap<>();
+    from.forEach((name, list) -> to.put(name, list.stream().map(each).toList()));
+    return to;
   }
 
   static ByteBuffer buffer(Bytes bytes) {

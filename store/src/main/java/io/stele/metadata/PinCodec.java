@@ -9,33 +9,18 @@ import io.stele.record.FormerCount;
 import io.stele.record.Pin;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 
 /** Pins as values of METADATA. */
 final class PinCodec {
   private PinCodec() {}
 
   static Bytes encode(Pin pin) {
-    Map<String, List<FormerCountValue>> former = new TreeMap<>();
-    pin.former()
-        .forEach(
-            (family, counts) ->
-                former.put(
-                    family,
-                    counts.stream()
-                        .map(
-                            one ->
-                                FormerCountValue.newBuilder()
-                                    .setVersions(one.versions())
-                                    .setThrough(one.through())
-                                    .build())
-                        .toList()));
     return Avro.encode(
         PinValue.newBuilder()
             .setReadPoint(pin.readPoint())
             .setClockMicros(pin.clockMicros())
             .setTableSchema(Avro.buffer(TableCodec.encode(pin.schema())))
-            .setFormerCounts(former)
+            .setFormerCounts(Avro.lists(pin.former(), PinCodec::encode))
             .build());
   }
 
@@ -51,22 +36,20 @@ final class PinCodec {
                     pin.getReadPoint(),
                     pin.getClockMicros(),
                     Avro.bytes(pin.getTableSchema()),
-                    former(pin)));
+                    Avro.lists(pin.getFormerCounts(), PinCodec::decode)));
     TableSchema schema = TableCodec.decode(encoded.schema());
     return new Pin(name, encoded.readPoint(), encoded.clockMicros(), schema, encoded.former());
   }
 
-  private static Map<String, List<FormerCount>> former(PinValue pin) {
-    Map<String, List<FormerCount>> former = new TreeMap<>();
-    pin.getFormerCounts()
-        .forEach(
-            (family, counts) ->
-                former.put(
-                    family,
-                    counts.stream()
-                        .map(one -> new FormerCount(one.getVersions(), one.getThrough()))
-                        .toList()));
-    return former;
+  private static FormerCountValue encode(FormerCount one) {
+    return FormerCountValue.newBuilder()
+        .setVersions(one.versions())
+        .setThrough(one.through())
+        .build();
+  }
+
+  private static FormerCount decode(FormerCountValue one) {
+    return new FormerCount(one.getVersions(), one.getThrough());
   }
 
   private record Encoded(

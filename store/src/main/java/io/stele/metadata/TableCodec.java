@@ -78,7 +78,7 @@ public final class TableCodec {
             .setHsync(schema.hsync())
             .setDroppedFamilies(List.copyOf(table.dropped().names()))
             .setDroppedByJob(encode(table.dropped().byJob()))
-            .setLoweredCounts(encode(table.lowered()))
+            .setLoweredCounts(Avro.lists(table.lowered().byFamily(), TableCodec::encode))
             .setSplitRows(table.splitRows().stream().map(Avro::buffer).toList())
             .setChange(change)
             .setReaders(schema.readers().stream().map(Principal::toString).toList())
@@ -96,7 +96,7 @@ public final class TableCodec {
                 schema(value),
                 StoredTable.State.valueOf(value.getState().name()),
                 dropped(value),
-                lowered(value),
+                new LoweredCounts(Avro.lists(value.getLoweredCounts(), TableCodec::decode)),
                 value.getSplitRows().stream().map(Avro::bytes).toList(),
                 version));
   }
@@ -113,37 +113,15 @@ public final class TableCodec {
     return new DroppedFamilies(Set.copyOf(from.getDroppedFamilies()), byJob);
   }
 
-  private static Map<String, List<LoweredCountValue>> encode(LoweredCounts from) {
-    Map<String, List<LoweredCountValue>> to = new TreeMap<>();
-    from.byFamily()
-        .forEach(
-            (family, counts) ->
-                to.put(
-                    family,
-                    counts.stream()
-                        .map(
-                            one ->
-                                LoweredCountValue.newBuilder()
-                                    .setVersions(one.versions())
-                                    .setAlteration(one.alteration())
-                                    .build())
-                        .toList()));
-    return to;
+  private static LoweredCountValue encode(LoweredCounts.Lowered one) {
+    return LoweredCountValue.newBuilder()
+        .setVersions(one.versions())
+        .setAlteration(one.alteration())
+        .build();
   }
 
-  private static LoweredCounts lowered(TableValue from) {
-    Map<String, List<LoweredCounts.Lowered>> to = new TreeMap<>();
-    from.getLoweredCounts()
-        .forEach(
-            (family, counts) ->
-                to.put(
-                    family,
-                    counts.stream()
-                        .map(
-                            one ->
-                                new LoweredCounts.Lowered(one.getVersions(), one.getAlteration()))
-                        .toList()));
-    return new LoweredCounts(to);
+  private static LoweredCounts.Lowered decode(LoweredCountValue one) {
+    return new LoweredCounts.Lowered(one.getVersions(), one.getAlteration());
   }
 
   private static TableSchema schema(TableValue value) {
