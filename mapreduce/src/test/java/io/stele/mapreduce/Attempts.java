@@ -52,6 +52,7 @@ final class Attempts<K, V> {
   @SuppressWarnings("unchecked") // The job says what it reads and writes.
   Attempts(Job job) throws Exception {
     this.job = job;
+    job.setJobID(context(0, 0).getJobID());
     this.input =
         (InputFormat<K, V>)
             ReflectionUtils.newInstance(job.getInputFormatClass(), job.getConfiguration());

@@ -40,6 +40,7 @@ import org.apache.hadoop.mapreduce.TaskAttemptID;
 import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.TaskType;
 import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -230,7 +231,7 @@ class BulkOutputIT {
     unaware.unset(Keys.VALUE_BYTES_MAX.name());
     Job job = SteleJob.create(unaware, "large values", BulkOutputIT.class);
     BulkOutputFormat.addTable(job, "values", "f");
-    new BulkOutputFormat<NullWritable>().checkOutputSpecs(job);
+    begin(job);
     RecordWriter<NullWritable, Mutation> writer =
         new BulkOutputFormat<NullWritable>().getRecordWriter(attempt(job, 0, 0));
     Mutation large =
@@ -267,20 +268,30 @@ class BulkOutputIT {
     writer.close(context);
   }
 
+  /** Submits a job that nobody runs, and sets it up as its ApplicationMaster would. */
+  private static OutputCommitter begin(Job job) throws Exception {
+    new BulkOutputFormat<NullWritable>().checkOutputSpecs(job);
+    return setUp(job, attempt(job, 0, 0));
+  }
+
+  private static OutputCommitter setUp(Job job, TaskAttemptContext task) throws Exception {
+    job.setJobID(task.getJobID());
+    OutputCommitter committer = new BulkOutputFormat<NullWritable>().getOutputCommitter(task);
+    committer.setupJob(job);
+    return committer;
+  }
+
   private static Job byHand(String table) throws Exception {
     create(table, List.of(row(30), row(60)));
     Job job = SteleJob.create(hdfs.conf(), "by hand", BulkOutputIT.class);
     BulkOutputFormat.addTable(job, table, "f");
-    new BulkOutputFormat<NullWritable>().checkOutputSpecs(job);
     return job;
   }
 
   @Test
   void oneAttemptOfATaskCountsAndCommittingAgainChangesNothing() throws Exception {
     Job job = byHand("attempts");
-    OutputCommitter committer =
-        new BulkOutputFormat<NullWritable>().getOutputCommitter(attempt(job, 0, 0));
-    committer.setupJob(job);
+    OutputCommitter committer = begin(job);
     // The first attempt of task 0 dies before it ends, the second commits, the third comes late.
     RecordWriter<NullWritable, Mutation> dies =
         new BulkOutputFormat<NullWritable>().getRecordWriter(attempt(job, 0, 0));
@@ -318,6 +329,48 @@ class BulkOutputIT {
     assertThat(rows("attempts").get(row(7)).value("f", "n")).contains(Bytes.of("later"));
     next.abortJob(job, JobStatus.State.KILLED); // Too late.
     assertThat(rows("attempts")).hasSize(100);
+  }
+
+  /** Spark gives tasks the configuration that its program passes, and checks a copy of it. */
+  @Test
+  void tasksWithACopyOfTheConfigurationOfAnotherJobAreRefused() throws Exception {
+    Job one = byHand("copied");
+    OutputCommitter committer = begin(one);
+    write(attempt(one, 0, 0), 0, 10, "one");
+    committer.commitTask(attempt(one, 0, 0));
+
+    Job copy = Job.getInstance(one.getConfiguration());
+    TaskAttemptContext task =
+        new TaskAttemptContextImpl(
+            copy.getConfiguration(), new TaskAttemptID("bulk", 2, TaskType.REDUCE, 1, 0));
+    assertOfAnother(() -> write(task, 10, 20, "copy"));
+    OutputCommitter ofCopy = new BulkOutputFormat<NullWritable>().getOutputCommitter(task);
+    assertOfAnother(() -> ofCopy.commitTask(task));
+    assertOfAnother(() -> setUp(copy, task));
+    assertOfAnother(() -> ofCopy.commitJob(copy));
+    ofCopy.abortJob(copy, JobStatus.State.FAILED);
+
+    setUp(one, attempt(one, 0, 1000)).commitJob(one); // Its next ApplicationMaster.
+    committer.commitJob(one);
+    assertThat(rows("copied")).hasSize(10);
+  }
+
+  private static void assertOfAnother(ThrowingCallable call) {
+    assertThatThrownBy(call)
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("is that of job job_bulk_0001, but job job_bulk_0002 writes");
+  }
+
+  @Test
+  void aTaskBeforeItsJobIsSetUpOrAfterItIsOverIsRefused() throws Exception {
+    Job job = byHand("early");
+    new BulkOutputFormat<NullWritable>().checkOutputSpecs(job);
+    assertThatThrownBy(() -> write(attempt(job, 0, 0), 0, 1, "early"))
+        .hasMessageContaining("was not set up for job job_bulk_0001");
+    client.jobs().end(job.getConfiguration().get("mapreduce.stele.output.bulk.job"));
+    assertThatThrownBy(() -> write(attempt(job, 0, 0), 0, 1, "late"))
+        .hasMessageContaining("is over");
+    assertThatThrownBy(() -> setUp(job, attempt(job, 0, 0))).hasMessageContaining("is over");
   }
 
   @Test
@@ -372,10 +425,7 @@ class BulkOutputIT {
     Job job = SteleJob.create(hdfs.conf(), "empty", BulkOutputIT.class);
     BulkOutputFormat.addTable(job, "emptied", "f");
     BulkOutputFormat.replaceTable(job, "emptied");
-    new BulkOutputFormat<NullWritable>().checkOutputSpecs(job);
-    OutputCommitter committer =
-        new BulkOutputFormat<NullWritable>().getOutputCommitter(attempt(job, 0, 0));
-    committer.setupJob(job);
+    OutputCommitter committer = begin(job);
     client.table("emptied").mutate(Mutation.of(row(2)).put("f", "n", "before the commit"));
     committer.commitJob(job);
     assertThat(rows("emptied")).isEmpty();
@@ -408,7 +458,7 @@ class BulkOutputIT {
     Job job = SteleJob.create(hdfs.conf(), "outside", BulkOutputIT.class);
     BulkOutputFormat.addTable(job, "door", "f");
     BulkOutputFormat.replaceRows(job, "door", new RowRange(row(10), row(20)));
-    new BulkOutputFormat<NullWritable>().checkOutputSpecs(job);
+    begin(job);
     RecordWriter<NullWritable, Mutation> writer =
         new BulkOutputFormat<NullWritable>().getRecordWriter(attempt(job, 0, 0));
     writer.write(NullWritable.get(), Mutation.of(row(19)).put("f", "n", "1"));
@@ -428,9 +478,7 @@ class BulkOutputIT {
   @Test
   void anAbortedJobCannotCommit() throws Exception {
     Job job = byHand("aborted");
-    OutputCommitter committer =
-        new BulkOutputFormat<NullWritable>().getOutputCommitter(attempt(job, 0, 0));
-    committer.setupJob(job);
+    OutputCommitter committer = begin(job);
     write(attempt(job, 0, 0), 0, 100, "x");
     committer.commitTask(attempt(job, 0, 0));
     committer.abortJob(job, JobStatus.State.FAILED);
@@ -513,10 +561,7 @@ class BulkOutputIT {
   void ofMappersThatSortTheAttemptsThatDieLeaveNothing() throws Exception {
     create("dying", List.of(Bytes.of("5")));
     Job job = withoutReduce("dying");
-    new BulkOutputFormat<NullWritable>().checkOutputSpecs(job);
-    OutputCommitter committer =
-        new BulkOutputFormat<NullWritable>().getOutputCommitter(attempt(job, 0, 0));
-    committer.setupJob(job);
+    OutputCommitter committer = begin(job);
     for (int task = 0; task < 3; task++) {
       // The ApplicationMaster that comes after another begins its attempts at 1000.
       int later = task == 0 ? 1000 : 1;
@@ -546,10 +591,7 @@ class BulkOutputIT {
     SteleJob.bulkWithoutReduce(job, "divided", 3, "f");
     job.getConfiguration().set(BulkOutputFormat.SORT_BYTES_KEY, "1m");
     job.getConfiguration().set(BulkOutputFormat.TABLET_BYTES_KEY, "1m");
-    new BulkOutputFormat<NullWritable>().checkOutputSpecs(job);
-    OutputCommitter committer =
-        new BulkOutputFormat<NullWritable>().getOutputCommitter(attempt(job, 0, 0));
-    committer.setupJob(job);
+    OutputCommitter committer = begin(job);
     byte[] value = new byte[1000];
     Random random = new Random(1);
     int rows = 4000; // Four megabytes: several runs.
@@ -596,6 +638,7 @@ class BulkOutputIT {
   @Test
   void rowsOutOfOrderAreRefused() throws Exception {
     Job job = byHand("disorder");
+    begin(job);
     RecordWriter<NullWritable, Mutation> writer =
         new BulkOutputFormat<NullWritable>().getRecordWriter(attempt(job, 0, 0));
     writer.write(NullWritable.get(), Mutation.of(row(2)).put("f", "n", "2"));

@@ -95,6 +95,7 @@ class ChangedTablesIT {
     BulkOutputFormat.replaceTable(job, table);
     BulkOutputFormat<NullWritable> format = new BulkOutputFormat<>();
     format.checkOutputSpecs(job);
+    job.setJobID(attempt(job).getJobID());
     OutputCommitter committer = format.getOutputCommitter(attempt(job));
     committer.setupJob(job);
     RecordWriter<NullWritable, Mutation> writer = format.getRecordWriter(attempt(job));

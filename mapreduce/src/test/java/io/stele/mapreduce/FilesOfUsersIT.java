@@ -264,11 +264,13 @@ class FilesOfUsersIT {
   }
 
   private static void commitAgain(Job job) throws Exception {
-    TaskAttemptID attempt = new TaskAttemptID("again", 1, TaskType.REDUCE, 0, 1);
+    JobID id = job.getJobID();
+    TaskAttemptID attempt =
+        new TaskAttemptID(id.getJtIdentifier(), id.getId(), TaskType.REDUCE, 0, 1);
     as(
         ALICE,
         () -> {
-          var context = new JobContextImpl(job.getConfiguration(), new JobID("again", 1));
+          var context = new JobContextImpl(job.getConfiguration(), id);
           var task = new TaskAttemptContextImpl(job.getConfiguration(), attempt);
           var committer = new BulkOutputFormat<Bytes>().getOutputCommitter(task);
           committer.setupJob(context);

@@ -9,12 +9,17 @@ import org.apache.hadoop.mapreduce.JobContext;
 import org.apache.hadoop.mapreduce.JobStatus;
 import org.apache.hadoop.mapreduce.OutputCommitter;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Commits a task by a list of its files, and the job by one request to the cluster. Each step may
- * be repeated, also by another ApplicationMaster.
+ * be repeated, also by another ApplicationMaster. Each checks that the output is that of the job in
+ * hand, whatever its configuration says: that may be a copy of another's.
  */
 final class BulkOutputCommitter extends OutputCommitter {
+  private static final Logger LOG = LoggerFactory.getLogger(BulkOutputCommitter.class);
+
   private Optional<OutputJob.Kept> kept = Optional.empty();
 
   /** The job's output, and the connection that it needs. */
@@ -39,6 +44,9 @@ final class BulkOutputCommitter extends OutputCommitter {
   @Override
   public void setupJob(JobContext context) throws IOException {
     String job = BulkOutputFormat.job(context.getConfiguration());
+    try (Opened opened = Opened.of(context)) {
+      opened.output().setUp(BulkOutputFormat.id(context));
+    }
     kept = Optional.of(OutputJob.Kept.of(context, job));
   }
 
@@ -60,6 +68,7 @@ final class BulkOutputCommitter extends OutputCommitter {
   @Override
   public void commitTask(TaskAttemptContext context) throws IOException {
     try (Opened job = Opened.of(context)) {
+      job.output().requireSetUp(BulkOutputFormat.id(context));
       job.output()
           .publish(
               BulkOutputFormat.attempt(context), context.getTaskAttemptID().getTaskID().toString());
@@ -76,6 +85,7 @@ final class BulkOutputCommitter extends OutputCommitter {
   @Override
   public void commitJob(JobContext context) throws IOException {
     try (Opened job = Opened.of(context)) {
+      job.output().requireSetUp(BulkOutputFormat.id(context));
       Configuration conf = context.getConfiguration();
       Optional<JobOutput.Division> division = BulkOutputFormat.division(conf);
       if (division.isPresent()) {
@@ -91,7 +101,11 @@ final class BulkOutputCommitter extends OutputCommitter {
   public void abortJob(JobContext context, JobStatus.State state) throws IOException {
     endKeeping();
     try (Opened job = Opened.of(context)) {
-      job.output().abort();
+      if (job.output().isSetUpByAnother(BulkOutputFormat.id(context))) {
+        LOG.warn("The output of another job is not ended with job {}", context.getJobID());
+      } else {
+        job.output().abort();
+      }
     }
   }
 

@@ -19,6 +19,7 @@ import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.JobContext;
+import org.apache.hadoop.mapreduce.JobID;
 import org.apache.hadoop.mapreduce.OutputCommitter;
 import org.apache.hadoop.mapreduce.OutputFormat;
 import org.apache.hadoop.mapreduce.RecordWriter;
@@ -325,6 +326,22 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
               + OutputJob.CHECKED_A_COPY);
     }
     return job;
+  }
+
+  /**
+   * The job as the framework that runs it knows it: the same in all its tasks and
+   * ApplicationMasters.
+   *
+   * @throws SteleException REFUSED if it has no name
+   */
+  static String id(JobContext context) {
+    return Optional.ofNullable(context.getJobID())
+        .map(JobID::toString)
+        .orElseThrow(
+            () ->
+                SteleException.refused(
+                    "the job has no JobID, by which its output is told from that of others: give"
+                        + " it one before setupJob is called"));
   }
 
   /**

@@ -42,11 +42,13 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
     stele = Stele.connect(conf, context::progress);
     try {
       hasCommitted = SubmittedOutput.hasCommittedBefore(stele.jobs(), conf);
-      output = output(new JobOutput(stele.jobs(), job), context);
+      JobOutput ofJob = new JobOutput(stele.jobs(), job);
+      output = output(ofJob, context);
       if (hasCommitted) {
         LOG.info("Job {} has committed: what this attempt writes again is discarded", job);
       } else {
         addTables(conf);
+        ofJob.requireSetUp(BulkOutputFormat.id(context)); // Before hours of work.
       }
       renewal = stele.jobs().keep(job);
     } catch (IOException | RuntimeException e) {

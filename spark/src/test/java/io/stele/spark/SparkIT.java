@@ -25,7 +25,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.TaskAttemptContext;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
+import org.apache.hadoop.mapreduce.TaskType;
+import org.apache.hadoop.mapreduce.task.JobContextImpl;
+import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkException;
 import org.apache.spark.TaskContext;
@@ -178,6 +184,26 @@ class SparkIT {
     failingOnce(square(read("numbers", "direct")).sortByKey())
         .saveAsNewAPIHadoopDataset(job.getConfiguration());
     assertThat(values("bulk")).isEqualTo(squares());
+  }
+
+  @Test
+  void anActionWithACopyOfTheConfigurationOfAnotherFails() throws Exception {
+    client.admin().createTable(TableSchema.of("copied", "f"));
+    Job one = Job.getInstance(hdfs.conf());
+    BulkOutputFormat.addTable(one, "copied", "f");
+    new BulkOutputFormat<Bytes>().checkOutputSpecs(one); // An action that is under way.
+    TaskAttemptID attempt = new TaskAttemptID("underway", 1, TaskType.REDUCE, 0, 0);
+    TaskAttemptContext task = new TaskAttemptContextImpl(one.getConfiguration(), attempt);
+    new BulkOutputFormat<Bytes>()
+        .getOutputCommitter(task)
+        .setupJob(new JobContextImpl(one.getConfiguration(), attempt.getJobID()));
+
+    Configuration copy = new Configuration(one.getConfiguration());
+    JavaPairRDD<Bytes, Mutation> sorted = square(read("numbers", "served")).sortByKey();
+    assertThatThrownBy(() -> sorted.saveAsNewAPIHadoopDataset(copy))
+        .isInstanceOf(SparkException.class)
+        .hasStackTraceContaining("is that of job job_underway_0001");
+    assertThat(values("copied")).isEmpty();
   }
 
   @Test

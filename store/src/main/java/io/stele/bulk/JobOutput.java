@@ -20,6 +20,7 @@ import io.stele.tablet.FileDivision;
 import io.stele.tablet.JobFileWriter;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -40,6 +41,7 @@ import org.slf4j.LoggerFactory;
  * The files that a job writes for tables, in {@code bulk/<job>/}:
  *
  * <pre>
+ * setup                  the job of MapReduce whose output this is: renamed, the first one wins
  * &lt;attempt&gt;_&lt;i&gt;-&lt;n&gt;.sst    what an attempt of a task has written
  * &lt;attempt&gt;.attempt      lists it, as {@link FileList} has it
  * &lt;task&gt;.task            the list of the attempt that counts: renamed, the first one wins
@@ -58,6 +60,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class JobOutput {
   private static final Logger LOG = LoggerFactory.getLogger(JobOutput.class);
+  private static final String SETUP = "setup";
   private static final String ATTEMPT = ".attempt";
   private static final String TASK = ".task";
   private static final String CLOSING = "closing";
@@ -84,6 +87,74 @@ public final class JobOutput {
     this.fs = fs;
     this.root = jobs.root();
     this.directory = new Path(root, PendingFile.directory(job));
+  }
+
+  /**
+   * Makes this the output of one job of MapReduce, or of another framework, unless it is that of
+   * one already: the first wins. May be repeated, also by another ApplicationMaster of that job.
+   *
+   * @param id the framework's name of the job, which its tasks have too
+   * @throws SteleException REFUSED if it is the output of another; NOT_FOUND if the job is over
+   */
+  public void setUp(String id) throws IOException {
+    if (setUpBy().isEmpty()) {
+      if (jobs.state(job) == JobNodes.State.GONE) {
+        throw over(); // Its directory, which the store has deleted, must not come back.
+      }
+      Path aside = new Path(directory, SETUP + "-" + jobs.unique());
+      write(aside, id.getBytes(StandardCharsets.UTF_8));
+      renameOrFail(aside, new Path(directory, SETUP));
+    }
+    requireSetUp(id);
+  }
+
+  /**
+   * Checks that this is the output of a job of MapReduce. The tasks of another, which were given a
+   * copy of its configuration, would write into this output and be missing in their own.
+   *
+   * @throws SteleException REFUSED if it is that of another, or of none yet; NOT_FOUND if it is
+   *     that of none and the job is over
+   */
+  public void requireSetUp(String id) throws IOException {
+    Optional<String> found = setUpBy();
+    if (found.isEmpty() && jobs.state(job) == JobNodes.State.GONE) {
+      throw over();
+    }
+    if (found.isEmpty()) {
+      throw SteleException.refused(
+          "output "
+              + job
+              + " was not set up for job "
+              + id
+              + ": whoever runs the job calls setupJob of its OutputCommitter before any task");
+    }
+    if (!found.get().equals(id)) {
+      throw SteleException.refused(
+          "output "
+              + job
+              + " is that of job "
+              + found.get()
+              + ", but job "
+              + id
+              + " writes: its tasks have a copy of the other's configuration, made when that had"
+              + " been submitted. Make a new Job for each action that writes, and pass its"
+              + " configuration itself, not a copy");
+    }
+  }
+
+  /** Whether this is the output of a job of MapReduce, and that is not the one named. */
+  public boolean isSetUpByAnother(String id) throws IOException {
+    return setUpBy().filter(found -> !found.equals(id)).isPresent();
+  }
+
+  private Optional<String> setUpBy() throws IOException {
+    NameSpace.catchUp(fs, directory); // Another process has done it.
+    try (var in = fs.open(new Path(directory, SETUP))) {
+      return Optional.of(new String(in.readAllBytes(), StandardCharsets.UTF_8));
+    } catch (FileNotFoundException e) {
+      LOG.debug("Job {} is not set up", job, e);
+      return Optional.empty();
+    }
   }
 
   /**
@@ -148,9 +219,7 @@ public final class JobOutput {
   public void publish(String attempt, String task) throws IOException {
     Path from = new Path(directory, attempt + ATTEMPT);
     Path to = new Path(directory, task + TASK);
-    if (!rename(from, to)) {
-      throw new IOException("cannot rename " + from + " to " + to);
-    }
+    renameOrFail(from, to);
     NameSpace.catchUp(fs, directory);
     if (fs.exists(new Path(directory, CLOSING)) && !isListed(to)) {
       throw SteleException.refused(
@@ -175,6 +244,12 @@ public final class JobOutput {
       }
     }
     return true;
+  }
+
+  private void renameOrFail(Path from, Path to) throws IOException {
+    if (!rename(from, to)) {
+      throw new IOException("cannot rename " + from + " to " + to);
+    }
   }
 
   /** Renames a file; true also if there is one of that name already. */
@@ -384,9 +459,7 @@ public final class JobOutput {
   private void listAll(Map<TableId, List<FileRef>> files, Path all) throws IOException {
     Path aside = new Path(directory, ALL + "-" + jobs.unique());
     write(aside, FileList.encode(files));
-    if (!rename(aside, all)) {
-      throw new IOException("cannot rename " + aside + " to " + all);
-    }
+    renameOrFail(aside, all);
   }
 
   private FileStatus[] tasks() throws IOException {

@@ -565,6 +565,37 @@ class JobOutputTest {
   }
 
   @Test
+  void anOutputIsThatOfTheJobThatSetsItUpFirst() throws IOException {
+    assertThatThrownBy(() -> output.requireSetUp("job_1")).hasMessageContaining("was not set up");
+    output.setUp("job_1");
+    output.setUp("job_1"); // By its next ApplicationMaster.
+    output.requireSetUp("job_1");
+    assertThatThrownBy(() -> output.setUp("job_2")).hasMessageContaining("is that of job job_1");
+    assertThatThrownBy(() -> output.requireSetUp("job_2"))
+        .hasMessageContaining("is that of job job_1");
+    assertThat(output.isSetUpByAnother("job_1")).isFalse();
+    assertThat(output.isSetUpByAnother("job_2")).isTrue();
+    finish("task-0-a", "one", "a");
+    output.publish("task-0-a", "task-0");
+    output.commit(List.of(), Map.of());
+    output.setUp("job_1"); // It begins from scratch.
+    assertThat(visible()).containsExactly("a one");
+  }
+
+  /** A task with little to write might not have heard of it. */
+  @Test
+  void anOutputThatIsOverAndSweptIsNotSetUp() throws IOException {
+    output.setUp("job_1");
+    output.abort();
+    Path directory = new Path(jobs.root(), "bulk/" + job);
+    cluster.master().sweep();
+    assertThat(jobs.files().exists(directory)).isFalse();
+    finish("task-0-a", "one", "a");
+    assertThatThrownBy(() -> output.requireSetUp("job_1")).hasMessageContaining("is over");
+    assertThatThrownBy(() -> output.setUp("job_1")).hasMessageContaining("is over");
+  }
+
+  @Test
   void aJobOfNoTasksCommitsNothing() throws IOException {
     output.commit(List.of(), Map.of());
     assertThat(visible()).isEmpty();
