@@ -151,6 +151,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
   public List<InputSplit> getSplits(JobContext context) throws IOException {
     Configuration conf = context.getConfiguration();
     JobKeys.check(conf);
+    SeveralMappers.check(conf);
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
     List<TableScan> scans = TableScan.all(conf);
