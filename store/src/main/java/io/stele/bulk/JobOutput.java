@@ -255,7 +255,7 @@ public final class JobOutput {
   /** Renames a file; true also if there is one of that name already. */
   private boolean rename(Path from, Path to) throws IOException {
     try {
-      return fs.rename(from, to) || fs.exists(to);
+      return new DurableFiles(fs).renameToNew(from, to) || fs.exists(to);
     } catch (FileAlreadyExistsException | FileNotFoundException e) {
       if (fs.exists(to)) { // Done before, and its answer was lost; or by another.
         return true;
@@ -274,7 +274,7 @@ public final class JobOutput {
     if (fs.exists(list)) {
       try {
         Map<TableId, List<FileRef>> files = read(list);
-        if (fs.delete(list, false)) {
+        if (new DurableFiles(fs).deleteUnlessRenamed(list)) {
           for (FileRef file : files.values().stream().flatMap(List::stream).toList()) {
             fs.delete(new Path(root, file.path()), false);
           }

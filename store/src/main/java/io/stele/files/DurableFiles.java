@@ -3,6 +3,10 @@ package io.stele.files;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -150,6 +154,57 @@ public final class DurableFiles {
         channel.force(true);
       }
     } // On other file systems the NameNode's journal, or its equivalent, has them.
+  }
+
+  /**
+   * Gives a file a name that no file has yet, in one step: of several at once the first wins.
+   *
+   * <p>Locally a rename would overwrite. There the file gets its new name as a second one, and then
+   * loses the old one: so delete such files with {@link #deleteUnlessRenamed}.
+   *
+   * @return whether it was done; if false, there is a file of that name, or the file system has
+   *     another reason
+   * @throws FileNotFoundException if there is no file to rename
+   */
+  public boolean renameToNew(Path from, Path to) throws IOException {
+    if (!(fs instanceof RawLocalFileSystem local)) {
+      return fs.rename(from, to); // HDFS overwrites nothing.
+    }
+    java.nio.file.Path source = local.pathToFile(from).toPath();
+    try {
+      Files.createLink(local.pathToFile(to).toPath(), source);
+      Files.deleteIfExists(source); // Or deleteUnlessRenamed has taken it away.
+      syncNamesIn(to.getParent());
+      return true;
+    } catch (FileAlreadyExistsException e) {
+      return false;
+    } catch (NoSuchFileException e) {
+      FileNotFoundException missing = new FileNotFoundException(from + " does not exist");
+      missing.initCause(e);
+      throw missing;
+    }
+  }
+
+  /**
+   * Deletes a file to which {@link #renameToNew} may give its new name at the same moment, or did
+   * in a process that ended in between.
+   *
+   * @return whether this has deleted it; if false, it has its new name, or there is none
+   */
+  public boolean deleteUnlessRenamed(Path file) throws IOException {
+    if (!(fs instanceof RawLocalFileSystem local)) {
+      return fs.delete(file, false);
+    }
+    java.nio.file.Path name = local.pathToFile(file).toPath();
+    java.nio.file.Path aside = name.resolveSibling(name.getFileName() + "-deleted");
+    try {
+      Files.move(name, aside, StandardCopyOption.ATOMIC_MOVE); // Nobody can link it any more.
+      boolean isAlone = (int) Files.getAttribute(aside, "unix:nlink") == 1;
+      Files.delete(aside);
+      return isAlone;
+    } catch (NoSuchFileException e) {
+      return false;
+    }
   }
 
   private FsPermission permission(FsPermission usual) {

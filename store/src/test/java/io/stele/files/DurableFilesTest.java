@@ -7,7 +7,12 @@ import io.stele.sim.CrashableFileSystem;
 import java.io.File;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileSystem;
@@ -19,6 +24,8 @@ import org.junit.jupiter.api.io.TempDir;
 class DurableFilesTest {
   private static final Path FILE = new Path("/a/file");
   private static final int BYTES = 20_000; // Several blocks of a crashable disk.
+
+  private static final int ROUNDS = 200;
 
   private final CrashableFileSystem fs = CrashableFileSystem.create();
 
@@ -48,6 +55,90 @@ class DurableFilesTest {
       file.write(contents());
     }
     assertThat(afterPowerLoss()).hasSizeLessThan(BYTES);
+  }
+
+  @Test
+  void aFileThatIsGivenANewNameOverwritesNoOtherOnALocalFileSystemEither(@TempDir File scratch)
+      throws Exception {
+    FileSystem local = FileSystem.getLocal(new Configuration(false));
+    DurableFiles files = new DurableFiles(local);
+    for (int round = 0; round < ROUNDS; round++) {
+      Path to = new Path(scratch.toString(), "to" + round);
+      List<CompletableFuture<Boolean>> renames = new ArrayList<>();
+      CyclicBarrier start = new CyclicBarrier(2);
+      for (int i = 0; i < 2; i++) {
+        Path from = new Path(scratch.toString(), "from" + i);
+        try (DurableFile file = files.create(from)) {
+          file.write(i);
+        }
+        renames.add(CompletableFuture.supplyAsync(() -> rename(files, start, from, to)));
+      }
+      boolean first = renames.get(0).get();
+      assertThat(renames.get(1).get()).isEqualTo(!first);
+      assertThat(local.open(to).readAllBytes()).containsExactly(first ? 0 : 1);
+      Path won = new Path(scratch.toString(), first ? "from0" : "from1");
+      assertThat(local.exists(won)).isFalse();
+      assertThatThrownBy(() -> files.renameToNew(won, new Path(won + "-more")))
+          .isInstanceOf(FileNotFoundException.class);
+      Path lost = new Path(scratch.toString(), first ? "from1" : "from0");
+      assertThat(local.delete(lost, false)).isTrue();
+    }
+  }
+
+  private static boolean rename(DurableFiles files, CyclicBarrier start, Path from, Path to) {
+    try {
+      start.await();
+      return files.renameToNew(from, to);
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Another process deletes it at the same moment. */
+  @Test
+  void aLocalFileIsEitherDeletedOrHasItsNewName(@TempDir File scratch) throws Exception {
+    FileSystem local = FileSystem.getLocal(new Configuration(false));
+    DurableFiles files = new DurableFiles(local);
+    for (int round = 0; round < ROUNDS; round++) {
+      Path from = new Path(scratch.toString(), "from");
+      Path to = new Path(scratch.toString(), "to" + round);
+      files.create(from).close();
+      CyclicBarrier start = new CyclicBarrier(2);
+      CompletableFuture<Boolean> deleted =
+          CompletableFuture.supplyAsync(
+              () -> {
+                try {
+                  start.await();
+                  return files.deleteUnlessRenamed(from);
+                } catch (Exception e) {
+                  throw new AssertionError(e);
+                }
+              });
+      boolean renamed;
+      start.await();
+      try {
+        renamed = files.renameToNew(from, to);
+      } catch (FileNotFoundException e) {
+        renamed = false;
+      }
+      assertThat(deleted.get()).isEqualTo(!renamed);
+      assertThat(local.exists(to)).isEqualTo(renamed);
+      assertThat(scratch.list((directory, name) -> name.startsWith("from"))).isEmpty();
+    }
+  }
+
+  @Test
+  void aLocalFileThatHasItsNewNameAndItsOldOneLosesTheOldOneOnly(@TempDir File scratch)
+      throws Exception {
+    DurableFiles files = new DurableFiles(FileSystem.getLocal(new Configuration(false)));
+    Path from = new Path(scratch.toString(), "from");
+    files.create(from).close();
+    Files.createLink(scratch.toPath().resolve("to"), scratch.toPath().resolve("from"));
+    assertThat(files.renameToNew(from, new Path(scratch.toString(), "to"))).isFalse();
+    assertThat(files.deleteUnlessRenamed(from)).isFalse();
+    assertThat(scratch.list()).containsExactly("to");
+    assertThat(files.deleteUnlessRenamed(new Path(scratch.toString(), "to"))).isTrue();
+    assertThat(files.deleteUnlessRenamed(from)).isFalse();
   }
 
   @Test
