@@ -171,7 +171,7 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
   /**
    * Makes reducers write the rows that mappers write as keys, in order, and makes a tablet of each
    * reducer's rows: the table is split at {@code starts} right before the job commits. So a job
-   * that fails leaves the table as it was.
+   * that fails leaves the table as it was, unless it fails while it commits.
    *
    * <p>This is for a table of one tablet. {@code SteleJob.bulkInto} finds the rows by itself.
    *

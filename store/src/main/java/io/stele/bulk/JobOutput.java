@@ -324,10 +324,12 @@ public final class JobOutput {
     if (state == JobNodes.State.GONE) {
       throw over();
     }
+    Map<TableId, JobChange> changes = changes(replaced);
     if (state == JobNodes.State.BEGUN) {
+      jobs.checkTables(changes); // A job that cannot commit leaves no tablets behind.
       cut(cuts);
     }
-    jobs.commit(job, changes(replaced));
+    jobs.commit(job, changes);
   }
 
   /**

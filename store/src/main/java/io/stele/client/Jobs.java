@@ -4,10 +4,13 @@ import io.stele.config.MemoryPlan;
 import io.stele.metadata.Attempts.Effect;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
+import io.stele.metadata.StoredTable;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
+import io.stele.model.TableSchema;
+import io.stele.record.FileRef;
 import io.stele.record.JobChange;
 import io.stele.runtime.Deadline;
 import io.stele.wire.control.ControlProtos.BeginJobRequestProto;
@@ -52,8 +55,11 @@ public final class Jobs {
   /** Often: a master that hears nothing for seconds lets other jobs commit. */
   private static final Duration RENEWED_WHILE_PINNING = Duration.ofSeconds(1);
 
-  /** How long a commit waits while others pin tables: hours of work may have gone before it. */
-  private static final Duration WAITS_FOR_PINS = Duration.ofMinutes(30);
+  /**
+   * How long a commit waits for tablets that are away or have no room, and then while others pin
+   * tables: hours of work may have gone before it.
+   */
+  private static final Duration PATIENCE = Duration.ofMinutes(30);
 
   /** As far as the clock of a tablet server may be from ZooKeeper's, unless configured. */
   private static final long CLOCKS_APART_MICROS_MAX = 30_000_000;
@@ -160,8 +166,8 @@ public final class Jobs {
    * at once for whoever reads after he has seen some of that; and then ends it. May be done again,
    * by several at once, with the same changes: once is enough, whoever is first.
    *
-   * <p>Each tablet has {@code stele.client.timeout} to learn of its files. While tables are pinned
-   * for other jobs, this waits, for half an hour at most. If it fails with OUTCOME_UNKNOWN, the job
+   * <p>For tablets that cannot learn of their files this waits, for half an hour at most; and then
+   * while tables are pinned for other jobs, for as long. If it fails with OUTCOME_UNKNOWN, the job
    * may have committed; after any other failure it has not.
    *
    * @param changes by the table; no two files of one writer have cells of the same columns
@@ -175,7 +181,7 @@ public final class Jobs {
     JobCommit commit = new JobCommit(connection, job);
     if (state(job) != JobNodes.State.COMMITTED) {
       try (JobRenewal renewal = keep(job)) {
-        register(job, changes);
+        registerWhileTabletsAreAway(job, changes);
         commitWhileOthersPin(job);
       }
     }
@@ -184,9 +190,60 @@ public final class Jobs {
     }
   }
 
+  private void registerWhileTabletsAreAway(String job, Map<TableId, JobChange> changes)
+      throws IOException {
+    Deadline end = Deadline.after(connection.runtime(), PATIENCE);
+    Pauses pauses = new Pauses(connection.runtime(), "committing job " + job);
+    while (true) {
+      try {
+        register(job, changes);
+        return;
+      } catch (IOException | SteleException e) {
+        if (!ClusterCalls.mayPass(e) || end.isOver() || state(job) != JobNodes.State.BEGUN) {
+          throw e;
+        }
+        LOG.info("Job {} cannot commit yet; will retry: {}", job, e.getMessage());
+      }
+      checkTables(changes); // What these say does not pass.
+      pauses.pause();
+    }
+  }
+
+  /**
+   * Checks what can be known of the tables that a job changes before any tablet is asked.
+   *
+   * @throws SteleException NOT_FOUND if a table is gone, REFUSED if it has not all families of a
+   *     file
+   */
+  public void checkTables(Map<TableId, JobChange> changes) throws IOException {
+    for (Map.Entry<TableId, JobChange> change : new TreeMap<>(changes).entrySet()) {
+      TableId id = change.getKey();
+      TableSchema schema =
+          connection
+              .readLocks("reading the schema of table " + id, () -> connection.schemas().table(id))
+              .filter(table -> table.state() != StoredTable.State.DROPPING)
+              .orElseThrow(() -> SteleException.notFound("table " + id + " was dropped"))
+              .schema();
+      for (FileRef file : change.getValue().files()) {
+        for (String family : file.families()) {
+          if (schema.family(family).isEmpty()) {
+            throw SteleException.refused(
+                "file "
+                    + file.path()
+                    + " has family "
+                    + family
+                    + ", which table "
+                    + schema.name()
+                    + " does not have");
+          }
+        }
+      }
+    }
+  }
+
   private void commitWhileOthersPin(String job) throws IOException {
     CommitJobRequestProto request = CommitJobRequestProto.newBuilder().setJob(job).build();
-    Deadline end = Deadline.after(connection.runtime(), WAITS_FOR_PINS);
+    Deadline end = Deadline.after(connection.runtime(), PATIENCE);
     boolean inDoubt = false;
     while (true) {
       try {
@@ -210,7 +267,8 @@ public final class Jobs {
 
   /**
    * Has what a job does wait in the tablets that have rows of it: the first half of {@link
-   * #commit}, which does it too.
+   * #commit}, which does it too. Each tablet has {@code stele.client.timeout} to learn of its
+   * files.
    */
   public void register(String job, Map<TableId, JobChange> changes) throws IOException {
     JobCommit commit = new JobCommit(connection, job);

@@ -9,6 +9,7 @@ import io.stele.config.Keys;
 import io.stele.lock.LockService;
 import io.stele.metadata.JobNodes;
 import io.stele.model.Bytes;
+import io.stele.model.ColumnFamily;
 import io.stele.model.Limits;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
@@ -229,9 +230,52 @@ class JobOutputTest {
     output.publish("task-0-a", "task-0");
     Path file = new Path(jobs.root(), output.changes(Map.of()).get(table).files().get(0).path());
     assertThat(jobs.files().delete(file, false)).isTrue();
-    assertThatThrownBy(() -> output.commit(List.of(), Map.of()))
+    assertThatThrownBy(() -> jobs.register(job, output.changes(Map.of())))
         .hasMessageContaining("its server says")
         .hasMessageContaining(file.getName());
+  }
+
+  /** Hours of work may have gone before it. */
+  @Test
+  void aCommitWaitsForATabletForLongerThanForAnAnswer() throws Exception {
+    restart("1s");
+    finish("task-0-a", "one", "a");
+    output.publish("task-0-a", "task-0");
+    Path file = new Path(jobs.root(), output.changes(Map.of()).get(table).files().get(0).path());
+    Path aside = file.suffix("-aside");
+    assertThat(jobs.files().rename(file, aside)).isTrue();
+    CompletableFuture<Void> commit = CompletableFuture.runAsync(() -> commit(new CyclicBarrier(1)));
+    assertThatThrownBy(() -> commit.get(3, TimeUnit.SECONDS)).isInstanceOf(TimeoutException.class);
+    assertThat(jobs.files().rename(aside, file)).isTrue();
+    commit.get();
+    assertThat(visible()).containsExactly("a one");
+  }
+
+  @Test
+  void aCommitThatWaitsForATabletEndsWithItsJob() throws Exception {
+    restart("1s");
+    finish("task-0-a", "one", "a");
+    output.publish("task-0-a", "task-0");
+    Path file = new Path(jobs.root(), output.changes(Map.of()).get(table).files().get(0).path());
+    assertThat(jobs.files().delete(file, false)).isTrue();
+    CompletableFuture<Void> commit = CompletableFuture.runAsync(() -> commit(new CyclicBarrier(1)));
+    assertThatThrownBy(() -> commit.get(2, TimeUnit.SECONDS)).isInstanceOf(TimeoutException.class);
+    output.abort();
+    assertThatThrownBy(commit::get).hasStackTraceContaining("is over");
+  }
+
+  @Test
+  void aJobThatCannotCommitMakesNoTablets() throws IOException {
+    finish("task-0-a", "one", "a");
+    output.publish("task-0-a", "task-0");
+    stele.admin().alterTable("web", schema -> schema.with(ColumnFamily.of("g")));
+    stele.admin().alterTable("web", schema -> schema.without("f"));
+    List<JobOutput.Cut> cuts = List.of(new JobOutput.Cut("web", table, Bytes.of("c")));
+    assertThatThrownBy(() -> output.commit(cuts, Map.of()))
+        .isInstanceOfSatisfying(
+            SteleException.class, e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
+        .hasMessageContaining("has family f, which table web does not have");
+    assertThat(stele.table("web").tablets()).hasSize(2);
   }
 
   @Test
