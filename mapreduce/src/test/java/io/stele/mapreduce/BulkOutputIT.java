@@ -435,6 +435,40 @@ class BulkOutputIT {
   }
 
   @Test
+  void aJobWithTheConfigurationOfOneThatReplacedATableDoesNotReplaceItToo() throws Exception {
+    create("nightly", List.of(Bytes.of("5")));
+    client.table("nightly").mutate(Mutation.of("old").put("f", "n", "old"));
+    Job first = reverse("nightly");
+    BulkOutputFormat.replaceTable(first, "nightly");
+    assertThat(first.waitForCompletion(true)).isTrue();
+    assertThat(rows("nightly")).hasSize(ROWS);
+
+    Job second = Job.getInstance(first.getConfiguration());
+    BulkOutputFormat.addTable(second, "nightly", "f");
+    second.setMapperClass(HalfMapper.class); // To add more rows.
+    assertThatThrownBy(second::submit).hasMessageContaining("of which this job has a copy");
+    assertThat(rows("nightly")).hasSize(ROWS);
+    BulkOutputFormat.replaceTable(second, "nightly");
+    assertThat(second.waitForCompletion(true)).isTrue();
+    assertThat(rows("nightly")).hasSize(ROWS / 2);
+  }
+
+  @Test
+  void aSubmissionThatFailsLeavesNothingOnceTheJobIsSubmittedAgain() throws Exception {
+    create("resubmitted", List.of(Bytes.of("5")));
+    Job job = reverse("resubmitted");
+    BulkOutputFormat.replaceTable(job, "resubmitted");
+    job.getConfiguration().set(TableInputFormat.READ_KEY, "something");
+    assertThatThrownBy(job::submit).hasMessageContaining("latest or pinned");
+    String first = job.getConfiguration().get("mapreduce.stele.output.bulk.job");
+    assertThat(client.jobs().state(first)).isEqualTo(JobNodes.State.BEGUN);
+    job.getConfiguration().unset(TableInputFormat.READ_KEY);
+    assertThat(job.waitForCompletion(true)).isTrue();
+    assertThat(client.jobs().state(first)).isEqualTo(JobNodes.State.GONE);
+    assertThat(rows("resubmitted")).hasSize(ROWS);
+  }
+
+  @Test
   void whatCannotBeReplacedIsRefusedAtTheDoor() throws Exception {
     create("door", List.of());
     Job other = SteleJob.create(hdfs.conf(), "other", BulkOutputIT.class);

@@ -56,7 +56,9 @@ import org.apache.hadoop.mapreduce.TaskID;
  *
  * <p><b>Replacing rows.</b> With {@link #replaceTable} or {@link #replaceRows}, the commit also
  * deletes everything that was in the table, or in a range of it, at the same moment. Without code:
- * {@code mapreduce.stele.output.bulk.replace} is {@code table}, or {@code table:start:end}.
+ * {@code mapreduce.stele.output.bulk.replace} is {@code table}, or {@code table:start:end}. A job
+ * whose configuration is a copy of that of a submitted one is refused until it is said again what
+ * it replaces.
  *
  * <p>With one table, keys are ignored. With several, the key's text names the table.
  *
@@ -279,6 +281,9 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
     TaskSort.check(conf);
+    if (!OutputJob.isSubmittedAgain(context)) {
+      ReplacedRows.checkNotOfAnotherJob(conf);
+    }
     ReduceMemory.set(context);
     try (Stele stele = Stele.connect(conf)) {
       OutputTable.identifyAll(stele, conf);
@@ -286,8 +291,10 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
       // If these fail, there is no job yet.
       long valueBytesMax = stele.jobs().valueBytesMax();
       long timestamp = stele.jobs().nowMicros();
+      OutputJob.endSubmittedBefore(context, stele.jobs(), JOB_KEY);
       String job = OutputJob.begin(context, stele.jobs(), LEASE_KEY);
       makeDirectory(stele, conf, job);
+      ReplacedRows.setSubmitted(conf);
       conf.set(JOB_KEY, job);
       conf.setLong(TIMESTAMP_KEY, timestamp);
       conf.setLong(VALUE_BYTES_KEY, valueBytesMax);

@@ -64,6 +64,27 @@ final class OutputJob {
     return job;
   }
 
+  /**
+   * Whether the same {@link Job} was submitted before, which failed after it had got a name. It
+   * never ran then: one that does cannot be submitted again. A copy of a job has no name.
+   */
+  static boolean isSubmittedAgain(JobContext context) {
+    return context instanceof Job && context.getJobID() != null;
+  }
+
+  /**
+   * Ends what a submission before has begun for the same {@link Job}: nobody else does, and it
+   * would be kept for its lease.
+   *
+   * @param jobKey the configuration key of its name in the cluster
+   */
+  static void endSubmittedBefore(JobContext context, Jobs jobs, String jobKey) throws IOException {
+    String before = context.getConfiguration().getTrimmed(jobKey, "");
+    if (isSubmittedAgain(context) && !before.isEmpty()) {
+      jobs.end(before);
+    }
+  }
+
   /** Whether the job runs in this process: others that use formats do not have a {@link Job}. */
   private static boolean isOfLocalRunner(JobContext context) {
     return context instanceof Job

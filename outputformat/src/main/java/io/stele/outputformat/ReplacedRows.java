@@ -32,14 +32,49 @@ record ReplacedRows(String table, RowRange rows) {
   /** The same with the ids of tables, set when the job is submitted. */
   private static final String IDS_KEY = JobKeys.Internal.BULK_REPLACE_IDS;
 
-  /** Adds rows to those that a job replaces. */
+  /** What {@link #KEY} was when a job with this configuration was submitted. */
+  private static final String SUBMITTED_KEY = JobKeys.Internal.BULK_REPLACE_SUBMITTED;
+
+  /** Adds rows to those that a job replaces. Those of a job that was submitted are not of it. */
   static void add(Configuration conf, ReplacedRows rows) {
+    if (wereSubmitted(conf)) {
+      conf.unset(KEY);
+    }
+    conf.unset(SUBMITTED_KEY);
     add(conf, KEY, rows);
   }
 
   private static void add(Configuration conf, String key, ReplacedRows rows) {
     String before = conf.get(key, "");
     conf.set(key, before.isEmpty() ? rows.encode() : before + "," + rows.encode());
+  }
+
+  private static boolean wereSubmitted(Configuration conf) {
+    String submitted = conf.get(SUBMITTED_KEY, "");
+    return !submitted.isEmpty() && submitted.equals(conf.get(KEY, ""));
+  }
+
+  /** Notes that the job is submitted: whoever copies the configuration copies what it replaces. */
+  static void setSubmitted(Configuration conf) {
+    conf.set(SUBMITTED_KEY, conf.get(KEY, ""));
+  }
+
+  /**
+   * Refuses rows to replace that came with the configuration of another job, as nobody may have
+   * meant to replace them again.
+   *
+   * @throws SteleException REFUSED if a job that was submitted replaced the same
+   */
+  static void checkNotOfAnotherJob(Configuration conf) {
+    if (wereSubmitted(conf)) {
+      throw SteleException.refused(
+          KEY
+              + " is \""
+              + conf.get(KEY, "")
+              + "\" in the configuration of a job that was submitted, of which this job has a copy:"
+              + " if this job is to replace these rows too, call BulkOutputFormat.replaceTable or"
+              + " replaceRows for it, or else remove the key");
+    }
   }
 
   private String encode() {

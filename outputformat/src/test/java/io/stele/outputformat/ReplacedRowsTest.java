@@ -28,6 +28,31 @@ class ReplacedRowsTest {
   }
 
   @Test
+  void rowsInACopyOfASubmittedConfigurationAreRefusedUntilTheyAreNamedAgain() {
+    ReplacedRows.checkNotOfAnotherJob(conf);
+    replaceRows(1);
+    ReplacedRows.checkNotOfAnotherJob(conf);
+    ReplacedRows.setSubmitted(conf);
+    Configuration copy = new Configuration(conf);
+    assertThatThrownBy(() -> ReplacedRows.checkNotOfAnotherJob(copy))
+        .isInstanceOfSatisfying(
+            SteleException.class, e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
+        .hasMessageContaining("mapreduce.stele.output.bulk.replace is \"t:")
+        .hasMessageContaining("or else remove the key");
+
+    ReplacedRows again = new ReplacedRows("t", RowRange.of("a", "b"));
+    ReplacedRows.add(copy, again);
+    ReplacedRows.add(copy, new ReplacedRows("t", RowRange.of("c", "d")));
+    ReplacedRows.checkNotOfAnotherJob(copy);
+    assertThat(ReplacedRows.all(copy)).hasSize(2).first().isEqualTo(again);
+
+    conf.set(ReplacedRows.KEY, "other");
+    ReplacedRows.checkNotOfAnotherJob(conf);
+    conf.unset(ReplacedRows.KEY);
+    ReplacedRows.checkNotOfAnotherJob(conf);
+  }
+
+  @Test
   void moreRangesThanFilesCanBeDividedByAreRefused() {
     replaceRows(ReplacedRows.RANGES_MAX + 1);
     assertThatThrownBy(() -> ReplacedRows.all(conf))

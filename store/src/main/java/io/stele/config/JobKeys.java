@@ -74,6 +74,7 @@ public final class JobKeys {
     public static final String BULK_DIVIDE = BULK + "divide";
     public static final String BULK_STARTS = BULK + "starts";
     public static final String BULK_REPLACE_IDS = BULK_REPLACE + ".ids";
+    public static final String BULK_REPLACE_SUBMITTED = BULK_REPLACE + ".submitted";
     public static final String VERIFY_QUERY = JOBS + "verify.query";
     public static final String AVRO_REPLACE = JOBS + "avro.replace";
     public static final String COMPARE_WITH = JOBS + "compare.with";
