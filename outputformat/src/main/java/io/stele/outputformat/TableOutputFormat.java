@@ -55,6 +55,14 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
    */
   public static final String LEASE_KEY = JobKeys.OUTPUT_LEASE;
 
+  /**
+   * Whether a job may read tables as they are when a mapper reads them, {@code true} or {@code
+   * false}, the default. Attempts of a task may then write different operations, and those of both
+   * may be applied, or an attempt may be refused. Set it only if that does no harm, as where every
+   * operation is a put that may be repeated.
+   */
+  public static final String LATEST_ALLOWED_KEY = JobKeys.OUTPUT_LATEST_ALLOWED;
+
   /** The job as the cluster knows it; set when it is submitted. */
   static final String JOB_KEY = JobKeys.Internal.OUTPUT_JOB;
 
@@ -90,16 +98,18 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
   }
 
   /**
-   * Checks that the tables and families exist.
+   * Checks that the tables and families exist, and that all attempts of a task read the same.
    *
-   * @throws SteleException NOT_FOUND if one does not, REFUSED if no table was added, or {@code
-   *     MultipleOutputs} is to write to tables
+   * @throws SteleException NOT_FOUND if one does not, REFUSED if no table was added, {@code
+   *     MultipleOutputs} is to write to tables, or the job reads the latest rows of tables and
+   *     {@link #LATEST_ALLOWED_KEY} is not set
    */
   @Override
   public void checkOutputSpecs(JobContext context) throws IOException {
     Configuration conf = context.getConfiguration();
     JobKeys.check(conf);
     ReplacedRows.checkNone(conf);
+    LatestInput.check(conf);
     NamedOutputs.checkSubmitted(conf, TableOutputFormat.class);
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);

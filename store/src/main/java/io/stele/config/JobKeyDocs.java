@@ -103,6 +103,12 @@ public final class JobKeyDocs {
         new Doc(
             "", "The name of the submission. Set it only where nothing calls checkOutputSpecs."));
     docs.put(
+        JobKeys.OUTPUT_LATEST_ALLOWED,
+        new Doc(
+            "false",
+            "Whether a job may read the latest rows of tables and write with TableOutputFormat,"
+                + " though its output may then be applied twice or in part."));
+    docs.put(
         JobKeys.BULK_LEASE,
         new Doc(
             ONE_HOUR,
