@@ -42,7 +42,8 @@ import org.apache.hadoop.mapreduce.TaskID;
  * then on every reader sees all of it, in all tables and tablets, whatever dies meanwhile. A job
  * that fails or is killed before that leaves nothing. One that YARN reports as failed or killed
  * after it has committed leaves everything: its ApplicationMaster died before it could say so.
- * Attempts of tasks may differ: only one of them counts.
+ * Attempts of the tasks that write files may differ: only one of them counts. Mappers before a
+ * shuffle must write the same in each attempt: a reducer may have read one and the next another.
  *
  * <p><b>In order.</b> A task writes rows of a table in ascending order: {@link #reduceByTablet}
  * ensures this. With {@link #sortInTasks}, a task writes rows in any order, and sorts them. The
