@@ -199,10 +199,16 @@ public final class Jobs {
         register(job, changes);
         return;
       } catch (IOException | SteleException e) {
-        if (!ClusterCalls.mayPass(e) || end.isOver() || state(job) != JobNodes.State.BEGUN) {
+        if (!ClusterCalls.mayPass(e) || end.isOver()) {
           throw e;
         }
-        LOG.info("Job {} cannot commit yet; will retry: {}", job, e.getMessage());
+        switch (state(job)) {
+          case BEGUN -> LOG.info("Job {} cannot commit yet; will retry: {}", job, e.getMessage());
+          case COMMITTED -> {
+            return; // Somebody else has committed it meanwhile.
+          }
+          case GONE -> throw e;
+        }
       }
       checkTables(changes); // What these say does not pass.
       pauses.pause();
