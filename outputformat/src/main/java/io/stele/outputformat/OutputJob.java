@@ -65,8 +65,8 @@ final class OutputJob {
   }
 
   /**
-   * Whether the same {@link Job} was submitted before, which failed after it had got a name. It
-   * never ran then: one that does cannot be submitted again. A copy of a job has no name.
+   * Whether the same {@link Job} was submitted before, which failed after it had got a name, as far
+   * as the submitter knows. A copy of a job has no name.
    */
   static boolean isSubmittedAgain(JobContext context) {
     return context instanceof Job && context.getJobID() != null;
@@ -74,7 +74,8 @@ final class OutputJob {
 
   /**
    * Ends what a submission before has begun for the same {@link Job}: nobody else does, and it
-   * would be kept for its lease.
+   * would be kept for its lease. If that submission has reached YARN all the same, its job cannot
+   * commit any more. So this is not for output that tables have before the job ends.
    *
    * @param jobKey the configuration key of its name in the cluster
    */

@@ -115,7 +115,6 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
     ModelSerialization.register(conf);
     try (Stele stele = Stele.connect(conf)) {
       OutputTable.identifyAll(stele, conf);
-      OutputJob.endSubmittedBefore(context, stele.jobs(), JOB_KEY);
       conf.set(JOB_KEY, OutputJob.begin(context, stele.jobs(), LEASE_KEY));
     }
     // The name of this submission: job ids are unique only as long as nobody sets the clock back.

@@ -234,12 +234,17 @@ final class JobCommit {
           connection.readLocks(
               what, () -> new JobNodes(connection.runtime(), connection.locks()).state(job));
       if (state == JobNodes.State.GONE) {
-        throw SteleException.notFound("job " + job + " is over: it was ended, or not renewed");
+        throw over(job);
       }
       if (state != asking.wanted()) {
         return Optional.empty();
       }
       pauses.pause();
     }
+  }
+
+  /** Why a job cannot commit that has no node any more. */
+  static SteleException over(String job) {
+    return SteleException.notFound("job " + job + " is over: it was ended, or not renewed");
   }
 }

@@ -196,21 +196,21 @@ public final class Jobs {
     Pauses pauses = new Pauses(connection.runtime(), "committing job " + job);
     while (true) {
       try {
-        register(job, changes);
+        switch (state(job)) {
+          case BEGUN -> {
+            checkTables(changes); // What these say does not pass.
+            register(job, changes);
+          }
+          case COMMITTED -> LOG.info("Job {} was committed meanwhile by another process", job);
+          case GONE -> throw JobCommit.over(job);
+        }
         return;
       } catch (IOException | SteleException e) {
         if (!ClusterCalls.mayPass(e) || end.isOver()) {
           throw e;
         }
-        switch (state(job)) {
-          case BEGUN -> LOG.info("Job {} cannot commit yet; will retry: {}", job, e.getMessage());
-          case COMMITTED -> {
-            return; // Somebody else has committed it meanwhile.
-          }
-          case GONE -> throw e;
-        }
+        LOG.info("Job {} cannot commit yet; will retry: {}", job, e.getMessage());
       }
-      checkTables(changes); // What these say does not pass.
       pauses.pause();
     }
   }

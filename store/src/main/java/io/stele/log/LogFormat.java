@@ -42,7 +42,7 @@ import java.util.TreeMap;
  * body          := link-body | record-body | summary-body
  * link-body     := type:u8 (2) previous:varlong previous-acknowledged:varlong
  * record-body   := type:u8 (1) table:prefixed tablet:u64 sequence:varlong timestamp-max:zigzag flags:u8 alteration:varint? operation? cells
- * flags         := 1 if there is an operation, and 4 if there is an alteration
+ * flags         := 1 if there is an operation, 2 if it is one of a task, and 4 if there is an alteration
  * operation     := client-high:u64 client-low:u64 number:varlong first-incomplete:varlong digest:prefixed result:prefixed
  * cells         := a sequential cell block up to the end of the body
  * summary-body  := type:u8 (3) tablets:varlong (table:prefixed tablet:u64 lowest:varlong highest:varlong)* length:u32

@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
  * ServerLocks#suspect}), for its successors too. Second, a server that no master has seen may be
  * about to take its lock: it has ten leases for that, and is spared if it does so in time. Nothing
  * waits for it: it answers nobody before it has its lock, and as soon as a record names it, it must
- * have had its lock. The lease counts as long as the master's own configuration has it, and at
- * least as long as the server's lock said.
+ * have had its lock. The lease is taken to be as long as the master's configuration or the server's
+ * lock says, whichever is longer.
  *
  * <p><b>Fences of others.</b> A master that ends while it fences a server leaves a renamed log
  * without a list of its segments. The server may have taken its lock meanwhile; its next segment

@@ -215,7 +215,7 @@ final class RecordReads {
     }
   }
 
-  /** The rows of the parts that were never read, neighbours together: of both halves of a split. */
+  /** The rows of the parts that were never read; neighbours, as the halves of a split, as one. */
   private List<RowRange> unread(List<ServedMetadata.Part> run) {
     List<RowRange> unread = new ArrayList<>();
     for (ServedMetadata.Part part : run) {

@@ -95,8 +95,8 @@ final class CompactionWriter {
       if (!inputs.operations().isEmpty()) {
         writers.metaBlock(OperationsBlock.NAME, inputs.operations());
       }
-      if (inputs.cursors().isEmpty() && rules.counts().latest() > 0) {
-        writers.begin(); // The file is to say how many versions counted before.
+      if (rules.counts().latest() > 0) {
+        writers.begin(); // Some file must say how many versions counted before, if without cells.
       }
       for (GroupWriters.Written written : writers.finish(clock.highest())) {
         long collected = inputs.past() == CellSieve.Past.WHOLE ? time : coverage.collectedMicros();

@@ -191,12 +191,13 @@ final class FileChanges {
                         waiting,
                         core.rules().families(),
                         file -> deleting.contains(file.file().path()));
+                SchemaRules rules = core.rules();
                 TakenFiles files =
                     TakenFiles.of(whole, refs(), before, core.pins().all(), core.clock().now());
-                if (core.rules().counts().latest() > 0) {
+                if (rules.counts().latest() > 0) {
                   files = files.withCounts(); // The log has no record of these numbers.
                 }
-                take(edits.edit("files of job " + job, files.upTo()).resolve(job), files);
+                take(edits.edit("files of job " + job, files.upTo()).resolve(job), files, rules);
                 forget(job); // Last: readers that find nothing waiting read the files.
               });
         });
@@ -238,7 +239,7 @@ final class FileChanges {
                 before -> {
                   TakenFiles files =
                       TakenFiles.cleared(List.of(rows), refs(), before, core.pins().all());
-                  take(edits.edit("cleared " + rows, files.upTo()).clear(now), files);
+                  take(edits.edit("cleared " + rows, files.upTo()).clear(now), files, core.rules());
                 }));
   }
 
@@ -257,7 +258,10 @@ final class FileChanges {
           return divide(
               before -> {
                 TakenFiles files = ErasedFiles.of(refs(), families, before);
-                take(edits.edit("erased families " + families, files.upTo()).clear(now), files);
+                take(
+                    edits.edit("erased families " + families, files.upTo()).clear(now),
+                    files,
+                    core.rules());
               });
         });
   }
@@ -275,15 +279,20 @@ final class FileChanges {
     return core.current().peek().files().stream().map(TabletFile::ref).toList();
   }
 
-  /** Makes the decision durable, then visible; the read point moves last. */
-  private void take(ManifestEdit.Builder edit, TakenFiles files) throws IOException {
+  /**
+   * Makes the decision durable, then visible; the read point moves last.
+   *
+   * @param rules under which it was made; the schema may be altered meanwhile
+   */
+  private void take(ManifestEdit.Builder edit, TakenFiles files, SchemaRules rules)
+      throws IOException {
     requireFits(files);
     List<TabletFile> made = new ArrayList<>();
     try {
       for (FileRef file : files.added()) {
         made.add(pendingFiles.take(file));
       }
-      Optional<CompactionWriter.Output> own = writeOwn(files);
+      Optional<CompactionWriter.Output> own = writeOwn(files, rules);
       List<FileRef> added = new ArrayList<>(files.added());
       own.ifPresent(one -> added.addAll(one.refs()));
       ManifestEdit whole = edit.add(added).remove(files.removed()).build();
@@ -295,7 +304,7 @@ final class FileChanges {
         } else {
           edits.commit(whole);
         }
-        show(files, made);
+        show(files, made, rules.counts().latest());
       } finally {
         core.current().endChange();
       }
@@ -319,10 +328,10 @@ final class FileChanges {
     }
   }
 
-  private void show(TakenFiles files, List<TabletFile> made) {
+  private void show(TakenFiles files, List<TabletFile> made, int alteration) {
     long upTo = files.upTo();
     try {
-      sequencer.passTo(upTo);
+      sequencer.passTo(upTo, alteration);
       core.current()
           .swap(
               state ->
@@ -340,18 +349,19 @@ final class FileChanges {
    * Writes what the tablet needs a file of its own for, without cells: all remembered operations,
    * of all rows, if files that held some of them are removed; and how many versions counted before.
    */
-  private Optional<CompactionWriter.Output> writeOwn(TakenFiles files) throws IOException {
+  private Optional<CompactionWriter.Output> writeOwn(TakenFiles files, SchemaRules rules)
+      throws IOException {
     if (files.clears()) {
       long sequence = Math.max(files.clearedAt(), files.countsAt());
-      return Optional.of(writeOwn(sequence, core.window().encodeWritten()));
+      return Optional.of(writeOwn(sequence, core.window().encodeWritten(), rules));
     }
     return files.countsAt() > 0
-        ? Optional.of(writeOwn(files.countsAt(), Bytes.EMPTY))
+        ? Optional.of(writeOwn(files.countsAt(), Bytes.EMPTY, rules))
         : Optional.empty();
   }
 
-  private CompactionWriter.Output writeOwn(long sequence, Bytes operations) throws IOException {
-    SchemaRules rules = core.rules();
+  private CompactionWriter.Output writeOwn(long sequence, Bytes operations, SchemaRules rules)
+      throws IOException {
     return writer.write(
         new CompactionWriter.Inputs(
             List.of(),

@@ -140,6 +140,18 @@ final class FormerCounts {
     return new FormerCounts(now, moments);
   }
 
+  /** The same, but for later alterations than that one, which came after that operation. */
+  FormerCounts after(long sequence, int alteration) {
+    Map<String, Map<Integer, Long>> moments = new TreeMap<>();
+    through.forEach(
+        (family, before) -> {
+          Map<Integer, Long> after = new TreeMap<>(before);
+          after.replaceAll((one, moment) -> one > alteration ? Long.max(moment, sequence) : moment);
+          moments.put(family, after);
+        });
+    return new FormerCounts(lowered, moments);
+  }
+
   /** The last alteration by which a number became lower; 0: none. */
   int latest() {
     return latest;

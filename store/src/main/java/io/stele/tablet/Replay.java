@@ -6,7 +6,7 @@ import io.stele.log.RecordSource;
 import io.stele.memtable.Memtable;
 import io.stele.model.TabletId;
 import java.io.IOException;
-import java.util.Map;
+import java.util.Comparator;
 import java.util.Optional;
 import java.util.TreeMap;
 
@@ -65,8 +65,11 @@ final class Replay {
    * first of the records that were made after it. If there is none, {@link #lastSequence}.
    */
   long lastBefore(int alteration) {
-    Map.Entry<Integer, Long> first = firstAfter.ceilingEntry(alteration);
-    return first == null ? lastSequence() : first.getValue() - 1;
+    // Later records may name an earlier alteration: when a number is raised again, it is forgotten.
+    return firstAfter.tailMap(alteration).values().stream()
+        .min(Comparator.naturalOrder())
+        .map(first -> first - 1)
+        .orElseGet(this::lastSequence);
   }
 
   /** The highest assigned timestamp according to a record. */

@@ -201,10 +201,16 @@ final class Sequencer {
     }
   }
 
-  /** Continues above {@code sequence}: the numbers up to it were assigned to contents of files. */
-  void passTo(long sequence) {
+  /**
+   * Continues above {@code sequence}: the numbers up to it were assigned to contents of files.
+   *
+   * @param alteration the last one that was known when they were assigned: a later one counts as
+   *     made after them, which is what the files will tell
+   */
+  void passTo(long sequence, int alteration) {
     lock.lock();
     try {
+      core.alteredAfter(sequence, alteration);
       lastSequence = sequence;
       lastOfFiles = sequence;
     } finally {

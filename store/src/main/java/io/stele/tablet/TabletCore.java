@@ -130,4 +130,12 @@ final class TabletCore {
       rules = new SchemaRules(schema, counts.altered(lowered, lastSequence));
     }
   }
+
+  /** Has alterations after that one count as made when the last operation was {@code sequence}. */
+  void alteredAfter(long sequence, int alteration) {
+    FormerCounts counts = rules.counts();
+    if (counts.latest() > alteration) {
+      rules = new SchemaRules(rules.schema(), counts.after(sequence, alteration));
+    }
+  }
 }

@@ -22,9 +22,9 @@ import org.slf4j.LoggerFactory;
  * their table. The tablet's record says which rows are done; it is written together with the change
  * of the files.
  *
- * <p>It does so only while the change is in progress. Whether it is, is read while the tablet's
- * writes are paused. So what was written after the change ended stays, however late a request is
- * carried out.
+ * <p>It does so only if the change is in progress. Whether it is, is read while the tablet's writes
+ * are paused. So what was written after the change ended stays, however late a request is carried
+ * out.
  *
  * <p>Safe for use by any number of threads.
  */

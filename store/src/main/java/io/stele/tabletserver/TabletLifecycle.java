@@ -49,6 +49,9 @@ class TabletLifecycle {
   private static final long OTHER_WORK = -1;
   private static final Duration LOOK_AGAIN = Duration.ofMillis(10);
 
+  /** A load that waits. */
+  private record Load(long epoch, Runnable start) {}
+
   private final ProcessRuntime runtime;
   private final ServerLife life;
   private final TabletRecords records;
@@ -62,8 +65,8 @@ class TabletLifecycle {
   // The tablets on which something is done: the epoch under which they are loaded, or OTHER_WORK.
   private final Map<TabletId, Long> busy = new ConcurrentHashMap<>();
 
-  // The last load that was asked for while something else was done.
-  private final Map<TabletId, Runnable> waitingLoads = new ConcurrentHashMap<>();
+  // The loads that were asked for while something else was done, of the highest epoch.
+  private final Map<TabletId, Load> waitingLoads = new ConcurrentHashMap<>();
 
   private volatile boolean draining;
   private volatile boolean closed; // No tablet is loaded any more.
@@ -127,7 +130,8 @@ class TabletLifecycle {
           }
         };
     if (!inBackground(tablet, "load", resources.loaders(tablet), load, epoch)) {
-      waitingLoads.put(tablet, () -> load(tablet, row, epoch, requested));
+      Load waiting = new Load(epoch, () -> load(tablet, row, epoch, requested));
+      waitingLoads.merge(tablet, waiting, (one, other) -> one.epoch > other.epoch ? one : other);
       if (!busy.containsKey(tablet)) { // It has just ended, perhaps without seeing this.
         loadWaiting(tablet);
       }
@@ -135,7 +139,7 @@ class TabletLifecycle {
   }
 
   private void loadWaiting(TabletId tablet) {
-    Optional.ofNullable(waitingLoads.remove(tablet)).ifPresent(Runnable::run);
+    Optional.ofNullable(waitingLoads.remove(tablet)).ifPresent(waiting -> waiting.start.run());
   }
 
   /**

@@ -182,6 +182,50 @@ class AlteredCountTest {
     assertThat(timestamps()).containsExactly(0L);
   }
 
+  /** Then records name an earlier alteration than those before them. */
+  @Test
+  void soItDoesIfAnotherFamilyCountsMoreAgain() throws IOException {
+    TabletFixture own = new TabletFixture(two(3, 3));
+    own.put("a", "f", "q", 1, "pushed out");
+    own.put("a", "f", "q", 5, "deleted");
+    alter(own, two(1, 3));
+    alter(own, two(1, 2));
+    own.apply(Mutation.of("a").with(new Edit.DeleteCell("f", Bytes.of("q"), 5))).join();
+    own.put("a", "f", "q", 0, "v");
+    alter(own, two(1, 3));
+    own.put("a", "g", "q", 0, "v");
+    List<String> rows = List.of("a f:q@0=v g:q@0=v");
+    assertThat(own.rows()).isEqualTo(rows);
+    own.reopen(own.log.crash(0));
+    assertThat(own.rows()).isEqualTo(rows);
+  }
+
+  private static TableSchema two(int ofF, int ofG) {
+    return TableSchema.of(
+        "t",
+        List.of(
+            new ColumnFamily("f", GcPolicy.maxVersions(ofF)),
+            new ColumnFamily("g", GcPolicy.maxVersions(ofG))));
+  }
+
+  /** Nothing else says when the alteration was. */
+  @Test
+  void aCompactionOfNothingStillSaysHowManyCounted() throws IOException {
+    TabletFixture own = new TabletFixture(two(3, 3));
+    own.put("a", "f", "q", 1, "pushed out");
+    own.put("a", "f", "q", 5, "deleted");
+    alter(own, two(1, 3));
+    own.apply(Mutation.of("a").with(new Edit.DeleteRow())).join();
+    own.tablet.minorCompact();
+    own.tablet.majorCompact();
+    assertThat(own.manifest.record().files()).hasSize(1);
+    own.reopen(List.of());
+    assertThat(own.tablet.describe().files()).hasSize(1);
+    own.tablet.majorCompact();
+    assertThat(own.manifest.record().files()).hasSize(1);
+    assertThat(own.rows()).isEmpty();
+  }
+
   @Test
   void aPinSeesTheSameAsBefore() throws IOException {
     alter(schema(GcPolicy.maxVersions(2)));

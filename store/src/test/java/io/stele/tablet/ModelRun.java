@@ -3,7 +3,6 @@ package io.stele.tablet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.stele.format.RowCodec;
 import io.stele.log.LogRecord;
 import io.stele.memtable.MemoryAccount;
 import io.stele.model.Bytes;
@@ -108,6 +107,7 @@ final class ModelRun {
   }
 
   private final Random random;
+  private final PageReads pages;
   private final FileSystem fs = CrashableFileSystem.create();
   private final OpenSSTables sstables =
       new OpenSSTables(SystemRuntime.INSTANCE, fs, NoBlockCache.INSTANCE);
@@ -129,10 +129,10 @@ final class ModelRun {
   private final List<Job> jobs = new ArrayList<>();
   private int jobsMade;
   private long clearings;
-  private long pagesRead;
 
   ModelRun(long seed) throws IOException {
     random = new Random(seed);
+    pages = new PageReads(random);
     data = new RandomData(random);
     schema = data.schema();
     queued = new PlainModel(schema);
@@ -219,11 +219,7 @@ final class ModelRun {
       } else if (random.nextInt(4) == 0) {
         lower();
       } else {
-        Duration interval = Duration.of(random.nextInt(2000), ChronoUnit.MICROS);
-        note("collect garbage of " + part.tablet.id() + " after " + interval);
-        assertThat(part.tablet.wantsToCollectGarbage(interval))
-            .isEqualTo(part.tablet.collectGarbage(interval));
-        checkAll();
+        collectGarbage(part);
       }
     } else if (dice < 97) {
       restart(part);
@@ -235,6 +231,14 @@ final class ModelRun {
     if (number % 50 == 49) {
       checkAll();
     }
+  }
+
+  private void collectGarbage(Part part) throws IOException {
+    Duration interval = Duration.of(random.nextInt(2000), ChronoUnit.MICROS);
+    note("collect garbage of " + part.tablet.id() + " after " + interval);
+    assertThat(part.tablet.wantsToCollectGarbage(interval))
+        .isEqualTo(part.tablet.collectGarbage(interval));
+    checkAll();
   }
 
   private void stepOfPins(Part part) throws IOException {
@@ -484,7 +488,7 @@ final class ModelRun {
     ReadRequest request = ReadRequest.of(data.query(nowMicros)).at(point.readPoint());
     if (point.readPoint() >= tablet.oldestReadablePoint()) {
       RowQuery query = request.query();
-      assertThat(rows(point.part(), query, request))
+      assertThat(pages.rows(point.part().tablet, query, request))
           .isEqualTo(PlainQueries.rows(point.model(), query, tablet.extent(), nowMicros));
     } else {
       assertThatThrownBy(
@@ -532,7 +536,7 @@ final class ModelRun {
       note("read at pin " + pinned.name() + " " + query);
       for (Part part : parts) {
         if (part.tablet.extent().intersection(pinned.rows()).isPresent()) {
-          assertThat(rows(part, query, ReadRequest.of(query).atPin(pinned.name())))
+          assertThat(pages.rows(part.tablet, query, ReadRequest.of(query).atPin(pinned.name())))
               .isEqualTo(
                   PlainQueries.rows(
                       pinned.model(), query, part.tablet.extent(), pinned.clockMicros()));
@@ -732,53 +736,9 @@ final class ModelRun {
   private void read(RowQuery query) throws IOException {
     note("read " + query);
     for (Part part : parts) {
-      assertThat(rows(part, query, ReadRequest.of(query)))
+      assertThat(pages.rows(part.tablet, query, ReadRequest.of(query)))
           .isEqualTo(PlainQueries.rows(visible, query, part.tablet.extent(), nowMicros));
     }
-  }
-
-  /** What a tablet has for a query, asked page by page. */
-  private List<Row> rows(Part part, RowQuery query, ReadRequest first) throws IOException {
-    RowJoiner joined = new RowJoiner();
-    long pageBytes = random.nextInt(3) == 0 ? 1 + random.nextInt(60) : 0;
-    long partBytes = random.nextInt(3) == 0 ? 1 + random.nextInt(60) : 0;
-    ReadRequest begin = first.pageOf(pageBytes).in(RowParts.ofBytes(partBytes));
-    ReadResult page = read(part, begin);
-    joined.add(page);
-    while (page.nextRow().isPresent() && joined.whole() < query.rowLimit()) {
-      RowRange rest = new RowRange(page.nextRow().get(), Bytes.EMPTY);
-      List<RowRange> ranges =
-          query.ranges().isEmpty()
-              ? List.of(rest)
-              : query.ranges().stream().flatMap(r -> r.intersection(rest).stream()).toList();
-      if (ranges.isEmpty()) {
-        break;
-      }
-      RowQuery more = query.withRanges(ranges);
-      if (query.rowLimit() != Long.MAX_VALUE) {
-        more = more.limit(query.rowLimit() - joined.whole());
-      }
-      ReadRequest next = ReadRequest.of(more).at(page.readPoint());
-      ReadRequest goOn =
-          first
-              .pin()
-              .map(next::atPin)
-              .orElse(next)
-              .pageOf(pageBytes)
-              .in(new RowParts(partBytes, page.position()));
-      page = read(part, goOn);
-      joined.add(page);
-    }
-    return joined.first(query.rowLimit());
-  }
-
-  /** Reads a page, whose encoding from cells must be that of its rows. */
-  private ReadResult read(Part part, ReadRequest request) throws IOException {
-    ReadResult page = part.tablet.read(++pagesRead % 3 == 0 ? request.readOnce() : request);
-    List<Row> rows = page.rows();
-    assertThat(page.rowCount()).isEqualTo(rows.size());
-    assertThat(page.block()).isEqualTo(RowCodec.body(rows));
-    return page;
   }
 
   private void takeAllAnswers() {
