@@ -196,14 +196,7 @@ public final class Jobs {
     Pauses pauses = new Pauses(connection.runtime(), "committing job " + job);
     while (true) {
       try {
-        switch (state(job)) {
-          case BEGUN -> {
-            checkTables(changes); // What these say does not pass.
-            register(job, changes);
-          }
-          case COMMITTED -> LOG.info("Job {} was committed meanwhile by another process", job);
-          case GONE -> throw JobCommit.over(job);
-        }
+        register(job, changes);
         return;
       } catch (IOException | SteleException e) {
         if (!ClusterCalls.mayPass(e) || end.isOver()) {
@@ -212,6 +205,13 @@ public final class Jobs {
         LOG.info("Job {} cannot commit yet; will retry: {}", job, e.getMessage());
       }
       pauses.pause();
+      switch (state(job)) {
+        case BEGUN -> checkTables(changes); // What these say does not pass.
+        case COMMITTED -> {
+          return; // Somebody else has committed it meanwhile.
+        }
+        case GONE -> throw JobCommit.over(job);
+      }
     }
   }
 

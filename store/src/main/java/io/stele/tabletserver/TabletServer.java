@@ -169,7 +169,6 @@ public final class TabletServer {
     ServerResources resources = ServerResources.open(runtime, fs, logs, id, config, life);
     teardown.add(resources::closeThreads);
     givenUp.add(resources::giveUpLogs);
-
     TabletAccess access =
         new TabletAccess(runtime, locks, transport.dataPlane(), config.cluster().lease());
     teardown.add(access::close);
