@@ -218,8 +218,7 @@ public final class Jobs {
   /**
    * Checks what can be known of the tables that a job changes before any tablet is asked.
    *
-   * @throws SteleException NOT_FOUND if a table is gone, REFUSED if it has not all families of a
-   *     file
+   * @throws SteleException NOT_FOUND if a table is gone, REFUSED if it lacks a family of a file
    */
   public void checkTables(Map<TableId, JobChange> changes) throws IOException {
     for (Map.Entry<TableId, JobChange> change : new TreeMap<>(changes).entrySet()) {

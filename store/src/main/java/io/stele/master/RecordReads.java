@@ -217,19 +217,9 @@ final class RecordReads {
 
   /** The rows of the parts that were never read; neighbours, as the halves of a split, as one. */
   private List<RowRange> unread(List<ServedMetadata.Part> run) {
-    List<RowRange> unread = new ArrayList<>();
-    for (ServedMetadata.Part part : run) {
-      int last = unread.size() - 1;
-      if (readInFull.contains(part.id())) {
-        continue;
-      }
-      if (last >= 0 && unread.get(last).end().equals(part.extent().start())) {
-        unread.set(last, new RowRange(unread.get(last).start(), part.extent().end()));
-      } else {
-        unread.add(part.extent());
-      }
-    }
-    return unread;
+    List<ServedMetadata.Part> parts =
+        run.stream().filter(part -> !readInFull.contains(part.id())).toList();
+    return new ServedMetadata(true, parts).runs().stream().map(ServedMetadata::rows).toList();
   }
 
   private void readRanges(RowRange rows, Step step) throws IOException {

@@ -151,7 +151,7 @@ final class Sweeper {
     if (complete) {
       grace.endSweep();
     }
-    return !lost ? deleted + sweepLogs(fencedLogs, mark.get().neededLogs()) : deleted;
+    return lost ? deleted : deleted + sweepLogs(fencedLogs, mark.get().neededLogs());
   }
 
   private boolean hasRecords(TableId table) throws IOException {

@@ -186,12 +186,10 @@ final class FileChanges {
           Set<String> deleting = pendingFiles.withRowTombstones(waiting);
           return divide(
               before -> {
+                SchemaRules rules = core.rules();
                 List<Pending> whole =
                     PendingFile.withFamilies(
-                        waiting,
-                        core.rules().families(),
-                        file -> deleting.contains(file.file().path()));
-                SchemaRules rules = core.rules();
+                        waiting, rules.families(), file -> deleting.contains(file.file().path()));
                 TakenFiles files =
                     TakenFiles.of(whole, refs(), before, core.pins().all(), core.clock().now());
                 if (rules.counts().latest() > 0) {
