@@ -136,6 +136,7 @@ class BulkOutputIT {
     assertThat(job.getCounters().findCounter(TaskCounter.SPILLED_RECORDS).getValue())
         .as("records written to local disk: by mappers, and not again by reducers")
         .isEqualTo(ROWS);
+    assertThat(job.getConfiguration().getInt("dfs.bytes-per-checksum", 512)).isEqualTo(4096);
 
     // They are like any others: deleted, overwritten, split and compacted.
     client.table("reversed").mutate(Mutation.of("1000wor").deleteRow());

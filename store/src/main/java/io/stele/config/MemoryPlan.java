@@ -77,11 +77,8 @@ public record MemoryPlan(
   /** Blocks, index and filter blocks of the files that a compaction writes. */
   private static final long WRITER_BYTES = MIB;
 
-  /** What the HDFS client holds of a file being written: {@link #PACKETS_IN_FLIGHT}. */
-  private static final long STREAM_BYTES = 5 * MIB / 4;
-
-  /** How many packets of a file the HDFS client may hold; each has 64 KiB. */
-  public static final int PACKETS_IN_FLIGHT = 20;
+  /** What the HDFS client may hold of a file being written, in bytes. */
+  public static final long STREAM_BYTES = 5 * MIB / 4;
 
   /** A log of each kind of tablet has two writers. */
   private static final int LOG_STREAMS = 4;

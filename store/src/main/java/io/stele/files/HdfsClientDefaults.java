@@ -21,6 +21,15 @@ public final class HdfsClientDefaults {
   private static final int CONNECTS_MAX = 1;
   private static final String PACKETS = "dfs.client.write.max-packets-in-flight";
   private static final int PACKETS_DEFAULT = 80;
+  private static final int PACKETS_MIN = 2; // One is filled while one is under way.
+  private static final String PACKET_BYTES = "dfs.client-write-packet-size";
+  private static final int PACKET_BYTES_DEFAULT = 64 << 10;
+  private static final int PACKET_BYTES_MAX = 256 << 10;
+  private static final String CHECKED_BYTES = "dfs.bytes-per-checksum";
+  private static final int CHECKED_BYTES_DEFAULT = 512;
+  private static final int CHECKED_BYTES_MAX = 4 << 10;
+  private static final String BLOCK_BYTES = "dfs.blocksize";
+  private static final long BLOCK_BYTES_DEFAULT = 128L << 20;
 
   private HdfsClientDefaults() {}
 
@@ -45,9 +54,24 @@ public final class HdfsClientDefaults {
     replaceDefault(conf, CONNECTS, CONNECTS_DEFAULT, CONNECTS_MAX);
   }
 
-  /** Limits how many packets, of 64 KiB each, the client holds of a file being written. */
-  public static void limitPackets(Configuration conf, int most) {
-    replaceDefault(conf, PACKETS, PACKETS_DEFAULT, most);
+  /**
+   * Has files written in larger steps: packets of 256 KiB, by default 64, and a checksum for each 4
+   * KiB, by default 512 bytes. Each packet passes through four threads of the writer and of each
+   * DataNode, and each checksum is a call of its own at every one of them. Larger packets cost
+   * small flushes too much: a packet takes its memory whole, however little is in it.
+   *
+   * <p>A block must be a multiple of what has one checksum, or HDFS creates no file: so that stays
+   * where blocks have another size.
+   *
+   * @param heldBytes about how many bytes of packets the client may hold of a file being written
+   */
+  public static void writeInLargeSteps(Configuration conf, long heldBytes) {
+    replaceDefault(conf, PACKET_BYTES, PACKET_BYTES_DEFAULT, PACKET_BYTES_MAX);
+    if (conf.getLongBytes(BLOCK_BYTES, BLOCK_BYTES_DEFAULT) % CHECKED_BYTES_MAX == 0) {
+      replaceDefault(conf, CHECKED_BYTES, CHECKED_BYTES_DEFAULT, CHECKED_BYTES_MAX);
+    }
+    long packets = heldBytes / conf.getInt(PACKET_BYTES, PACKET_BYTES_MAX);
+    replaceDefault(conf, PACKETS, PACKETS_DEFAULT, Math.max(PACKETS_MIN, Math.toIntExact(packets)));
   }
 
   private static void replaceDefault(Configuration conf, String name, int value, int better) {

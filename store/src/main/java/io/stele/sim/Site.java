@@ -1,5 +1,7 @@
 package io.stele.sim;
 
+import io.stele.config.MemoryPlan;
+import io.stele.files.HdfsClientDefaults;
 import io.stele.lock.CuratorLockService;
 import io.stele.lock.LockService;
 import io.stele.runtime.SystemRuntime;
@@ -58,10 +60,12 @@ public interface Site {
    */
   static Site of(
       Configuration conf, Path root, String quorum, String cluster, Duration sessionTimeout) {
+    Configuration servers = new Configuration(conf); // As a tablet server has it.
+    HdfsClientDefaults.writeInLargeSteps(servers, MemoryPlan.STREAM_BYTES);
     return new Site() {
       @Override
       public FileSystem mount() throws IOException {
-        return FileSystem.newInstance(root.toUri(), conf);
+        return FileSystem.newInstance(root.toUri(), servers);
       }
 
       @Override

@@ -85,7 +85,7 @@ public final class TabletServerMain {
     conf.addResource("stele-site.xml");
     file.ifPresent(path -> conf.addResource(new Path("file://" + path)));
     HdfsClientDefaults.shortenWaits(conf);
-    HdfsClientDefaults.limitPackets(conf, MemoryPlan.PACKETS_IN_FLIGHT);
+    HdfsClientDefaults.writeInLargeSteps(conf, MemoryPlan.STREAM_BYTES);
     return conf;
   }
 

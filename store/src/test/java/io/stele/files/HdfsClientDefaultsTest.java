@@ -57,9 +57,12 @@ class HdfsClientDefaultsTest {
 
     HdfsClientDefaults.shortenWaits(read);
 
-    HdfsClientDefaults.limitPackets(read, 20);
-    assertThat(new DfsClientConf(read).getBlockWriteLocateFollowingInitialDelayMs()).isEqualTo(5);
-    assertThat(new DfsClientConf(read).getWriteMaxPackets()).isEqualTo(20);
+    HdfsClientDefaults.writeInLargeSteps(read, 5 << 18);
+    DfsClientConf client = new DfsClientConf(read);
+    assertThat(client.getBlockWriteLocateFollowingInitialDelayMs()).isEqualTo(5);
+    assertThat(client.getWritePacketSize()).isEqualTo(256 << 10);
+    assertThat(client.getDefaultChecksumOpt().getBytesPerChecksum()).isEqualTo(4 << 10);
+    assertThat(client.getWriteMaxPackets()).isEqualTo(5);
   }
 
   @Test
@@ -67,11 +70,37 @@ class HdfsClientDefaultsTest {
     Configuration conf = new Configuration();
     conf.set(FIRST, "300");
     conf.set("dfs.client.write.max-packets-in-flight", "100");
+    conf.set("dfs.client-write-packet-size", "100000");
+    conf.set("dfs.bytes-per-checksum", "1024");
 
     HdfsClientDefaults.shortenWaits(conf);
 
-    HdfsClientDefaults.limitPackets(conf, 20);
+    HdfsClientDefaults.writeInLargeSteps(conf, 5 << 18);
+    DfsClientConf client = new DfsClientConf(conf);
     assertThat(conf.get(FIRST)).isEqualTo("300");
-    assertThat(new DfsClientConf(conf).getWriteMaxPackets()).isEqualTo(100);
+    assertThat(client.getWriteMaxPackets()).isEqualTo(100);
+    assertThat(client.getWritePacketSize()).isEqualTo(100_000);
+    assertThat(client.getDefaultChecksumOpt().getBytesPerChecksum()).isEqualTo(1024);
+  }
+
+  @Test
+  void packetsThatSomebodyHasSetAreHeldInTheSameMemory() {
+    Configuration conf = new Configuration();
+    conf.set("dfs.client-write-packet-size", String.valueOf(1 << 20));
+
+    HdfsClientDefaults.writeInLargeSteps(conf, 8 << 20);
+
+    assertThat(new DfsClientConf(conf).getWriteMaxPackets()).isEqualTo(8);
+  }
+
+  @Test
+  void blocksOfOtherSizesKeepTheirChecksums() {
+    Configuration conf = new Configuration();
+    conf.set("dfs.blocksize", String.valueOf((1 << 20) + 512));
+
+    HdfsClientDefaults.writeInLargeSteps(conf, 5 << 18);
+
+    assertThat(new DfsClientConf(conf).getDefaultChecksumOpt().getBytesPerChecksum())
+        .isEqualTo(512);
   }
 }
