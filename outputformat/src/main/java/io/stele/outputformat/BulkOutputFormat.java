@@ -6,7 +6,6 @@ import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.client.TabletInfo;
 import io.stele.config.JobKeys;
-import io.stele.files.HdfsClientDefaults;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
 import io.stele.model.RowRange;
@@ -105,9 +104,6 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
   private static final String DIVIDE_KEY = JobKeys.Internal.BULK_DIVIDE;
 
   private static final long TABLET_BYTES = 128L << 20;
-
-  /** What the HDFS client may hold of a file being written: as much as by default. */
-  private static final long HELD_OF_FILE_BYTES = 5L << 20;
 
   /** What the job's tasks have written. */
   public enum Counter {
@@ -290,7 +286,7 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
       ReplacedRows.checkNotOfAnotherJob(conf);
     }
     ReduceMemory.set(context);
-    HdfsClientDefaults.writeInLargeSteps(conf, HELD_OF_FILE_BYTES);
+    JobOutput.writeInLargeSteps(conf);
     try (Stele stele = Stele.connect(conf)) {
       OutputTable.identifyAll(stele, conf);
       ReplacedRows.identify(stele, conf);

@@ -4,6 +4,7 @@ import io.stele.client.JobRenewal;
 import io.stele.client.Jobs;
 import io.stele.files.DurableFile;
 import io.stele.files.DurableFiles;
+import io.stele.files.HdfsClientDefaults;
 import io.stele.files.NameSpace;
 import io.stele.metadata.JobNodes;
 import io.stele.model.Bytes;
@@ -29,6 +30,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
@@ -66,6 +68,9 @@ public final class JobOutput {
   private static final String CLOSING = "closing";
   private static final String ALL = "job";
 
+  /** What the HDFS client may hold of a file being written: as much as by default. */
+  private static final long HELD_OF_FILE_BYTES = 5L << 20;
+
   private final Jobs jobs;
   private final String job;
   private final FileSystem fs;
@@ -87,6 +92,11 @@ public final class JobOutput {
     this.fs = fs;
     this.root = jobs.root();
     this.directory = new Path(root, PendingFile.directory(job));
+  }
+
+  /** Sets, when a job is submitted, how its tasks write to HDFS, unless somebody has set it. */
+  public static void writeInLargeSteps(Configuration conf) {
+    HdfsClientDefaults.writeInLargeSteps(conf, HELD_OF_FILE_BYTES);
   }
 
   /**
