@@ -171,7 +171,13 @@ public final class BatchWriter implements Closeable {
     }
     long bytes = SubmittedOperation.bytes(operation);
     long place = reserve(bytes);
-    CompletableFuture<Void> applied = writer.submit(operation, least);
+    CompletableFuture<Void> applied;
+    try {
+      applied = writer.submit(operation, least);
+    } catch (RuntimeException | Error e) {
+      complete(place, operation, bytes, e); // Or a flush would wait for it for ever.
+      throw e;
+    }
     applied.whenComplete((nothing, failure) -> complete(place, operation, bytes, failure));
     return applied; // Itself, so that it is complete before a flush returns.
   }

@@ -53,11 +53,14 @@ final class Batcher {
   /** A mutation with less time left does not shorten the time that its batch has. */
   private static final Duration BATCH_TIMEOUT_MIN = Duration.ofMillis(500);
 
+  /** So many time limits have sources of operation ids of their own. */
+  private static final int SOURCES_OF_LIMITS = 16;
+
   private final ProcessRuntime runtime;
   private final Tablets tablets;
   private final TableId table;
 
-  /** By the magnitude of the time limit: the power of two at or below its milliseconds. */
+  /** By the time limit in milliseconds, or minus the power of two at or below them. */
   private final ConcurrentMap<Long, Operations> operations = new ConcurrentHashMap<>();
 
   @GuardedBy("this")
@@ -76,13 +79,17 @@ final class Batcher {
    *
    * <p>A tablet remembers an operation until no earlier one with an id from the same source can be
    * sent again. After that it refuses the operation, should it still arrive. Therefore tables have
-   * sources of their own, and so have time limits that differ much. When the time of an operation
-   * is over, so is the time of those that began before it with the same limit. A write whose
-   * outcome is unknown because it hangs on its way can then not be applied after a later one.
+   * sources of their own, and so have time limits. When the time of an operation is over, so is the
+   * time of those that began before it with the same limit, or within {@link #BATCH_TIMEOUT_MIN}. A
+   * write whose outcome is unknown because it hangs on its way can then not be applied after a
+   * later one. Where a program uses very many limits, those of one power of two share a source:
+   * there it takes as long as the longer limit.
    */
   Operations operations(TableRef named) {
-    long magnitude = Long.highestOneBit(named.limit().length().toMillis());
-    return operations.computeIfAbsent(magnitude, any -> new Operations(runtime));
+    long millis = named.limit().length().toMillis();
+    boolean ofItsOwn = operations.size() < SOURCES_OF_LIMITS || operations.containsKey(millis);
+    return operations.computeIfAbsent(
+        ofItsOwn ? millis : -Long.highestOneBit(millis), any -> new Operations(runtime));
   }
 
   /** A writer whose mutations have ids of {@link #operations}. */
@@ -145,15 +152,14 @@ final class Batcher {
       SubmittedOperation submitted;
       boolean first;
       synchronized (this) {
-        RowQueue row = rows.get(operation.row());
-        first = row == null;
-        if (row == null) {
-          row = new RowQueue(operation.row());
-          rows.put(row.row, row);
-        }
+        RowQueue known = rows.get(operation.row());
+        first = known == null;
+        RowQueue row = known == null ? new RowQueue(operation.row()) : known;
         OperationId id = operations.begin(operation);
         submitted = new SubmittedOperation(this, row, operation, id, durability);
-        if (!first) {
+        if (first) {
+          rows.put(row.row, row);
+        } else {
           row.add(submitted);
         }
       }
@@ -195,10 +201,20 @@ final class Batcher {
     }
     step(
         submitted,
-        () ->
-            tablets
-                .locate(table, submitted.operation.row(), submitted.attempts.deadline())
-                .whenComplete((tablet, failure) -> located(submitted, tablet, failure)));
+        () -> {
+          CompletableFuture<TabletLocation> found =
+              tablets.locate(table, submitted.operation.row(), submitted.attempts.deadline());
+          if (!found.isDone()) {
+            limit(submitted);
+          }
+          found.whenComplete((tablet, failure) -> located(submitted, tablet, failure));
+        });
+  }
+
+  /** Sends an operation that has waited for another of its row. */
+  private void sendNext(SubmittedOperation next) {
+    step(next, () -> limit(next));
+    locate(next);
   }
 
   /** Sends an operation that does not travel with others; no other of its row is under way. */
@@ -271,9 +287,9 @@ final class Batcher {
           }
           return;
         }
-        queue.sending = true;
         batch = queue.nextBatch(late);
         queue.underWay += batch.isEmpty() ? 0 : 1;
+        queue.sending = true;
       }
       try {
         late.forEach(submitted -> expired(submitted, queue.destination.server()));
@@ -481,7 +497,7 @@ final class Batcher {
     ended
         .writer
         .next(ended.row)
-        .ifPresent(next -> runtime.after(Duration.ZERO, () -> locate(next)));
+        .ifPresent(next -> runtime.after(Duration.ZERO, () -> sendNext(next)));
   }
 
   private void finish(SubmittedOperation submitted, Optional<? extends Throwable> failure) {
@@ -490,7 +506,7 @@ final class Batcher {
         () -> {
           if (failure.isEmpty()) {
             submitted.applied();
-            submitted.writer.next(submitted.row).ifPresent(this::locate);
+            submitted.writer.next(submitted.row).ifPresent(this::sendNext);
             return;
           }
           Decision decision = submitted.attempts.sent(failure.get());
@@ -506,12 +522,17 @@ final class Batcher {
       fail(submitted, end.failure());
       return;
     }
-    if (submitted.expiry.isEmpty()) { // From now on it may wait behind others with more time.
+    limit(submitted);
+    runtime.after(((Decision.Again) decision).pause(), () -> locate(submitted));
+  }
+
+  /** From now on it may wait behind others that have more time. */
+  private void limit(SubmittedOperation submitted) {
+    if (submitted.expiry.isEmpty()) {
       submitted.expiry =
           Optional.of(
               runtime.after(submitted.attempts.deadline().remaining(), () -> expire(submitted)));
     }
-    runtime.after(((Decision.Again) decision).pause(), () -> locate(submitted));
   }
 
   private void expire(SubmittedOperation submitted) {

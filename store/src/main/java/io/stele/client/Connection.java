@@ -18,6 +18,7 @@ import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.runtime.Deadline;
+import io.stele.runtime.FreshRead;
 import io.stele.runtime.Futures;
 import io.stele.runtime.IoCallable;
 import io.stele.runtime.ProcessRuntime;
@@ -33,6 +34,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import org.apache.hadoop.conf.Configuration;
@@ -192,14 +194,18 @@ final class Connection implements AutoCloseable {
   Table table(String name) throws IOException {
     StoredTable stored = readLocks("looking up table " + name, () -> schemas.require(name));
     TableRef ref = new TableRef(waiting, stored.id(), name, timeout);
+    FreshRead<TableSchema> schema = new FreshRead<>(runtime, () -> schema(ref));
     SchemaCheck check =
         new SchemaCheck(
-            stored.schema(),
-            deadline ->
-                lockReads.readAsync(
-                    "reading the schema of table " + name, deadline, () -> schema(ref)),
-            valueBytesMax());
+            stored.schema(), deadline -> readSchema(name, schema, deadline), valueBytesMax());
     return new Table(this, ref, check);
+  }
+
+  private CompletableFuture<TableSchema> readSchema(
+      String table, FreshRead<TableSchema> schema, Deadline deadline) {
+    long begun = runtime.nanoTime();
+    return lockReads.readAsync(
+        "reading the schema of table " + table, deadline, () -> schema.since(begun));
   }
 
   /** Where no limit is set, it is the servers that know theirs. */

@@ -168,7 +168,7 @@ public final class Jobs {
    *
    * <p>For tablets that cannot learn of their files this waits, for half an hour at most; and then
    * while tables are pinned for other jobs, for as long. If it fails with OUTCOME_UNKNOWN, the job
-   * may have committed; after any other failure it has not.
+   * may have committed, as it may if the thread is interrupted; after any other failure it has not.
    *
    * @param changes by the table; no two files of one writer have cells of the same columns
    * @throws SteleException NOT_FOUND if a table is gone, or the job is over and it is not known

@@ -14,6 +14,16 @@ import java.util.SortedSet;
  * @param ranges the ranges; none: nothing
  */
 record RowRanges(List<RowRange> ranges) {
+  /**
+   * How many ranges to return.
+   *
+   * @param count at most so many
+   * @param bytes of their first rows and ends, at most; but one range in any case
+   */
+  record Most(int count, long bytes) {
+    static final Most ALL = new Most(Integer.MAX_VALUE, Long.MAX_VALUE);
+  }
+
   /** The rows of any of {@code ranges}; all rows where there is no range. */
   static RowRanges of(List<RowRange> ranges) {
     if (ranges.isEmpty()) {
@@ -45,20 +55,44 @@ record RowRanges(List<RowRange> ranges) {
 
   /** What is left from {@code row} on; nothing for the empty row, which is the end. */
   RowRanges from(Bytes row) {
-    return row.isEmpty() ? new RowRanges(List.of()) : within(new RowRange(row, Bytes.EMPTY), -1);
+    if (row.isEmpty()) {
+      return new RowRanges(List.of());
+    }
+    List<RowRange> rest = notBefore(row);
+    return rest.isEmpty() || row.compareTo(rest.get(0).start()) <= 0
+        ? new RowRanges(rest) // Without a copy: a read of many keys does this for each page.
+        : within(new RowRange(row, Bytes.EMPTY));
   }
 
-  /**
-   * What lies within {@code rows}.
-   *
-   * @param most how many ranges to return at most, the first ones; negative: all
-   */
-  RowRanges within(RowRange rows, int most) {
+  /** The ranges that do not end before {@code row}. */
+  private List<RowRange> notBefore(Bytes row) {
+    int from = 0;
+    int to = ranges.size();
+    while (from < to) {
+      int middle = (from + to) >>> 1;
+      if (ranges.get(middle).isBeforeEnd(row)) {
+        to = middle;
+      } else {
+        from = middle + 1;
+      }
+    }
+    return ranges.subList(from, ranges.size());
+  }
+
+  /** What lies within {@code rows}. */
+  RowRanges within(RowRange rows) {
+    return within(rows, Most.ALL);
+  }
+
+  /** The first ranges that lie within {@code rows}: at most these, and at least one. */
+  RowRanges within(RowRange rows, Most most) {
     List<RowRange> within = new ArrayList<>();
-    for (RowRange range : ranges) {
+    long bytes = 0;
+    for (RowRange range : notBefore(rows.start())) {
       Optional<RowRange> part = range.intersection(rows);
       if (part.isPresent()) {
-        if (within.size() == most) {
+        bytes += (long) part.get().start().length() + part.get().end().length();
+        if (!within.isEmpty() && (within.size() == most.count || bytes > most.bytes)) {
           break;
         }
         within.add(part.get());

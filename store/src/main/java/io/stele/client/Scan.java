@@ -44,8 +44,8 @@ import java.util.concurrent.atomic.AtomicReference;
  * @param part the part of the first row left that was read, if the read is inside that row
  */
 record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, PartOfRow part) {
-  /** How many ranges one request names: more are asked for by the next. */
-  private static final int RANGES_MAX = 1000;
+  /** What one request names: the next asks for the rest. */
+  private static final RowRanges.Most ASKED_MAX = new RowRanges.Most(1000, 128 << 10);
 
   /** The first request asks for little, so that a short read does not wait for a long page. */
   private static final long FIRST_PAGE_BYTES = 128 << 10;
@@ -176,7 +176,7 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
   /** The same without the rows up to {@code row}, this included. */
   Scan after(Bytes row) {
     RowRange rest = new RowRange(RowRange.single(row).end(), Bytes.EMPTY);
-    return new Scan(left.within(rest, -1), limit, readPoint, readPointRows, part.none());
+    return new Scan(left.within(rest), limit, readPoint, readPointRows, part.none());
   }
 
   /** The same without the cells of the row it is inside of, which were taken. */
@@ -283,7 +283,7 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
 
   /** The rows to ask this tablet for: in it, and where the read point counts if it is used. */
   private RowRanges asked(TabletLocation tablet) {
-    RowRanges inTablet = left.within(tablet.extent(), RANGES_MAX);
-    return readPointCounts() ? inTablet.within(readPointRows, RANGES_MAX) : inTablet;
+    RowRanges inTablet = left.within(tablet.extent(), ASKED_MAX);
+    return readPointCounts() ? inTablet.within(readPointRows, ASKED_MAX) : inTablet;
   }
 }

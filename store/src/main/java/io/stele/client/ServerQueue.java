@@ -68,7 +68,7 @@ final class ServerQueue {
     long bytes = 0;
     while (waiting > 0 && batch.size() < BATCH_MUTATIONS) {
       SubmittedOperation next = turns.element();
-      if (next.queue.equals(self)) {
+      if (next.queue.isPresent() && next.queue.get() == this) {
         if (next.attempts.deadline().isOver()) {
           late.add(next);
         } else if (batch.isEmpty() || bytes + next.bytes <= BATCH_BYTES) {

@@ -3,6 +3,7 @@ package io.stele.client;
 import io.stele.metadata.Attempts;
 import io.stele.metadata.Attempts.Effect;
 import io.stele.metadata.TabletLocation;
+import io.stele.model.CheckAndMutate;
 import io.stele.model.Durability;
 import io.stele.model.Edit;
 import io.stele.model.Mutation;
@@ -10,12 +11,16 @@ import io.stele.model.OperationId;
 import io.stele.model.OperationSize;
 import io.stele.model.RowOperation;
 import io.stele.runtime.Timer;
+import io.stele.wire.FilterCodec;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /** An operation on its way through a {@link Batcher}, which guards what changes in it. */
 final class SubmittedOperation {
+  /** A mutation, or an edit, without row, qualifier and value. */
+  private static final long OBJECT_BYTES = 64;
+
   /** What a request of its own costs, in bytes of a buffer. */
   private static final long SINGLE_BYTES = 4 << 10;
 
@@ -82,15 +87,35 @@ final class SubmittedOperation {
    * alone counts for what a request costs, so that a buffer does not have thousands under way.
    */
   static long bytes(RowOperation operation) {
-    if (!(operation instanceof Mutation mutation)) {
-      return SINGLE_BYTES + OperationSize.of(operation);
-    }
-    long bytes = 64L + mutation.row().length();
-    for (Edit edit : mutation.edits()) {
-      bytes += 64;
-      if (edit instanceof Edit.Put put) {
-        bytes += (long) put.qualifier().length() + put.value().length();
+    return switch (operation.kind()) {
+      case MUTATION -> OBJECT_BYTES + operation.row().length() + bytes((Mutation) operation);
+      case CHECK_AND_MUTATE -> {
+        CheckAndMutate conditional = (CheckAndMutate) operation;
+        yield SINGLE_BYTES
+            + operation.row().length()
+            + FilterCodec.encode(conditional.predicate()).getSerializedSize()
+            + bytes(conditional.ifTrue())
+            + bytes(conditional.ifFalse());
       }
+      case READ_MODIFY_WRITE -> SINGLE_BYTES + OperationSize.of(operation);
+    };
+  }
+
+  /** Of its edits, without the row. */
+  private static long bytes(Mutation mutation) {
+    long bytes = 0;
+    for (Edit edit : mutation.edits()) {
+      bytes +=
+          OBJECT_BYTES
+              + switch (edit.kind()) {
+                case PUT -> {
+                  Edit.Put put = (Edit.Put) edit;
+                  yield (long) put.qualifier().length() + put.value().length();
+                }
+                case DELETE_CELL -> ((Edit.DeleteCell) edit).qualifier().length();
+                case DELETE_COLUMN -> ((Edit.DeleteColumn) edit).qualifier().length();
+                case DELETE_FAMILY, DELETE_ROW -> 0;
+              };
     }
     return bytes;
   }

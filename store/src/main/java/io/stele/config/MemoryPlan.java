@@ -77,8 +77,8 @@ public record MemoryPlan(
   /** Blocks, index and filter blocks of the files that a compaction writes. */
   private static final long WRITER_BYTES = MIB;
 
-  /** What the HDFS client may hold of a file being written, in bytes. */
-  public static final long STREAM_BYTES = 5 * MIB / 4;
+  /** What the HDFS client may hold of a file being written, in bytes: four packets of 480 KiB. */
+  public static final long STREAM_BYTES = (4 * 480L) << 10;
 
   /** A log of each kind of tablet has two writers. */
   private static final int LOG_STREAMS = 4;

@@ -70,6 +70,15 @@ public final class DurableFile extends OutputStream {
     }
   }
 
+  /**
+   * How many bytes the file system checks together: a chunk. If more is written to a chunk after
+   * {@link #hsync}, HDFS writes its checksum anew, and if all replicas then lose power, it may drop
+   * the whole chunk. So whoever writes on after hsync should begin a chunk. 1: there are none.
+   */
+  public int chunkBytes() {
+    return files.chunkBytes();
+  }
+
   /** How many replicas the file is to have. */
   public int replication() {
     return replication;

@@ -42,6 +42,8 @@ public final class DurableFiles {
   private static final int BUFFER_BYTES = 64 << 10;
   private static final short OWNER_ONLY = 0600;
   private static final String CLOSED = "Filesystem closed"; // HDFS has no type for it.
+  private static final String CHUNK_BYTES = "dfs.bytes-per-checksum";
+  private static final int CHUNK_BYTES_DEFAULT = 512;
 
   /** Where the first replica of a file's blocks is. */
   public enum Placement {
@@ -118,6 +120,13 @@ public final class DurableFiles {
               + " directory (stele.root.dir) on HDFS or another file system that does");
     }
     return new DurableFile(this, file, out, replication);
+  }
+
+  /** How many bytes of a file the file system checks together; 1 if it has no checksums. */
+  int chunkBytes() {
+    return fs instanceof RawLocalFileSystem
+        ? 1
+        : fs.getConf().getInt(CHUNK_BYTES, CHUNK_BYTES_DEFAULT);
   }
 
   /** As {@link #create(Path)}, and makes the directories above it where they are missing. */

@@ -21,10 +21,11 @@ public final class HdfsClientDefaults {
   private static final int CONNECTS_MAX = 1;
   private static final String PACKETS = "dfs.client.write.max-packets-in-flight";
   private static final int PACKETS_DEFAULT = 80;
-  private static final int PACKETS_MIN = 2; // One is filled while one is under way.
+  private static final int PACKETS_BESIDE = 2; // One that waits beyond the limit, one being filled.
+  private static final int PACKETS_MIN = 2;
   private static final String PACKET_BYTES = "dfs.client-write-packet-size";
   private static final int PACKET_BYTES_DEFAULT = 64 << 10;
-  private static final int PACKET_BYTES_MAX = 256 << 10;
+  private static final int PACKET_BYTES_MAX = 480 << 10;
   private static final String CHECKED_BYTES = "dfs.bytes-per-checksum";
   private static final int CHECKED_BYTES_DEFAULT = 512;
   private static final int CHECKED_BYTES_MAX = 4 << 10;
@@ -55,23 +56,26 @@ public final class HdfsClientDefaults {
   }
 
   /**
-   * Has files written in larger steps: packets of 256 KiB, by default 64, and a checksum for each 4
+   * Has files written in larger steps: packets of 480 KiB, by default 64, and a checksum for each 4
    * KiB, by default 512 bytes. Each packet passes through four threads of the writer and of each
-   * DataNode, and each checksum is a call of its own at every one of them. Larger packets cost
-   * small flushes too much: a packet takes its memory whole, however little is in it.
+   * DataNode, and each checksum is a call of its own at every one of them. A packet has what one
+   * batch of a client brings, and is a little less than half of G1's smallest region: a larger
+   * array would take regions of its own.
    *
    * <p>A block must be a multiple of what has one checksum, or HDFS creates no file: so that stays
    * where blocks have another size.
    *
-   * @param heldBytes about how many bytes of packets the client may hold of a file being written
+   * @param heldBytes how many bytes of packets the client may hold of a file being written; it
+   *     holds four packets in any case
    */
   public static void writeInLargeSteps(Configuration conf, long heldBytes) {
     replaceDefault(conf, PACKET_BYTES, PACKET_BYTES_DEFAULT, PACKET_BYTES_MAX);
     if (conf.getLongBytes(BLOCK_BYTES, BLOCK_BYTES_DEFAULT) % CHECKED_BYTES_MAX == 0) {
       replaceDefault(conf, CHECKED_BYTES, CHECKED_BYTES_DEFAULT, CHECKED_BYTES_MAX);
     }
-    long packets = heldBytes / conf.getInt(PACKET_BYTES, PACKET_BYTES_MAX);
-    replaceDefault(conf, PACKETS, PACKETS_DEFAULT, Math.max(PACKETS_MIN, Math.toIntExact(packets)));
+    long held = heldBytes / conf.getInt(PACKET_BYTES, PACKET_BYTES_MAX);
+    int packets = Math.toIntExact(Math.max(PACKETS_MIN, held - PACKETS_BESIDE));
+    replaceDefault(conf, PACKETS, PACKETS_DEFAULT, packets);
   }
 
   private static void replaceDefault(Configuration conf, String name, int value, int better) {

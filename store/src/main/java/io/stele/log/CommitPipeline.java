@@ -398,7 +398,7 @@ final class CommitPipeline {
       counters.failed();
       writer.failed(failure);
       if (turns.isActive(writer)) {
-        turns.otherSucceeded(writer);
+        turns.activeFailed(writer);
         passTurn();
         signalAll();
       }

@@ -49,6 +49,10 @@ import java.util.TreeMap;
  * length        := of the whole summary-body: so that the summary is found from the end of the file
  * </pre>
  *
+ * <p>A record of the tablet 0 of the table "filler", which does not exist, only takes place: what
+ * is synced ends with one, so that it ends where a checksum of HDFS does. See {@link
+ * io.stele.files.DurableFile#chunkBytes}.
+ *
  * <p>The frame's checksum covers where the record stands and, through the header's, in which
  * segment of which server: a block of another file or place, or of an earlier use of the disk, does
  * not pass for a record.
@@ -82,12 +86,22 @@ final class LogFormat {
   /** What a record has at most of a task, beside the name of its job. */
   static final int TASK_BYTES = 24;
 
+  /** The fewest bytes that a filler takes. */
+  static final int FILLER_BYTES_MIN = FRAME_BYTES + 32;
+
   private static final int TYPE_RECORD = 1;
   private static final int TYPE_LINK = 2;
   private static final int TYPE_SUMMARY = 3;
   private static final int FLAG_OPERATION = 1;
   private static final int FLAG_TASK = 2;
   private static final int FLAG_ALTERATION = 4;
+
+  /** The beginning of a filler: a record of a tablet that does not exist. */
+  private static final byte[] FILLER =
+      writeTablet(
+              new ByteWriter(16).writeByte(TYPE_RECORD),
+              new TabletId(new TableId("filler"), "0000000000000000"))
+          .toByteArray();
 
   private LogFormat() {}
 
@@ -244,6 +258,19 @@ final class LogFormat {
                       .writePrefixed(Bytes.of(task.job().orElse(""))));
     }
     return out;
+  }
+
+  /** A record that is nobody's, so that it and its frame take {@code bytes}. */
+  static ByteWriter encodeFiller(int bytes) {
+    ByteWriter out = new ByteWriter(bytes).write(FILLER, 0, FILLER.length);
+    out.writeVarlong(0).writeZigzag(0).writeByte(0);
+    byte[] zeros = new byte[bytes - FRAME_BYTES - out.size()];
+    return out.write(zeros, 0, zeros.length);
+  }
+
+  static boolean isFiller(byte[] body) {
+    return body.length >= FILLER.length
+        && Arrays.equals(body, 0, FILLER.length, FILLER, 0, FILLER.length);
   }
 
   private static int flags(LogRecord record) {

@@ -239,6 +239,10 @@ public final class LogReader implements RecordSource {
       link();
     }
     Optional<byte[]> body = nextBody();
+    while (body.isPresent() && LogFormat.isFiller(body.get())) {
+      position += LogFormat.FRAME_BYTES + body.get().length;
+      body = nextBody();
+    }
     if (body.isPresent() && LogFormat.isSummary(body.get())) {
       endWithSummary(body.get());
       return Optional.empty();

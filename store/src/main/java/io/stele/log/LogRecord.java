@@ -46,7 +46,7 @@ public record LogRecord(
 
   /** How many bytes it takes in the log at most. */
   public long bytesAtMost() {
-    long ofOperation = operation.map(LoggedOperation::bytesAtMost).orElse(0L);
+    long ofOperation = operation.isPresent() ? operation.get().bytesAtMost() : 0;
     return LogFormat.BODY_BYTES_BESIDE + ofOperation + cells.length();
   }
 }

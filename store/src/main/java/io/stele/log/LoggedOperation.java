@@ -40,8 +40,11 @@ public record LoggedOperation(
 
   /** How many bytes it takes in the log at most, beside those that each has. */
   long bytesAtMost() {
-    long ofTask =
-        task.map(one -> LogFormat.TASK_BYTES + one.job().map(String::length).orElse(0)).orElse(0);
-    return digest.length() + result.length() + ofTask;
+    long bytes = (long) digest.length() + result.length();
+    if (task.isPresent()) { // Asked for each operation: no lambdas.
+      Optional<String> job = task.get().job();
+      bytes += LogFormat.TASK_BYTES + (job.isPresent() ? job.get().length() : 0);
+    }
+    return bytes;
   }
 }

@@ -127,13 +127,32 @@ final class SegmentWriter {
   }
 
   private void push(Durability durability) throws IOException {
-    writeBuffer();
     switch (durability) {
-      case HFLUSH -> out.hflush();
+      case HFLUSH -> {
+        writeBuffer();
+        out.hflush();
+      }
       case HSYNC -> {
+        if (!tablets.isEmpty() && !summarised) { // Else nothing follows, or a link must.
+          fillChunk();
+        }
+        writeBuffer();
         out.hsync();
         syncedPosition = position;
       }
+    }
+  }
+
+  /** What follows begins a chunk of the file, so that it cannot take with it what is synced. */
+  private void fillChunk() throws IOException {
+    int chunk = out.chunkBytes();
+    int begun = (int) (position % chunk);
+    if (begun > 0) {
+      int rest = chunk - begun;
+      while (rest < LogFormat.FILLER_BYTES_MIN) {
+        rest += chunk;
+      }
+      append(LogFormat.encodeFiller(rest));
     }
   }
 

@@ -15,6 +15,7 @@ final class WriterTurns {
   private final List<WriterState> writers;
   private Optional<WriterState> active = Optional.empty();
   private Optional<WriterState> standby = Optional.empty();
+  private boolean trouble; // A writer failed while it was active, and no batch has completed since.
 
   /** Two writers, neither active; each waits for one of the conditions. */
   WriterTurns(Condition one, Condition other) {
@@ -58,11 +59,18 @@ final class WriterTurns {
   /** Failures so far no longer count. */
   void succeeded() {
     writers.forEach(WriterState::succeeded);
+    trouble = false;
   }
 
-  /** Failures so far of the writer other than {@code writer} no longer count. */
-  void otherSucceeded(WriterState writer) {
-    other(writer).succeeded();
+  /**
+   * {@code writer} failed while it was active. Failures of the other one before that no longer
+   * count, as no record waited for it. Later ones do, until a batch has completed.
+   */
+  void activeFailed(WriterState writer) {
+    if (!trouble) {
+      other(writer).succeeded();
+      trouble = true;
+    }
   }
 
   /** What keeps both from being active, if one has failed at least this many times in a row. */

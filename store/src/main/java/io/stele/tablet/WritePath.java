@@ -4,6 +4,7 @@ import io.stele.format.OperationDigest;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.Durability;
+import io.stele.model.RowOperation;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import java.io.IOException;
@@ -126,16 +127,23 @@ final class WritePath {
       sequenced = true;
       return afterwards;
     } catch (SteleException e) {
-      // One to be tried again says nothing of the row, so it need not wait for what is queued; and
-      // must not: whoever applies the row's next operation would not know that this one is to come.
-      return e.code() == SteleException.Code.RETRY_LATER
-          ? () -> refuse(outcome, e)
-          : () -> refuseWhenDurable(e, outcome);
+      return mayDependOnQueued(request.operation(), e)
+          ? () -> refuseWhenDurable(e, outcome)
+          : () -> refuse(outcome, e);
     } finally {
       if (!sequenced) {
         operation.ifPresent(core.window()::abandon);
       }
     }
+  }
+
+  /**
+   * Whether an operation may be refused because of one that is only queued. If not, its caller must
+   * know at once: it applies the row's next operation, or holds it back.
+   */
+  private static boolean mayDependOnQueued(RowOperation operation, SteleException why) {
+    return operation.kind() != RowOperation.Kind.MUTATION
+        && why.code() != SteleException.Code.RETRY_LATER;
   }
 
   // Retries are recognized first, so an applied operation is not refused because of a newer schema.

@@ -7,8 +7,8 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * The jobs whose tasks write to this server's tablets. A tablet takes a job's operations once the
- * server has seen the job's node, and remembers them until the node is gone. Safe for use by any
- * number of threads.
+ * server has seen the job's node, and remembers them until the job has committed or the node is
+ * gone. Safe for use by any number of threads.
  */
 final class JobTasks {
   private final JobStates states;

@@ -27,14 +27,11 @@ import io.stele.wire.data.DataProtos.ResponseProto;
 import io.stele.wire.data.DataProtos.SettleProto;
 import io.stele.wire.data.DataProtos.TabletProto;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Function;
 
 /**
@@ -75,26 +72,15 @@ final class WriteRequests {
   void mutate(
       MutateProto batch, ByteBuffer body, Responder responder, RequestPermissions permissions) {
     batch.getTabletsList().forEach(named -> check(named, batch.getOperations(), permissions));
-    List<CompletableFuture<Optional<Throwable>>> failures =
-        new ArrayList<>(batch.getMutationsCount());
-    Queue<Settled> settled = new ConcurrentLinkedQueue<>();
     Outstanding outstanding = OperationCodec.outstanding(batch.getOperations());
     RowOrder order = new RowOrder(outstanding);
+    List<MutateBatch.Entry> entries = MutateBatch.decode(batch, body, responder::take);
+    BatchOutcomes outcomes = new BatchOutcomes(entries.size(), answers.counts());
     try {
-      for (MutateBatch.Entry entry : MutateBatch.decode(batch, body, responder::take)) {
-        failures.add(
-            apply(entry, outstanding, order, permissions)
-                .handle(
-                    (result, failure) -> {
-                      if (failure == null) {
-                        answers.counts().applied();
-                        result.settled().ifPresent(settled::add);
-                        return Optional.empty();
-                      }
-                      Throwable why = LeasedAnswers.meaning(failure);
-                      answers.counts().notServed(why);
-                      return Optional.of(why);
-                    }));
+      for (int i = 0; i < entries.size(); i++) {
+        int place = i;
+        apply(entries.get(i), outstanding, order, permissions)
+            .whenComplete((result, failure) -> outcomes.add(place, result, failure));
       }
     } finally { // Whatever was thrown: nothing else need write what is in the log's queue.
       batch.getTabletsList().stream()
@@ -102,7 +88,8 @@ final class WriteRequests {
           .distinct()
           .forEach(kind -> resources.of(kind).log().flushSoon());
     }
-    CompletableFuture.allOf(failures.toArray(CompletableFuture[]::new))
+    outcomes
+        .all()
         .whenComplete(
             (done, failure) ->
                 answers.write(
@@ -110,11 +97,7 @@ final class WriteRequests {
                     () ->
                         new Answer(
                             withSettled(
-                                OperationCodec.encode(
-                                    failures.stream()
-                                        .map(one -> one.getNow(Optional.empty()))
-                                        .toList()),
-                                settled))));
+                                OperationCodec.encode(outcomes.failures()), outcomes.settled()))));
   }
 
   /** Adds the values that the task must compare, each only once. */

@@ -40,7 +40,7 @@ public final class DataClient implements DataPlane, Closeable {
    *
    * @param threads event loops, 1 or more
    * @param frameBytesMax the longest request and the longest answer, in bytes
-   * @param connectTimeout how long to try to connect to a server, exchange of hellos included
+   * @param connectTimeout how long to try to connect to a server, and as long again for its hello
    */
   public record Options(int threads, int frameBytesMax, Duration connectTimeout) {
     /** What suits most clients. */

@@ -347,18 +347,19 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   }
 
   private void probe() {
-    probing = true;
     long begin = runtime.nanoTime();
     RequestProto ping = RequestProto.newBuilder().setPing(PingProto.getDefaultInstance()).build();
+    CompletableFuture<Response> pinged = call(ping, DataPlane.EMPTY, PROBE_PATIENCE, answer -> {});
+    probing = true;
     var unused =
-        call(ping, DataPlane.EMPTY, PROBE_PATIENCE, answer -> {})
-            .whenComplete(
-                (answer, failure) -> {
-                  probing = false;
-                  if (isSilentSince(begin)) {
-                    fail(new IOException("the server did not answer a ping", failure));
-                  }
-                });
+        pinged.whenComplete(
+            (answer, failure) -> {
+              probing = false;
+              boolean wasSent = failure == null || failure instanceof CallException;
+              if (wasSent && isSilentSince(begin)) {
+                fail(new IOException("the server did not answer a ping", failure));
+              }
+            });
   }
 
   /** Whether no byte of an answer came; part of a large one is a sign of life, too. */

@@ -24,8 +24,9 @@ public interface DataPlane {
    *
    * <p>The future completes with whatever the server answered, be its status OK or not; with a
    * {@link CallException} where no answer came, which tells whether the request may have been
-   * executed; with a {@link io.stele.model.SteleException} where the request is too large to send.
-   * It completes on a thread of the transport: callbacks must not block.
+   * executed; with a {@link io.stele.model.SteleException} where the request was not sent: REFUSED
+   * if it is too large, RETRY_LATER if too many calls wait for the server. It completes on a thread
+   * of the transport: callbacks must not block.
    *
    * @param server where to
    * @param request the header; call id and remaining time are set by the transport

@@ -188,7 +188,9 @@ abstract sealed class HelloHandler extends ByteToMessageDecoder {
                     () ->
                         context.fireExceptionCaught(
                             new IOException(
-                                "the client sent no hello within " + patience.toMillis() + " ms")),
+                                "the other side sent no hello within "
+                                    + patience.toMillis()
+                                    + " ms")),
                     patience.toNanos(),
                     TimeUnit.NANOSECONDS));
     begin(context);

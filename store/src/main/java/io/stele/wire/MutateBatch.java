@@ -81,15 +81,14 @@ public final class MutateBatch {
     OperationRules.checkHasEdits(mutation);
     MutationProto.Builder to =
         MutationProto.newBuilder().setDurability(OperationCodec.encode(durability));
-    id.ifPresent(
-        i -> {
-          if (!anyId.map(a -> sameClient(a, i)).orElse(true)) {
-            throw new IllegalArgumentException(
-                "all operations of a batch must be of one client: " + anyId + ", " + id);
-          }
-          anyId = id;
-          to.setOperation(i.number());
-        });
+    if (id.isPresent()) {
+      if (anyId.isPresent() && !sameClient(anyId.get(), id.get())) {
+        throw new IllegalArgumentException(
+            "all operations of a batch must be of one client: " + anyId + ", " + id);
+      }
+      anyId = id;
+      to.setOperation(id.get().number());
+    }
     int before = blocks.size();
     blocks.beginNext();
     MutationBlock.write(mutation, 0, Edit.SERVER_TIMESTAMP, blocks);

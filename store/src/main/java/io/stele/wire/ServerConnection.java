@@ -228,6 +228,9 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
       }
       draining = false;
     }
+    if (context.channel().isWritable()) {
+      stalls.readsAgain();
+    }
     context.channel().config().setAutoRead(context.channel().isWritable());
   }
 

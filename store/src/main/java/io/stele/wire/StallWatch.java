@@ -78,6 +78,11 @@ final class StallWatch {
     schedule(context);
   }
 
+  /** To be called when reading goes on after a while in which nothing was read. */
+  void readsAgain() {
+    readNanos = runtime.nanoTime();
+  }
+
   private boolean isQuiet(ChannelHandlerContext context) {
     return idle.getAsBoolean()
         && Sent.of(context.channel()).equals(Sent.NOTHING)

@@ -355,6 +355,37 @@ class BatchWriterTest {
   }
 
   @Test
+  void whatIsDeletedCountsAsLongAsItsName() throws IOException {
+    String qualifier = "q".repeat(50_000);
+    try (BatchWriter writer = writer(Duration.ofSeconds(30), 8 << 20)) {
+      for (int i = 0; i < 200; i++) {
+        writer.add(Mutation.of("row" + i).deleteColumn("f", qualifier));
+      }
+    }
+    assertThat(tablets.batches()).allMatch(batch -> batch.getMutationsCount() <= 512 / 50);
+  }
+
+  @Test
+  void aMutationThatWaitedForItsRowEndsInTimeThoughABatchIsUnderWay() throws Exception {
+    tablets.hold();
+    BatchWriter writer =
+        writer(Duration.ofMillis(500), 1 << 20, new Operations(SystemRuntime.INSTANCE));
+    CompletableFuture<Void> held = writer.add(mutation("b", "v"));
+    CompletableFuture<Void> waits;
+    synchronized (tablets) { // Which does not answer meanwhile.
+      writer.add(ReadModifyWrite.increment(Bytes.of("a"), "f", Bytes.of("n"), 1));
+      waits = writer.add(mutation("a", "v"));
+    }
+    assertThatThrownBy(() -> waits.get(30, TimeUnit.SECONDS))
+        .cause()
+        .isInstanceOfSatisfying(
+            SteleException.class, e -> assertThat(e.code()).isEqualTo(Code.RETRY_LATER));
+    assertThat(held).isNotDone();
+    tablets.goOn();
+    assertThatThrownBy(writer::close).isInstanceOf(MutationsFailedException.class);
+  }
+
+  @Test
   void whatFailedIsToldByTheFutureAndByTheNextFlushOnce() throws IOException {
     tablets.fault(
         entry ->

@@ -48,10 +48,21 @@ class RowRangesTest {
   void whatLiesWithinRowsIsCutToThem() {
     RowRanges ranges =
         RowRanges.of(List.of(RowRange.of("a", "c"), RowRange.of("e", "g"), RowRange.of("h", "")));
-    assertThat(ranges.within(RowRange.of("b", "f"), -1).ranges())
+    assertThat(ranges.within(RowRange.of("b", "f")).ranges())
         .containsExactly(RowRange.of("b", "c"), RowRange.of("e", "f"));
-    assertThat(ranges.within(RowRange.ALL, 2).end()).isEqualTo(Bytes.of("g"));
-    assertThat(ranges.within(RowRange.ALL, -1).end()).isEqualTo(Bytes.EMPTY);
+    assertThat(ranges.within(RowRange.ALL).end()).isEqualTo(Bytes.EMPTY);
+    assertThat(ranges.within(RowRange.ALL, new RowRanges.Most(2, 100)).end())
+        .isEqualTo(Bytes.of("g"));
+  }
+
+  @Test
+  void longRangesAreAskedForAFewAtATime() {
+    RowRanges ranges =
+        RowRanges.of(
+            List.of(RowRange.of("aa", "cc"), RowRange.of("ee", "gg"), RowRange.of("h", "")));
+    assertThat(ranges.within(RowRange.ALL, new RowRanges.Most(100, 8)).ranges()).hasSize(2);
+    assertThat(ranges.within(RowRange.ALL, new RowRanges.Most(100, 7)).ranges()).hasSize(1);
+    assertThat(ranges.within(RowRange.ALL, new RowRanges.Most(100, 1)).ranges()).hasSize(1);
   }
 
   @Test

@@ -2,6 +2,7 @@ package io.stele.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.config.MemoryPlan;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -57,12 +58,12 @@ class HdfsClientDefaultsTest {
 
     HdfsClientDefaults.shortenWaits(read);
 
-    HdfsClientDefaults.writeInLargeSteps(read, 5 << 18);
+    HdfsClientDefaults.writeInLargeSteps(read, MemoryPlan.STREAM_BYTES);
     DfsClientConf client = new DfsClientConf(read);
     assertThat(client.getBlockWriteLocateFollowingInitialDelayMs()).isEqualTo(5);
-    assertThat(client.getWritePacketSize()).isEqualTo(256 << 10);
+    assertThat(client.getWritePacketSize()).isEqualTo(480 << 10);
     assertThat(client.getDefaultChecksumOpt().getBytesPerChecksum()).isEqualTo(4 << 10);
-    assertThat(client.getWriteMaxPackets()).isEqualTo(5);
+    assertThat(client.getWriteMaxPackets()).isEqualTo(2);
   }
 
   @Test
@@ -75,7 +76,7 @@ class HdfsClientDefaultsTest {
 
     HdfsClientDefaults.shortenWaits(conf);
 
-    HdfsClientDefaults.writeInLargeSteps(conf, 5 << 18);
+    HdfsClientDefaults.writeInLargeSteps(conf, 5 << 20);
     DfsClientConf client = new DfsClientConf(conf);
     assertThat(conf.get(FIRST)).isEqualTo("300");
     assertThat(client.getWriteMaxPackets()).isEqualTo(100);
@@ -90,7 +91,7 @@ class HdfsClientDefaultsTest {
 
     HdfsClientDefaults.writeInLargeSteps(conf, 8 << 20);
 
-    assertThat(new DfsClientConf(conf).getWriteMaxPackets()).isEqualTo(8);
+    assertThat(new DfsClientConf(conf).getWriteMaxPackets()).isEqualTo(6);
   }
 
   @Test
@@ -98,7 +99,7 @@ class HdfsClientDefaultsTest {
     Configuration conf = new Configuration();
     conf.set("dfs.blocksize", String.valueOf((1 << 20) + 512));
 
-    HdfsClientDefaults.writeInLargeSteps(conf, 5 << 18);
+    HdfsClientDefaults.writeInLargeSteps(conf, 5 << 20);
 
     assertThat(new DfsClientConf(conf).getDefaultChecksumOpt().getBytesPerChecksum())
         .isEqualTo(512);

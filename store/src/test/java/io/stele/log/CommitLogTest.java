@@ -24,8 +24,11 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
@@ -286,6 +289,25 @@ class CommitLogTest extends LogTestCase {
     assertThat(LogDirectory.segments(fs, DIRECTORY))
         .as("files that were only begun are deleted")
         .hasSizeLessThan(OPTIONS.attemptsMax());
+  }
+
+  @Test
+  void aLogWhoseSegmentsCanBeCreatedButNotWrittenRefusesWritesToo() throws Exception {
+    Map<Path, Integer> flushes = new ConcurrentHashMap<>();
+    fs.disk()
+        .inject(
+            (asked, path) ->
+                asked == Operation.FLUSH && flushes.merge(path, 1, Integer::sum) > 1
+                    ? Optional.of(new Effect.Fail())
+                    : Optional.empty());
+    try (CommitLog log = open(OPTIONS)) {
+      CompletableFuture<Void> waiting = log.append(record(TABLET, 1, 10));
+      await(() -> log.refusal().isPresent());
+      assertThat(log.statistics().failures()).isGreaterThanOrEqualTo(OPTIONS.attemptsMax());
+      assertThat(waiting).isNotDone();
+      fs.disk().heal();
+      waiting.get();
+    }
   }
 
   @Test

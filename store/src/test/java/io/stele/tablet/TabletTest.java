@@ -322,6 +322,18 @@ class TabletTest {
   }
 
   @Test
+  void aMutationThatTheSchemaRefusesIsRefusedAtOnceHoweverMuchIsQueued() {
+    SilentLog log = new SilentLog();
+    Tablet tablet = open(log);
+    CompletableFuture<OperationResult> queued =
+        tablet.apply(OperationRequest.of(Mutation.of("a").put("f", "q", "v")));
+    CompletableFuture<OperationResult> refused =
+        tablet.apply(OperationRequest.of(Mutation.of("a").put("nope", "q", "v")));
+    assertThat(queued).isNotDone();
+    assertThat(refused).isCompletedExceptionally(); // So the next one of its row is held back.
+  }
+
+  @Test
   void whenTheLogFailsOutcomesInFlightAreUnknownAndTheTabletStops() {
     SilentLog log = new SilentLog();
     List<CompletableFuture<Void>> appended = log.appended;
