@@ -19,6 +19,9 @@ final class ServerQueue {
   /** The mutations of a full batch. */
   private static final int BATCH_MUTATIONS = 1000;
 
+  /** So little time is left for a mutation that others should not share it. */
+  private static final Duration URGENT = Duration.ofSeconds(2);
+
   /** How many batches may be under way to one server: applied, flushed and on their way. */
   private static final int BATCHES_UNDER_WAY = 3;
 
@@ -61,17 +64,23 @@ final class ServerQueue {
 
   /**
    * Takes a batch out, the first mutation of each row: with it goes what waits behind it, where
-   * there is room. Mutations whose deadline is over go to {@code late} instead.
+   * there is room. Mutations whose deadline is over go to {@code late} instead, and those with
+   * little time left do not go with others: the whole batch has no more time than each of them.
    */
   List<SubmittedOperation> nextBatch(List<SubmittedOperation> late) {
     List<SubmittedOperation> batch = new ArrayList<>();
     long bytes = 0;
+    boolean urgent = false;
     while (waiting > 0 && batch.size() < BATCH_MUTATIONS) {
       SubmittedOperation next = turns.element();
       if (next.queue.isPresent() && next.queue.get() == this) {
-        if (next.attempts.deadline().isOver()) {
+        Duration left = next.attempts.deadline().remaining();
+        boolean nextIsUrgent = left.compareTo(URGENT) < 0;
+        if (left.isZero()) {
           late.add(next);
-        } else if (batch.isEmpty() || bytes + next.bytes <= BATCH_BYTES) {
+        } else if (batch.isEmpty()
+            || (urgent == nextIsUrgent && bytes + next.bytes <= BATCH_BYTES)) {
+          urgent = nextIsUrgent;
           bytes += next.bytes;
           batch.add(next);
         } else {

@@ -161,7 +161,7 @@ final class CommitPipeline {
         return Optional.of("the queue of the commit log is full");
       }
       // After a few failures records wait: the next pipeline mostly works.
-      return turns.troubleAfter(options.attemptsMax());
+      return turns.troubleAfter(options.attemptsMax(), !records.isWritten());
     } finally {
       lock.unlock();
     }

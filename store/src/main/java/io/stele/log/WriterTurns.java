@@ -73,9 +73,15 @@ final class WriterTurns {
     }
   }
 
-  /** What keeps both from being active, if one has failed at least this many times in a row. */
-  Optional<String> troubleAfter(int times) {
-    return active.isPresent()
+  /**
+   * What keeps records from being written, if one writer has failed at least this many times in a
+   * row.
+   *
+   * @param recordsWait whether any are not written. An active writer may fail to write them as
+   *     those before it did; where none wait, it can write the next
+   */
+  Optional<String> troubleAfter(int times, boolean recordsWait) {
+    return active.isPresent() && !(trouble && recordsWait)
         ? Optional.empty()
         : writers.stream().flatMap(writer -> writer.troubleAfter(times).stream()).findFirst();
   }

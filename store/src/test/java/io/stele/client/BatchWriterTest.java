@@ -38,6 +38,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -383,6 +384,36 @@ class BatchWriterTest {
     assertThat(held).isNotDone();
     tablets.goOn();
     assertThatThrownBy(writer::close).isInstanceOf(MutationsFailedException.class);
+  }
+
+  @Test
+  void aMutationWithLittleTimeLeftDoesNotShareIt() throws Exception {
+    AtomicLong passed = new AtomicLong();
+    ProcessRuntime runtime =
+        new ForwardingRuntime() {
+          @Override
+          public long nanoTime() {
+            return super.nanoTime() + passed.get();
+          }
+        };
+    tablets.hold();
+    try (BatchWriter writer =
+        writer(
+            runtime,
+            Duration.ofSeconds(30),
+            new Operations(runtime),
+            (check, batches) -> new BatchWriter(check, batches, 1 << 20, Durability.HFLUSH))) {
+      writer.add(mutation("first", "v"));
+      passed.set(TimeUnit.SECONDS.toNanos(1));
+      writer.add(mutation("old", "v"));
+      passed.set(TimeUnit.SECONDS.toNanos(29) + TimeUnit.MILLISECONDS.toNanos(500));
+      writer.add(mutation("new", "v"));
+      writer.add(mutation("newer", "v"));
+      tablets.goOn();
+    }
+    assertThat(tablets.batches())
+        .extracting(batch -> batch.getMutationsCount())
+        .containsExactly(1, 1, 2);
   }
 
   @Test

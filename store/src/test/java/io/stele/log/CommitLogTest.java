@@ -108,7 +108,9 @@ class CommitLogTest extends LogTestCase {
             new LogLocation(fs, DIRECTORY, SERVER, TabletKind.USER),
             OPTIONS,
             failed::complete)) {
-      log.append(record(TABLET, 1, 10));
+      for (long sequence = 1; !failed.isDone(); sequence++) { // It looks while a writer is busy.
+        log.append(record(TABLET, sequence, 10)).handle((done, failure) -> done).get();
+      }
       assertThat(failed.get()).hasMessageContaining("watchdog").hasMessageContaining("as if");
     }
   }
@@ -303,10 +305,15 @@ class CommitLogTest extends LogTestCase {
     try (CommitLog log = open(OPTIONS)) {
       CompletableFuture<Void> waiting = log.append(record(TABLET, 1, 10));
       await(() -> log.refusal().isPresent());
-      assertThat(log.statistics().failures()).isGreaterThanOrEqualTo(OPTIONS.attemptsMax());
+      long failures = log.statistics().failures();
+      assertThat(failures).isGreaterThanOrEqualTo(OPTIONS.attemptsMax());
+      while (log.statistics().failures() < failures + 5) {
+        assertThat(log.refusal()).isPresent(); // Also while a writer tries.
+      }
       assertThat(waiting).isNotDone();
       fs.disk().heal();
       waiting.get();
+      await(() -> log.refusal().isEmpty());
     }
   }
 

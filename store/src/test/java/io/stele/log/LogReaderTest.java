@@ -179,6 +179,44 @@ class LogReaderTest {
   }
 
   @Test
+  void whatIsSyncedEndsAChunkAndReadersPassOverWhatFillsIt() throws Exception {
+    Path file = new Path(FILE.getParent(), "user-2.log");
+    SegmentWriter writer =
+        SegmentWriter.create(new DurableFiles(fs), file, HEADER, Placement.NEAR, 1);
+    writer.append(LINK);
+    for (LogRecord record : RECORDS) {
+      writer.append(new WaitingRecord(record, Durability.HSYNC, false));
+      writer.flush(Durability.HSYNC);
+      assertThat(writer.position() % 512).isZero(); // HDFS's default.
+    }
+    LogRecord last = record(tablet(2), 301, 30);
+    writer.append(new WaitingRecord(last, Durability.HFLUSH, false));
+    writer.flush(Durability.HFLUSH);
+    assertThat(writer.position() % 512).isNotZero();
+    writer.close();
+    List<LogRecord> all = new ArrayList<>(RECORDS);
+    all.add(last);
+    try (InputStream in = fs.open(file)) {
+      assertThat(readable(in.readAllBytes())).isEqualTo(all);
+    }
+  }
+
+  @Test
+  void versionsThatDoNotKnowFillersTakeThemForRecordsOfAnotherTablet() throws Exception {
+    for (int bytes = LogFormat.FILLER_BYTES_MIN; bytes < 600; bytes++) {
+      byte[] body = LogFormat.encodeFiller(bytes).toByteArray();
+      assertThat(body).hasSize(bytes - LogFormat.FRAME_BYTES);
+      assertThat(LogFormat.isFiller(body)).isTrue();
+      LogRecord record = LogFormat.decodeBody(body, new LogFormat.KnownTablets());
+      assertThat(record.tablet()).hasToString("filler/0000000000000000");
+      assertThat(record.operation()).isEmpty();
+    }
+    for (LogRecord record : RECORDS) {
+      assertThat(LogFormat.isFiller(LogFormat.encodeBody(record).toByteArray())).isFalse();
+    }
+  }
+
+  @Test
   void aTornTailIsCutAtTheLastWholeRecordWhereverTheFileEnds() throws Exception {
     for (int length = 0; length < segment.length; length++) {
       byte[] torn = Arrays.copyOf(segment, length);
