@@ -213,7 +213,12 @@ final class Batcher {
 
   /** Sends an operation that has waited for another of its row. */
   private void sendNext(SubmittedOperation next) {
-    step(next, () -> limit(next));
+    try {
+      limit(next);
+    } catch (RuntimeException | Error e) {
+      fail(next, e);
+      return;
+    }
     locate(next);
   }
 

@@ -176,7 +176,8 @@ public final class Table {
 
   /**
    * Like {@link #mutate}, without waiting. If you call it again for the same row before the first
-   * call has completed, either may be applied first.
+   * call has completed, either may be applied first. Mutations wait in memory until they are sent,
+   * however many there are: {@link #batchWriter} has its caller wait instead.
    */
   public CompletableFuture<Void> mutateAsync(Mutation mutation) {
     return check

@@ -7,9 +7,12 @@ import io.stele.model.Durability;
 import io.stele.model.RowOperation;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
+import io.stele.runtime.Futures;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 
 /**
@@ -29,6 +32,12 @@ import java.util.concurrent.locks.Lock;
  * <p>No thread waits between the fourth and the fifth. Safe for use by any number of threads.
  */
 final class WritePath {
+  /**
+   * How long an operation waits for another on its row, which may be reading from a DataNode that
+   * hangs. Operations of all tablets share the threads that wait.
+   */
+  private static final Duration ROW_WAIT_MAX = Duration.ofSeconds(2);
+
   private final TabletCore core;
   private final Sequencer sequencer;
   private final Evaluation evaluation;
@@ -48,7 +57,7 @@ final class WritePath {
       admit(request);
       Runnable afterwards;
       Lock row = rows.of(request.operation().row());
-      row.lock();
+      take(row, request.operation());
       try {
         Optional<OperationWindow.Begun> begun = recognize(request, outcome);
         if (begun.isPresent() && begun.get().known().isPresent()) {
@@ -90,6 +99,20 @@ final class WritePath {
     if (refusal.isPresent()) {
       throw SteleException.retryLater(refusal.get() + ": try again");
     }
+  }
+
+  private static void take(Lock row, RowOperation operation) {
+    try {
+      if (row.tryLock() || row.tryLock(ROW_WAIT_MAX.toNanos(), TimeUnit.NANOSECONDS)) {
+        return;
+      }
+    } catch (InterruptedException e) {
+      Futures.interruptAgain();
+    }
+    throw SteleException.retryLater(
+        "an operation on row \""
+            + operation.row()
+            + "\", or on one that shares its lock, waits for the file system: try again");
   }
 
   private Optional<OperationWindow.Begun> recognize(

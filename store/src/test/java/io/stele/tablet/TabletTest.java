@@ -27,6 +27,8 @@ import io.stele.record.FileRef;
 import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ServerClock;
 import io.stele.runtime.SystemRuntime;
+import io.stele.sim.FaultInjector;
+import io.stele.sim.Operation;
 import io.stele.sstable.NoBlockCache;
 import io.stele.sstable.OpenSSTables;
 import java.io.IOException;
@@ -36,6 +38,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
@@ -331,6 +334,44 @@ class TabletTest {
         tablet.apply(OperationRequest.of(Mutation.of("a").put("nope", "q", "v")));
     assertThat(queued).isNotDone();
     assertThat(refused).isCompletedExceptionally(); // So the next one of its row is held back.
+  }
+
+  @Test
+  void anOperationThatHangsInAReadDoesNotHoldUpThoseOfItsRowForEver() throws Exception {
+    fixture.put("r", "f", "q", 1, "v");
+    fixture.tablet.minorCompact();
+    fixture.reopen(List.of()); // Nothing is in caches.
+    CountDownLatch reading = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    fixture
+        .fs
+        .disk()
+        .inject(
+            FaultInjector.at(
+                Operation.READ,
+                path -> true,
+                1,
+                new FaultInjector.Effect.Delay(
+                    () -> {
+                      reading.countDown();
+                      try {
+                        goOn.await();
+                      } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                      }
+                    })));
+    RowOperation append = ReadModifyWrite.append(Bytes.of("r"), "f", Bytes.of("q"), Bytes.of("w"));
+    CompletableFuture<OperationResult> hangs =
+        CompletableFuture.supplyAsync(() -> fixture.apply(append)).thenCompose(one -> one);
+    reading.await();
+    assertThatThrownBy(() -> fixture.apply(Mutation.of("r").put("f", "q", "x")).join())
+        .cause()
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER));
+    goOn.countDown();
+    hangs.join();
+    assertThat(fixture.rows()).singleElement().asString().contains("=vw");
   }
 
   @Test
