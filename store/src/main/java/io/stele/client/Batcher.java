@@ -277,6 +277,9 @@ final class Batcher {
       queue = queues.computeIfAbsent(destination, ServerQueue::new);
       queue.add(submitted);
     }
+    if (submitted.expiry.isPresent() && submitted.attempts.deadline().isOver()) {
+      expire(submitted); // Its timer may have run just before it was in the queue.
+    }
     sendFrom(queue);
   }
 
@@ -544,7 +547,7 @@ final class Batcher {
     Optional<ServerQueue> queue;
     synchronized (this) {
       queue = submitted.queue;
-      queue.ifPresent(waits -> waits.remove(submitted));
+      queue.ifPresent(waits -> waits.remove(submitted)); // Once: of two that come, one finds it.
     }
     queue.ifPresent(waited -> expired(submitted, waited.destination.server()));
   }

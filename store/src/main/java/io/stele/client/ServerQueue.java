@@ -69,26 +69,32 @@ final class ServerQueue {
    */
   List<SubmittedOperation> nextBatch(List<SubmittedOperation> late) {
     List<SubmittedOperation> batch = new ArrayList<>();
+    List<SubmittedOperation> others = new ArrayList<>(); // Whose turn comes before those behind.
     long bytes = 0;
     boolean urgent = false;
-    while (waiting > 0 && batch.size() < BATCH_MUTATIONS) {
+    while (!turns.isEmpty() && batch.size() < BATCH_MUTATIONS && others.size() < BATCH_MUTATIONS) {
       SubmittedOperation next = turns.element();
       if (next.queue.isPresent() && next.queue.get() == this) {
         Duration left = next.attempts.deadline().remaining();
         boolean nextIsUrgent = left.compareTo(URGENT) < 0;
         if (left.isZero()) {
           late.add(next);
-        } else if (batch.isEmpty()
-            || (urgent == nextIsUrgent && bytes + next.bytes <= BATCH_BYTES)) {
+          remove(next);
+        } else if (!batch.isEmpty() && urgent != nextIsUrgent) {
+          others.add(next);
+        } else if (batch.isEmpty() || bytes + next.bytes <= BATCH_BYTES) {
           urgent = nextIsUrgent;
           bytes += next.bytes;
           batch.add(next);
+          remove(next);
         } else {
           break;
         }
-        remove(next);
       }
       turns.remove();
+    }
+    for (int i = others.size() - 1; i >= 0; i--) {
+      turns.addFirst(others.get(i));
     }
     if (waiting == 0) {
       turns.clear(); // All have left.

@@ -77,8 +77,10 @@ public record MemoryPlan(
   /** Blocks, index and filter blocks of the files that a compaction writes. */
   private static final long WRITER_BYTES = MIB;
 
-  /** What the HDFS client may hold of a file being written, in bytes: four packets of 480 KiB. */
-  public static final long STREAM_BYTES = (4 * 480L) << 10;
+  /** The most that the HDFS client may hold of a file being written: four packets of 480 KiB. */
+  public static final long STREAM_BYTES_MOST = (4 * 480L) << 10;
+
+  private static final int STREAM_SHARE = 256; // Of the heap.
 
   /** A log of each kind of tablet has two writers. */
   private static final int LOG_STREAMS = 4;
@@ -113,6 +115,11 @@ public record MemoryPlan(
    */
   public static MemoryPlan of(Configuration conf, ProcessMemory given) {
     return new Sum(conf, given).plan();
+  }
+
+  /** How many bytes the HDFS client may hold of a file being written. */
+  public static long streamBytes(ProcessMemory given) {
+    return Math.min(STREAM_BYTES_MOST, given.heapBytes() / STREAM_SHARE);
   }
 
   /** The sum, a line a share. */
@@ -180,7 +187,7 @@ public record MemoryPlan(
               (long) rewrites * READAHEAD_BYTES + compactions * WRITER_BYTES,
               Keys.COMPACTION_THREADS.name()));
       fixedHeap.add(
-          new Share("files being written", (LOG_STREAMS + compactions) * STREAM_BYTES, ""));
+          new Share("files being written", (LOG_STREAMS + compactions) * streamBytes(given), ""));
       fixedHeap.add(new Share("requests of METADATA", systemRequests, ""));
       fixedDirect.add(
           new Share(

@@ -22,7 +22,8 @@ public final class HdfsClientDefaults {
   private static final String PACKETS = "dfs.client.write.max-packets-in-flight";
   private static final int PACKETS_DEFAULT = 80;
   private static final int PACKETS_BESIDE = 2; // One that waits beyond the limit, one being filled.
-  private static final int PACKETS_MIN = 2;
+  private static final int PACKETS_UNDER_WAY_MIN = 2;
+  private static final int PACKETS_HELD_MIN = PACKETS_UNDER_WAY_MIN + PACKETS_BESIDE;
   private static final String PACKET_BYTES = "dfs.client-write-packet-size";
   private static final int PACKET_BYTES_DEFAULT = 64 << 10;
   private static final int PACKET_BYTES_MAX = 480 << 10;
@@ -56,25 +57,27 @@ public final class HdfsClientDefaults {
   }
 
   /**
-   * Has files written in larger steps: packets of 480 KiB, by default 64, and a checksum for each 4
-   * KiB, by default 512 bytes. Each packet passes through four threads of the writer and of each
-   * DataNode, and each checksum is a call of its own at every one of them. A packet has what one
-   * batch of a client brings, and is a little less than half of G1's smallest region: a larger
+   * Has files written in larger steps: packets of up to 480 KiB, by default 64, and a checksum for
+   * each 4 KiB, by default 512 bytes. Each packet passes through four threads of the writer and of
+   * each DataNode, and each checksum is a call of its own at every one of them. A packet has what
+   * one batch of a client brings, and is a little less than half of G1's smallest region: a larger
    * array would take regions of its own.
    *
    * <p>A block must be a multiple of what has one checksum, or HDFS creates no file: so that stays
    * where blocks have another size.
    *
-   * @param heldBytes how many bytes of packets the client may hold of a file being written; it
-   *     holds four packets in any case
+   * @param heldBytes how many bytes of packets the client may hold of a file being written: four or
+   *     more, which are the smaller the less that is, and no smaller than by default
    */
   public static void writeInLargeSteps(Configuration conf, long heldBytes) {
-    replaceDefault(conf, PACKET_BYTES, PACKET_BYTES_DEFAULT, PACKET_BYTES_MAX);
+    long fair = Math.min(PACKET_BYTES_MAX, heldBytes / PACKETS_HELD_MIN);
+    int packet = Math.toIntExact(Math.max(PACKET_BYTES_DEFAULT, fair));
+    replaceDefault(conf, PACKET_BYTES, PACKET_BYTES_DEFAULT, packet);
     if (conf.getLongBytes(BLOCK_BYTES, BLOCK_BYTES_DEFAULT) % CHECKED_BYTES_MAX == 0) {
       replaceDefault(conf, CHECKED_BYTES, CHECKED_BYTES_DEFAULT, CHECKED_BYTES_MAX);
     }
-    long held = heldBytes / conf.getInt(PACKET_BYTES, PACKET_BYTES_MAX);
-    int packets = Math.toIntExact(Math.max(PACKETS_MIN, held - PACKETS_BESIDE));
+    long held = heldBytes / conf.getInt(PACKET_BYTES, packet);
+    int packets = Math.toIntExact(Math.max(PACKETS_UNDER_WAY_MIN, held - PACKETS_BESIDE));
     replaceDefault(conf, PACKETS, PACKETS_DEFAULT, packets);
   }
 

@@ -398,7 +398,9 @@ final class CommitPipeline {
       counters.failed();
       writer.failed(failure);
       if (turns.isActive(writer)) {
-        turns.activeFailed(writer);
+        if (records.inFlight().filter(batch -> !batch.records.isEmpty()).isPresent()) {
+          turns.activeFailed(writer);
+        }
         passTurn();
         signalAll();
       }

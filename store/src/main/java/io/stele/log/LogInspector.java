@@ -108,8 +108,9 @@ public final class LogInspector {
       } catch (CorruptionException e) {
         damage.add(e);
         lines.accept("damaged: " + e.getMessage());
-        int next = nextFrame(bytes, (int) at, salt);
-        lines.accept("skipped " + (next - at) + " bytes up to offset " + next);
+        long damaged = reader.position(); // Not before what it has passed over.
+        int next = nextFrame(bytes, (int) damaged, salt);
+        lines.accept("skipped " + (next - damaged) + " bytes up to offset " + next);
         reader =
             new LogReader(
                 new ByteArrayInputStream(bytes, next, bytes.length - next),

@@ -68,22 +68,31 @@ public final class LogRepair {
     private static final Written UNKNOWN = new Written(Optional.empty(), Optional.empty());
   }
 
-  /** The findings about one segment. */
-  private record Found(Segment segment, List<CorruptionException> damage, Optional<Instant> ended) {
+  /**
+   * The findings about one segment.
+   *
+   * @param endBytes where its records end, if it is sound
+   */
+  private record Found(
+      Segment segment, List<CorruptionException> damage, long endBytes, Optional<Instant> ended) {
     boolean sound() {
       return damage.isEmpty();
+    }
+
+    Found damaged(CorruptionException why) {
+      return new Found(segment, List.of(why), endBytes, ended);
     }
   }
 
   /** What a segment says about the one that acknowledged records before it. */
-  private record Linked(long segment, SegmentLink link) {
+  private record Linked(Segment segment, SegmentLink link) {
     /** What it says about the records of a segment; empty: nothing. */
     Optional<SegmentSummary> tabletsOf(long number) {
       if (link.previous() == number) {
         return Optional.of(link.previousTablets());
       }
       // One that it leaves out has acknowledged nothing.
-      return link.previous() < number && number < segment
+      return link.previous() < number && number < segment.number()
           ? Optional.of(SegmentSummary.EMPTY)
           : Optional.empty();
     }
@@ -169,9 +178,9 @@ public final class LogRepair {
     for (Segment segment : FencedLog.segments(fs, directory, kind)) {
       Found found = look(fs, segment, links, summaries);
       boolean givenUp = found.sound() && accepted.hasWhole(segment); // And is not read any more.
-      all.add(
-          givenUp ? new Found(segment, List.of(FencedLog.accepted(segment)), found.ended) : found);
+      all.add(givenUp ? found.damaged(FencedLog.accepted(segment)) : found);
     }
+    findCut(all, links);
     List<Damaged> damaged = new ArrayList<>();
     for (int i = 0; i < all.size(); i++) {
       Found one = all.get(i);
@@ -200,6 +209,23 @@ public final class LogRepair {
     return damaged;
   }
 
+  /**
+   * Finds segments that look sound, but end before what was acknowledged of them, as a later one
+   * tells.
+   */
+  private static void findCut(List<Found> all, List<Linked> links) {
+    SegmentLinks order = new SegmentLinks(all.stream().map(Found::segment).toList());
+    all.forEach(
+        one -> order.ended(one.segment.number(), one.sound() ? one.endBytes : Long.MAX_VALUE));
+    for (Linked later : links) {
+      try {
+        order.check(later.segment, later.link);
+      } catch (CorruptionException e) {
+        all.replaceAll(one -> one.segment.number() == later.link.previous() ? one.damaged(e) : one);
+      }
+    }
+  }
+
   private static Supplier<Optional<Instant>> nextEnd(List<Found> all, int of) {
     return () -> of + 1 < all.size() ? all.get(of + 1).ended : Optional.empty();
   }
@@ -211,17 +237,20 @@ public final class LogRepair {
     Optional<CorruptionException> changed = FencedLog.changed(fs, segment);
     if (changed.isPresent() && changed.get().offset() == AcceptedLosses.WHOLE) {
       summaries.add(Optional.empty());
-      return new Found(segment, List.of(changed.get()), Optional.empty());
+      return new Found(segment, List.of(changed.get()), 0, Optional.empty());
     }
     LogInspector.Report report = LogInspector.verify(fs, segment.path());
-    report.link().ifPresent(link -> links.add(new Linked(segment.number(), link)));
+    report.link().ifPresent(link -> links.add(new Linked(segment, link)));
     summaries.add(
         report.sound() ? report.summary() : report.summary().or(() -> atEnd(fs, segment)));
     damage.addAll(report.damage());
     changed.ifPresent(damage::add);
     FileStatus status = fs.getFileStatus(segment.path());
     return new Found(
-        segment, damage, Optional.of(Instant.ofEpochMilli(status.getModificationTime())));
+        segment,
+        damage,
+        report.bytes() - report.tornBytes(),
+        Optional.of(Instant.ofEpochMilli(status.getModificationTime())));
   }
 
   /** The summary of a segment that cannot be read up to there. */

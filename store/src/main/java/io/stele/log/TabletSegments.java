@@ -173,7 +173,7 @@ final class TabletSegments implements RecordSource {
     }
     if (opened.isPresent()) {
       open(segment, opened.get());
-    } // Otherwise it was not created properly: no other segment names it as previous.
+    } // Otherwise it was not created properly, or has lost its header: then a later one names it.
     changed.ifPresent(damage -> damaged(listed.number(), damage, Optional.empty()));
   }
 

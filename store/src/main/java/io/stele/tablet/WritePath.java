@@ -36,7 +36,7 @@ final class WritePath {
    * How long an operation waits for another on its row, which may be reading from a DataNode that
    * hangs. Operations of all tablets share the threads that wait.
    */
-  private static final Duration ROW_WAIT_MAX = Duration.ofSeconds(2);
+  private static final Duration ROW_WAIT_MAX = Duration.ofMillis(250);
 
   private final TabletCore core;
   private final Sequencer sequencer;

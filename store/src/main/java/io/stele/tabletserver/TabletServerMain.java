@@ -85,7 +85,7 @@ public final class TabletServerMain {
     conf.addResource("stele-site.xml");
     file.ifPresent(path -> conf.addResource(new Path("file://" + path)));
     HdfsClientDefaults.shortenWaits(conf);
-    HdfsClientDefaults.writeInLargeSteps(conf, MemoryPlan.STREAM_BYTES);
+    HdfsClientDefaults.writeInLargeSteps(conf, MemoryPlan.streamBytes(memory()));
     return conf;
   }
 

@@ -408,12 +408,16 @@ class BatchWriterTest {
       writer.add(mutation("old", "v"));
       passed.set(TimeUnit.SECONDS.toNanos(29) + TimeUnit.MILLISECONDS.toNanos(500));
       writer.add(mutation("new", "v"));
+      passed.set(TimeUnit.MILLISECONDS.toNanos(1200));
+      writer.add(mutation("other old", "v"));
+      passed.set(TimeUnit.SECONDS.toNanos(29) + TimeUnit.MILLISECONDS.toNanos(500));
       writer.add(mutation("newer", "v"));
       tablets.goOn();
     }
+    assertThat(rowsApplied()).containsExactly("first", "old", "other old", "new", "newer");
     assertThat(tablets.batches())
         .extracting(batch -> batch.getMutationsCount())
-        .containsExactly(1, 1, 2);
+        .containsExactly(1, 2, 2);
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.stele.files;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.config.MemoryPlan;
+import io.stele.config.ProcessMemory;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -58,7 +59,7 @@ class HdfsClientDefaultsTest {
 
     HdfsClientDefaults.shortenWaits(read);
 
-    HdfsClientDefaults.writeInLargeSteps(read, MemoryPlan.STREAM_BYTES);
+    HdfsClientDefaults.writeInLargeSteps(read, MemoryPlan.STREAM_BYTES_MOST);
     DfsClientConf client = new DfsClientConf(read);
     assertThat(client.getBlockWriteLocateFollowingInitialDelayMs()).isEqualTo(5);
     assertThat(client.getWritePacketSize()).isEqualTo(480 << 10);
@@ -92,6 +93,20 @@ class HdfsClientDefaultsTest {
     HdfsClientDefaults.writeInLargeSteps(conf, 8 << 20);
 
     assertThat(new DfsClientConf(conf).getWriteMaxPackets()).isEqualTo(6);
+  }
+
+  @Test
+  void inLittleMemoryPacketsAreSmaller() {
+    for (long heap : new long[] {100 << 20, 188 << 20, 400 << 20, 4L << 30}) {
+      Configuration conf = new Configuration();
+      long held = MemoryPlan.streamBytes(new ProcessMemory(heap, 0));
+
+      HdfsClientDefaults.writeInLargeSteps(conf, held);
+
+      DfsClientConf client = new DfsClientConf(conf);
+      assertThat(client.getWriteMaxPackets()).isEqualTo(2);
+      assertThat(4L * client.getWritePacketSize()).isBetween(held - 4, held);
+    }
   }
 
   @Test

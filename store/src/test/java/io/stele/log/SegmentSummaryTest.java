@@ -439,6 +439,45 @@ class SegmentSummaryTest {
   }
 
   @Test
+  void thatASegmentLostItsEndIsShownAndCanBeAcceptedThoughOnlyTheNextTells() throws Exception {
+    checkCut(2);
+  }
+
+  @Test
+  void thatASegmentLostEverythingIsShownAndCanBeAcceptedThoughOnlyTheNextTells() throws Exception {
+    checkCut(0);
+  }
+
+  private void checkCut(int recordsLeft) throws Exception {
+    try (CommitLog log = open()) {
+      append(log, FIRST, 1, 3);
+      fill(log);
+      append(log, FIRST, 4, 6);
+    }
+    Path cut = LogDirectory.segment(DIRECTORY, TabletKind.USER, 1);
+    long end = 0;
+    try (LogReader reader = LogReader.open(fs, cut)) {
+      for (int i = 0; i < recordsLeft; i++) {
+        reader.next();
+        end = reader.position();
+      }
+    }
+    fs.disk().truncate(cut, (int) end); // Before anybody has listed its length.
+    fence();
+    assertThatThrownBy(() -> replay(FIRST, 0)).hasMessageContaining("a log is missing or was cut");
+    LogRepair.Damaged found = LogRepair.damaged(fs, FENCED, cut.getName());
+    assertThat(found.tablets().orElseThrow().tablets())
+        .isEqualTo(Map.of(FIRST, new SequenceRange(1, 3)));
+    assertThat(found.accepted()).isFalse();
+
+    LogRepair.accept(fs, FENCED, cut.getName());
+    assertThat(LogRepair.check(fs, FENCED)).singleElement().matches(LogRepair.Damaged::accepted);
+    List<LogRecord> left = new ArrayList<>(records(FIRST, 1, recordsLeft));
+    left.addAll(records(FIRST, 4, 6));
+    assertThat(replay(FIRST, 0)).isEqualTo(left);
+  }
+
+  @Test
   void acceptedDamageWithinASegmentCostsTheRecordThere() throws Exception {
     Path second = threeSegments().get(1).path();
     int later = 0;

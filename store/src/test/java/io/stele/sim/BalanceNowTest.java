@@ -19,6 +19,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class BalanceNowTest {
   private static final Duration LENGTH = Duration.ofSeconds(30);
   private static final int TABLETS = 40;
+  private static final int LEAST = 10; // A balanced server has more.
 
   @Test
   void anotherMasterIsAskedToFinishIt() throws Exception {
@@ -42,10 +43,10 @@ class BalanceNowTest {
 
           ClusterChange balance = fixture.client().admin().beginBalanceNow();
           fixture.until(LENGTH, () -> assertThat(tablets(fixture)).allMatch(count -> count > 0));
-          assertThat(tablets(fixture)).as("it is under way").anyMatch(count -> count < 5);
+          assertThat(tablets(fixture)).as("it is under way").anyMatch(count -> count <= LEAST);
           first.process().kill();
           balance.await(LENGTH);
-          assertThat(tablets(fixture)).hasSize(3).allMatch(count -> count > 10);
+          assertThat(tablets(fixture)).hasSize(3).allMatch(count -> count > LEAST);
         });
   }
 

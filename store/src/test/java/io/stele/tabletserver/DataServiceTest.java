@@ -127,6 +127,15 @@ class DataServiceTest {
         }
 
         @Override
+        public boolean tryLock() {
+          boolean taken = super.tryLock();
+          if (taken && Thread.currentThread() == thread) {
+            locked++;
+          }
+          return taken;
+        }
+
+        @Override
         public void unlock() {
           super.unlock();
           if (Thread.currentThread() == thread) {
