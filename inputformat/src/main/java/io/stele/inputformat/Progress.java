@@ -7,13 +7,16 @@ import java.util.List;
 /**
  * The progress of a reader, in bytes. The marks of its split give the bytes on disk; between two
  * marks it counts the bytes read, which are not compressed. It is brought up to date after each
- * thousandth of the split at the latest. One thread reads; any thread may ask for the progress.
+ * thousandth of the split at the latest, and in the beginning after each ninth of what was read:
+ * who reads only that, as a sample, asks too. One thread reads; any thread may ask for the
+ * progress.
  */
 final class Progress {
   /** To look for the row among the marks takes as long as a good part of reading it. */
   private static final long LOOK_EVERY_BYTES_MAX = 64 << 10;
 
   private static final int LOOKS = 1000;
+  private static final int LOOK_PART = 8; // Of what was read before.
 
   private final List<RowKeySample> marks;
   private final long total;
@@ -21,6 +24,7 @@ final class Progress {
   private int passed; // Marks passed; of one thread.
   private long sinceMark;
   private long sinceLook;
+  private long readBytes;
   private volatile long bytes;
 
   /**
@@ -32,16 +36,16 @@ final class Progress {
     this.marks = marks;
     this.total = total;
     this.lookEveryBytes = Math.min(LOOK_EVERY_BYTES_MAX, total / LOOKS);
-    this.sinceLook = lookEveryBytes;
   }
 
   /** The reader has read {@code row}, of {@code rowBytes}. */
   void read(Bytes row, long rowBytes) {
-    if (sinceLook >= lookEveryBytes) {
+    if (sinceLook >= Math.min(lookEveryBytes, readBytes / LOOK_PART)) {
       look(row);
     }
     sinceLook += rowBytes;
     sinceMark += rowBytes;
+    readBytes += rowBytes;
   }
 
   private void look(Bytes row) {

@@ -189,6 +189,15 @@ class TableSplitTest {
   }
 
   @Test
+  void progressIsToldFromTheFirstRowsOn() {
+    Progress progress = new Progress(List.of(), 1 << 30);
+    for (int i = 0; i < 156; i++) { // As many as a sample reads of a piece.
+      progress.read(Bytes.of("row"), 100);
+    }
+    assertThat(progress.part() * (1 << 30)).isBetween(13_000f, 15_600f);
+  }
+
+  @Test
   void aSplitComesThroughAStreamAsItWas() throws IOException {
     TableSplit split =
         plan(RowQuery.ALL.range(RowRange.of("d", "")), tablet("", "m", "node7", 80)).get(0);

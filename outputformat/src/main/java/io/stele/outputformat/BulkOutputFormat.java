@@ -41,9 +41,10 @@ import org.apache.hadoop.mapreduce.TaskID;
  * <p><b>All or nothing, once.</b> No reader sees anything of the job before it commits, and from
  * then on every reader sees all of it, in all tables and tablets, whatever dies meanwhile. A job
  * that fails or is killed before that leaves nothing. One that YARN reports as failed or killed
- * after it has committed leaves everything: its ApplicationMaster died before it could say so.
- * Attempts of the tasks that write files may differ: only one of them counts. Mappers before a
- * shuffle must write the same in each attempt: a reducer may have read one and the next another.
+ * after it has committed leaves everything: its ApplicationMaster died before it could say so, or
+ * it was killed while it committed. Attempts of the tasks that write files may differ: only one of
+ * them counts. Mappers before a shuffle must write the same in each attempt: a reducer may have
+ * read one and the next another.
  *
  * <p><b>In order.</b> A task writes rows of a table in ascending order: {@link #reduceByTablet}
  * ensures this. With {@link #sortInTasks}, a task writes rows in any order, and sorts them. The

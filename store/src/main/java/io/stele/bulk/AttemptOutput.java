@@ -75,7 +75,7 @@ public final class AttemptOutput implements Closeable {
   private final Optional<Sorting> sorting;
   private final Map<String, Target> targets = new TreeMap<>(); // By the table's name.
   private int writers;
-  private boolean rowsLost; // Some that were added could not be written.
+  private Optional<Throwable> lost = Optional.empty(); // Why added rows could not be written.
 
   AttemptOutput(JobOutput job, String attempt, JobOutput.Terms terms, Optional<Sorting> sorting) {
     this.job = job;
@@ -125,24 +125,29 @@ public final class AttemptOutput implements Closeable {
 
   /** Writes what is in memory of a table to files of their own. */
   private void writeRun(Target target) throws IOException {
-    rowsLost = true; // Unless this comes to its end.
-    target.writer = Optional.of(job.writer(target.schema, name(), terms));
-    JobFileWriter writer = target.writer.get();
-    write(
-        () -> {
-          target.buffer.orElseThrow().writeTo(writer, sorting.orElseThrow().progress());
-          end(target);
-        });
-    rowsLost = false;
+    try {
+      write(
+          () -> {
+            JobFileWriter writer = job.writer(target.schema, name(), terms);
+            target.writer = Optional.of(writer);
+            target.buffer.orElseThrow().writeTo(writer, sorting.orElseThrow().progress());
+            end(target);
+          });
+    } catch (RuntimeException | Error e) {
+      lost = Optional.of(e);
+      throw e;
+    }
   }
 
   private void requireAllRows() throws IOException {
-    if (rowsLost) {
+    if (lost.isPresent()) { // MapReduce may only show what a writer's end throws.
       throw new IOException(
           "attempt "
               + attempt
-              + " could not write some of its rows, as an earlier error said: let the task fail,"
-              + " and be attempted again");
+              + " could not write some of its rows ("
+              + lost.get()
+              + "): let the task fail, and be attempted again",
+          lost.get());
     }
   }
 
@@ -173,7 +178,7 @@ public final class AttemptOutput implements Closeable {
     try {
       write.run();
     } catch (IOException e) {
-      rowsLost = true; // What the program does about it does not bring them back.
+      lost = Optional.of(e); // What the program does about it does not bring them back.
       if (e instanceof AccessControlException closed) {
         job.explain(closed);
       }

@@ -106,7 +106,7 @@ public final class LogFence {
       if (!fs.rename(directory, fenced) && !fs.exists(fenced)) {
         throw new IOException("cannot rename " + directory + " to " + fenced);
       }
-    } else if (!renamedBefore) {
+    } else if (!renamedBefore && !fs.exists(fenced)) { // Else another has renamed it just now.
       return Optional.empty();
     }
     return Optional.of(fenced);

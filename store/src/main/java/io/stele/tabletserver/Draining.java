@@ -5,6 +5,7 @@ import io.stele.lock.Lock;
 import io.stele.lock.LockService;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.SteleException;
+import io.stele.runtime.FreshRead;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.function.Function;
@@ -25,12 +26,16 @@ final class Draining {
   private static final Logger LOG = LoggerFactory.getLogger(Draining.class);
   private static final Duration AGAIN = Duration.ofMillis(500);
 
+  /** While tablets are given away, the locks of others are read so often. */
+  private static final Duration TAKER_SEEN = Duration.ofSeconds(1);
+
   private final ServerContext context;
   private final LockService locks;
   private final Lock lock;
   private final Function<Boolean, ServerInfo> info;
   private final TabletLifecycle lifecycle;
   private final MasterContact contact;
+  private final FreshRead<Boolean> taker; // Whether there is one.
 
   /** Held while what the server takes is changed, and said. Taken before the monitor of this. */
   private final java.util.concurrent.locks.Lock changing;
@@ -67,6 +72,7 @@ final class Draining {
     this.info = info;
     this.lifecycle = lifecycle;
     this.contact = contact;
+    this.taker = new FreshRead<>(context.runtime(), this::isThereWhoTakesTablets);
     this.changing = context.runtime().newLock();
   }
 
@@ -81,7 +87,7 @@ final class Draining {
   }
 
   /**
-   * Undoes {@link #begin}: soon the server takes tablets again.
+   * Undoes {@link #begin}: the server gives no further tablet away, and soon takes tablets again.
    *
    * @throws SteleException REFUSED if the server is drained to end: it never takes tablets again
    */
@@ -226,8 +232,8 @@ final class Draining {
     } finally {
       changing.unlock();
     }
-    if (drain && context.tablets().count() > 0 && isThereWhoTakesTablets()) {
-      lifecycle.unloadAll();
+    if (drain && context.tablets().count() > 0) {
+      lifecycle.unloadAll(this::mayGiveAnother);
     }
   }
 
@@ -243,6 +249,16 @@ final class Draining {
             ? "Server {} gives its tablets away and takes none"
             : "Server {} keeps the tablets that it has, and takes others",
         context.id());
+  }
+
+  /** Whether a tablet may be given away: it is still wanted, and somebody takes it. */
+  private boolean mayGiveAnother() throws IOException {
+    synchronized (this) {
+      if (!wanted) {
+        return false;
+      }
+    }
+    return taker.since(context.runtime().nanoTime() - TAKER_SEEN.toNanos());
   }
 
   private boolean isThereWhoTakesTablets() throws IOException {

@@ -15,6 +15,7 @@ import io.stele.model.TabletId;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.FanOut;
 import io.stele.runtime.Futures;
+import io.stele.runtime.IoCallable;
 import io.stele.runtime.IoConsumer;
 import io.stele.runtime.IoRunnable;
 import io.stele.runtime.ProcessRuntime;
@@ -449,9 +450,17 @@ class TabletLifecycle {
    * while METADATA is still served.
    */
   void unloadAll() throws IOException {
-    unloadAllOfUsers();
-    unloadAll(hosted -> !hosted.id().equals(TabletId.ROOT));
-    unloadAll(hosted -> true);
+    unloadAll(() -> true);
+  }
+
+  /**
+   * As the other, as long as {@code goOn} says so, which is asked before each tablet, on any
+   * thread.
+   */
+  void unloadAll(IoCallable<Boolean> goOn) throws IOException {
+    unloadAll(hosted -> !hosted.id().table().isSystem(), goOn);
+    unloadAll(hosted -> !hosted.id().equals(TabletId.ROOT), goOn);
+    unloadAll(hosted -> true, goOn);
   }
 
   /**
@@ -490,19 +499,20 @@ class TabletLifecycle {
 
   /** Unloads every tablet of user tables. */
   void unloadAllOfUsers() throws IOException {
-    unloadAll(hosted -> !hosted.id().table().isSystem());
+    unloadAll(hosted -> !hosted.id().table().isSystem(), () -> true);
   }
 
-  private void unloadAll(Predicate<HostedTablet> which) throws IOException {
+  private void unloadAll(Predicate<HostedTablet> which, IoCallable<Boolean> goOn)
+      throws IOException {
     // Repeats until none is left: a split may replace one tablet by two.
     for (List<HostedTablet> some = tablets.all().stream().filter(which).toList();
-        !some.isEmpty();
+        !some.isEmpty() && goOn.call();
         some = tablets.all().stream().filter(which).toList()) {
       // First write most of the data of all tablets while they are served: then no tablet is
       // unserved during it, or waits unserved for another.
       each(some, MemoryPlan.MINOR_COMPACTIONS, this::compactServed);
       Queue<IOException> failures = new ConcurrentLinkedQueue<>();
-      each(some, UNLOADS_AT_ONCE, hosted -> unloadOrSay(hosted, failures));
+      each(some, UNLOADS_AT_ONCE, hosted -> unloadOrSay(hosted, goOn, failures));
       if (!failures.isEmpty()) {
         throw failures.remove();
       }
@@ -523,9 +533,12 @@ class TabletLifecycle {
   }
 
   /** One tablet that cannot be unloaded does not hold up the others. */
-  private void unloadOrSay(HostedTablet hosted, Queue<IOException> failures) {
+  private void unloadOrSay(
+      HostedTablet hosted, IoCallable<Boolean> goOn, Queue<IOException> failures) {
     try {
-      unload(hosted, false);
+      if (goOn.call()) {
+        unload(hosted, false);
+      }
     } catch (IOException | RuntimeException e) {
       failures.add(new IOException("tablet " + hosted.id() + " cannot be unloaded", e));
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.lock.Lock;
 import io.stele.lock.LockPaths;
 import io.stele.metadata.ServerInfo;
+import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.runtime.SystemRuntime;
@@ -20,6 +21,7 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -143,6 +145,39 @@ class DrainingTest {
     assertThat(server.lifecycle.isDraining()).isTrue();
     draining.undo();
     awaitDrained(false);
+  }
+
+  @Test
+  void noMoreTabletsAreGivenAwayOnceItIsUndone() throws Exception {
+    for (int i = 0; i < 20; i++) {
+      TestServer.put(server.takeNew(TableSchema.of("t" + i, "f")), "row", "value");
+    }
+    int tablets = server.context.tablets().count();
+    MemoryLockService other = world.lockStore.connect();
+    String taker = LockPaths.server(new ServerId("taker", 1, 1));
+    assertThat(other.tryLock(taker, info(false).encode())).isPresent();
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    world.disk.inject(
+        FaultInjector.at(
+            Operation.CREATE,
+            path -> path.getName().endsWith(".sst"),
+            1,
+            new FaultInjector.Effect.Delay(
+                () -> {
+                  begun.countDown();
+                  try {
+                    goOn.await();
+                  } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                  }
+                })));
+    draining.begin();
+    begun.await(); // Tablets are written out first, while they are served.
+    draining.undo();
+    goOn.countDown();
+    awaitDrained(false);
+    assertThat(server.context.tablets().count()).isEqualTo(tablets);
   }
 
   @Test
