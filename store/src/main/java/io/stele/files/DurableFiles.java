@@ -42,8 +42,6 @@ public final class DurableFiles {
   private static final int BUFFER_BYTES = 64 << 10;
   private static final short OWNER_ONLY = 0600;
   private static final String CLOSED = "Filesystem closed"; // HDFS has no type for it.
-  private static final String CHUNK_BYTES = "dfs.bytes-per-checksum";
-  private static final int CHUNK_BYTES_DEFAULT = 512;
 
   /** Where the first replica of a file's blocks is. */
   public enum Placement {
@@ -124,9 +122,7 @@ public final class DurableFiles {
 
   /** How many bytes of a file the file system checks together; 1 if it has no checksums. */
   int chunkBytes() {
-    return fs instanceof RawLocalFileSystem
-        ? 1
-        : fs.getConf().getInt(CHUNK_BYTES, CHUNK_BYTES_DEFAULT);
+    return fs instanceof RawLocalFileSystem ? 1 : HdfsClientDefaults.chunkBytes(fs.getConf());
   }
 
   /** As {@link #create(Path)}, and makes the directories above it where they are missing. */

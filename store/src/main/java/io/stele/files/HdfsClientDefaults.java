@@ -27,9 +27,9 @@ public final class HdfsClientDefaults {
   private static final String PACKET_BYTES = "dfs.client-write-packet-size";
   private static final int PACKET_BYTES_DEFAULT = 64 << 10;
   private static final int PACKET_BYTES_MAX = 480 << 10;
-  private static final String CHECKED_BYTES = "dfs.bytes-per-checksum";
-  private static final int CHECKED_BYTES_DEFAULT = 512;
-  private static final int CHECKED_BYTES_MAX = 4 << 10;
+  private static final String CHUNK_BYTES = "dfs.bytes-per-checksum";
+  private static final int CHUNK_BYTES_DEFAULT = 512;
+  private static final int CHUNK_BYTES_MAX = 4 << 10;
   private static final String BLOCK_BYTES = "dfs.blocksize";
   private static final long BLOCK_BYTES_DEFAULT = 128L << 20;
 
@@ -73,12 +73,17 @@ public final class HdfsClientDefaults {
     long fair = Math.min(PACKET_BYTES_MAX, heldBytes / PACKETS_HELD_MIN);
     int packet = Math.toIntExact(Math.max(PACKET_BYTES_DEFAULT, fair));
     replaceDefault(conf, PACKET_BYTES, PACKET_BYTES_DEFAULT, packet);
-    if (conf.getLongBytes(BLOCK_BYTES, BLOCK_BYTES_DEFAULT) % CHECKED_BYTES_MAX == 0) {
-      replaceDefault(conf, CHECKED_BYTES, CHECKED_BYTES_DEFAULT, CHECKED_BYTES_MAX);
+    if (conf.getLongBytes(BLOCK_BYTES, BLOCK_BYTES_DEFAULT) % CHUNK_BYTES_MAX == 0) {
+      replaceDefault(conf, CHUNK_BYTES, CHUNK_BYTES_DEFAULT, CHUNK_BYTES_MAX);
     }
     long held = heldBytes / conf.getInt(PACKET_BYTES, packet);
     int packets = Math.toIntExact(Math.max(PACKETS_UNDER_WAY_MIN, held - PACKETS_BESIDE));
     replaceDefault(conf, PACKETS, PACKETS_DEFAULT, packets);
+  }
+
+  /** How many bytes of a file have one checksum. */
+  static int chunkBytes(Configuration conf) {
+    return conf.getInt(CHUNK_BYTES, CHUNK_BYTES_DEFAULT);
   }
 
   private static void replaceDefault(Configuration conf, String name, int value, int better) {

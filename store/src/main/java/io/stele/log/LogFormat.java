@@ -49,8 +49,8 @@ import java.util.TreeMap;
  * length        := of the whole summary-body: so that the summary is found from the end of the file
  * </pre>
  *
- * <p>A record of the tablet 0 of the table "filler", which does not exist, only takes place: what
- * is synced ends with one, so that it ends where a checksum of HDFS does. See {@link
+ * <p>A record of tablet 0 of the table "filler", which does not exist, only fills space: a batch
+ * that is synced ends with one, so that the next begins a chunk of HDFS. See {@link
  * io.stele.files.DurableFile#chunkBytes}.
  *
  * <p>The frame's checksum covers where the record stands and, through the header's, in which
