@@ -7,9 +7,9 @@ import java.util.List;
 /**
  * The progress of a reader, in bytes. The marks of its split give the bytes on disk; between two
  * marks it counts the bytes read, which are not compressed. It is brought up to date after each
- * thousandth of the split at the latest, and in the beginning after each ninth of what was read:
- * who reads only that, as a sample, asks too. One thread reads; any thread may ask for the
- * progress.
+ * thousandth of the split at the latest. In the beginning it is brought up to date whenever an
+ * eighth more was read, so that a sample of the first rows has a progress too. One thread reads;
+ * any thread may ask for the progress.
  */
 final class Progress {
   /** To look for the row among the marks takes as long as a good part of reading it. */

@@ -97,14 +97,13 @@ public final class LogInspector {
         if (link.isPresent() && linked.isEmpty()) {
           linked = link;
           lines.accept(describe(at, link.get()));
-          at = reader.position();
         }
         Optional<LogRecord> record = reader.next();
         if (record.isEmpty()) {
           break;
         }
         records++;
-        lines.accept(describe(at, record.get()));
+        lines.accept(describe(reader.begun(), record.get()));
       } catch (CorruptionException e) {
         damage.add(e);
         lines.accept("damaged: " + e.getMessage());

@@ -34,6 +34,7 @@ public final class LogReader implements RecordSource {
   private int bodyCrc; // Of the body read last.
   private boolean atLink;
   private long position;
+  private long begun; // Where the record read last begins.
   private boolean torn;
   private boolean ended;
 
@@ -194,6 +195,11 @@ public final class LogReader implements RecordSource {
     return position;
   }
 
+  /** Where the record read last begins. */
+  long begun() {
+    return begun;
+  }
+
   /** Whether the end was reached and has bytes of an unfinished record. */
   public boolean torn() {
     return torn;
@@ -243,6 +249,7 @@ public final class LogReader implements RecordSource {
       position += LogFormat.FRAME_BYTES + body.get().length;
       body = nextBody();
     }
+    begun = position;
     if (body.isPresent() && LogFormat.isSummary(body.get())) {
       endWithSummary(body.get());
       return Optional.empty();

@@ -458,7 +458,7 @@ class TabletLifecycle {
    * thread.
    */
   void unloadAll(IoCallable<Boolean> goOn) throws IOException {
-    unloadAll(hosted -> !hosted.id().table().isSystem(), goOn);
+    unloadAllOfUsers(goOn);
     unloadAll(hosted -> !hosted.id().equals(TabletId.ROOT), goOn);
     unloadAll(hosted -> true, goOn);
   }
@@ -470,7 +470,7 @@ class TabletLifecycle {
    * @throws SteleException RETRY_LATER if the loads and splits in progress do not end
    */
   void unloadForGood() throws IOException {
-    unloadAllOfUsers();
+    unloadAllOfUsers(() -> true);
     closed = true;
     boolean empty = false;
     try {
@@ -498,8 +498,8 @@ class TabletLifecycle {
   }
 
   /** Unloads every tablet of user tables. */
-  void unloadAllOfUsers() throws IOException {
-    unloadAll(hosted -> !hosted.id().table().isSystem(), () -> true);
+  private void unloadAllOfUsers(IoCallable<Boolean> goOn) throws IOException {
+    unloadAll(hosted -> !hosted.id().table().isSystem(), goOn);
   }
 
   private void unloadAll(Predicate<HostedTablet> which, IoCallable<Boolean> goOn)
