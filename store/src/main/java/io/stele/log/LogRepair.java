@@ -71,7 +71,7 @@ public final class LogRepair {
   /**
    * The findings about one segment.
    *
-   * @param endBytes where its records end, if it is sound
+   * @param endBytes where its records end; the largest number if it is known to have lost its end
    */
   private record Found(
       Segment segment, List<CorruptionException> damage, long endBytes, Optional<Instant> ended) {
@@ -80,7 +80,9 @@ public final class LogRepair {
     }
 
     Found damaged(CorruptionException why) {
-      return new Found(segment, List.of(why), endBytes, ended);
+      List<CorruptionException> all = new ArrayList<>(damage);
+      all.add(why);
+      return new Found(segment, List.copyOf(all), endBytes, ended);
     }
   }
 
@@ -210,13 +212,12 @@ public final class LogRepair {
   }
 
   /**
-   * Finds segments that look sound, but end before what was acknowledged of them, as a later one
-   * tells.
+   * Finds segments that end before what was acknowledged of them, as only a later one tells. They
+   * may be damaged before their end, too.
    */
   private static void findCut(List<Found> all, List<Linked> links) {
     SegmentLinks order = new SegmentLinks(all.stream().map(Found::segment).toList());
-    all.forEach(
-        one -> order.ended(one.segment.number(), one.sound() ? one.endBytes : Long.MAX_VALUE));
+    all.forEach(one -> order.ended(one.segment.number(), one.endBytes));
     for (Linked later : links) {
       try {
         order.check(later.segment, later.link);
@@ -237,7 +238,7 @@ public final class LogRepair {
     Optional<CorruptionException> changed = FencedLog.changed(fs, segment);
     if (changed.isPresent() && changed.get().offset() == AcceptedLosses.WHOLE) {
       summaries.add(Optional.empty());
-      return new Found(segment, List.of(changed.get()), 0, Optional.empty());
+      return new Found(segment, List.of(changed.get()), Long.MAX_VALUE, Optional.empty());
     }
     LogInspector.Report report = LogInspector.verify(fs, segment.path());
     report.link().ifPresent(link -> links.add(new Linked(segment, link)));
@@ -249,7 +250,7 @@ public final class LogRepair {
     return new Found(
         segment,
         damage,
-        report.bytes() - report.tornBytes(),
+        changed.isPresent() ? Long.MAX_VALUE : report.bytes() - report.tornBytes(),
         Optional.of(Instant.ofEpochMilli(status.getModificationTime())));
   }
 

@@ -440,15 +440,25 @@ class SegmentSummaryTest {
 
   @Test
   void thatASegmentLostItsEndIsShownAndCanBeAcceptedThoughOnlyTheNextTells() throws Exception {
-    checkCut(2);
+    checkCut(2, false);
   }
 
   @Test
   void thatASegmentLostEverythingIsShownAndCanBeAcceptedThoughOnlyTheNextTells() throws Exception {
-    checkCut(0);
+    checkCut(0, false);
   }
 
-  private void checkCut(int recordsLeft) throws Exception {
+  @Test
+  void thatASegmentLostItsEndIsShownAndCanBeAcceptedThoughItIsDamagedBeforeToo() throws Exception {
+    checkCut(2, true);
+  }
+
+  /**
+   * Cuts the first segment.
+   *
+   * @param damaged whether its first record is damaged, too
+   */
+  private void checkCut(int recordsLeft, boolean damaged) throws Exception {
     try (CommitLog log = open()) {
       append(log, FIRST, 1, 3);
       fill(log);
@@ -464,7 +474,11 @@ class SegmentSummaryTest {
     }
     fs.disk().truncate(cut, (int) end); // Before anybody has listed its length.
     fence();
-    assertThatThrownBy(() -> replay(FIRST, 0)).hasMessageContaining("a log is missing or was cut");
+    if (damaged) {
+      damage(1, 0);
+    }
+    assertThatThrownBy(() -> replay(FIRST, 0))
+        .hasMessageContaining("is not opened, so that no data is lost");
     LogRepair.Damaged found = LogRepair.damaged(fs, FENCED, cut.getName());
     assertThat(found.tablets().orElseThrow().tablets())
         .isEqualTo(Map.of(FIRST, new SequenceRange(1, 3)));
@@ -472,7 +486,7 @@ class SegmentSummaryTest {
 
     LogRepair.accept(fs, FENCED, cut.getName());
     assertThat(LogRepair.check(fs, FENCED)).singleElement().matches(LogRepair.Damaged::accepted);
-    List<LogRecord> left = new ArrayList<>(records(FIRST, 1, recordsLeft));
+    List<LogRecord> left = new ArrayList<>(records(FIRST, damaged ? 2 : 1, recordsLeft));
     left.addAll(records(FIRST, 4, 6));
     assertThat(replay(FIRST, 0)).isEqualTo(left);
   }
