@@ -239,7 +239,7 @@ final class TableAdmin implements AutoCloseable {
     Optional<String> job = schemas.jobWithDropped(table, back);
     if (job.isPresent()) {
       SortedSet<String> its = new TreeSet<>(back);
-      its.retainAll(table.dropped().byJob().getOrDefault(job.get(), Set.of()));
+      its.retainAll(table.dropped().under(job.get()));
       return refused(
           request,
           now,

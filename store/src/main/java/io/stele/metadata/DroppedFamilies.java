@@ -18,10 +18,13 @@ import java.util.TreeSet;
  * unused: the cells would be those of the new family.
  *
  * @param names the names of the families
- * @param byJob the families that were dropped while a job was under way, by job; one of {@code
- *     names} at least for each
+ * @param byJob the families that were dropped while a job was under way, by job, or by {@link
+ *     #ANY_JOB}; one of {@code names} at least for each
  */
 public record DroppedFamilies(Set<String> names, Map<String, Set<String>> byJob) {
+  /** In place of a job's name, until it is known which jobs were under way: any job was. */
+  static final String ANY_JOB = "*";
+
   /** No family was ever dropped. */
   public static final DroppedFamilies NONE = new DroppedFamilies(Set.of(), Map.of());
 
@@ -42,7 +45,7 @@ public record DroppedFamilies(Set<String> names, Map<String, Set<String>> byJob)
     all.addAll(families);
     Map<String, Set<String>> under = new TreeMap<>();
     for (String job : jobs) {
-      Set<String> dropped = new TreeSet<>(byJob.getOrDefault(job, Set.of()));
+      Set<String> dropped = new TreeSet<>(under(job));
       dropped.addAll(families);
       under.put(job, dropped);
     }
@@ -65,8 +68,18 @@ public record DroppedFamilies(Set<String> names, Map<String, Set<String>> byJob)
     return new DroppedFamilies(left, under);
   }
 
-  /** The jobs, over or not, that were under way when one of {@code families} was dropped. */
-  public SortedSet<String> jobsOf(Collection<String> families) {
+  /** The families that were dropped while a job was under way, or may have been. */
+  public Set<String> under(String job) {
+    Set<String> dropped = new TreeSet<>(byJob.getOrDefault(job, Set.of()));
+    dropped.addAll(byJob.getOrDefault(ANY_JOB, Set.of()));
+    return dropped;
+  }
+
+  /**
+   * The jobs, over or not, that were under way when one of {@code families} was dropped; {@link
+   * #ANY_JOB} among them if others may have been.
+   */
+  SortedSet<String> jobsOf(Collection<String> families) {
     SortedSet<String> jobs = new TreeSet<>();
     byJob.forEach(
         (job, dropped) -> {

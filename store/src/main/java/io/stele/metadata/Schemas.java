@@ -1,5 +1,7 @@
 package io.stele.metadata;
 
+import static io.stele.metadata.DroppedFamilies.ANY_JOB;
+
 import io.stele.config.Keys;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
@@ -18,12 +20,14 @@ import io.stele.record.LoweredCounts;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -274,12 +278,11 @@ public final class Schemas {
     if (before.isEmpty()) {
       return write(table, schema, table.state(), dropped);
     }
-    List<String> known = jobs.names();
-    StoredTable written = write(table, schema, table.state(), dropped.and(before, known));
-    List<String> now = jobs.names();
-    return known.containsAll(now) // Otherwise one may have begun before the families were gone.
-        ? written
-        : write(written, schema, table.state(), dropped.and(before, now));
+    // Which jobs may have written to the families is known when these are gone, and not before. If
+    // this ends in between, any job may have.
+    List<String> any = Stream.concat(jobs.names().stream(), Stream.of(ANY_JOB)).toList();
+    StoredTable written = write(table, schema, table.state(), dropped.and(before, any));
+    return write(written, schema, table.state(), dropped.and(before, jobs.names()));
   }
 
   private static Set<String> namesOf(TableSchema schema) {
@@ -295,7 +298,8 @@ public final class Schemas {
    */
   public Optional<String> jobWithDropped(StoredTable table, Set<String> families)
       throws IOException {
-    for (String job : table.dropped().jobsOf(families)) {
+    Collection<String> under = table.dropped().jobsOf(families);
+    for (String job : under.contains(ANY_JOB) ? jobs.names() : under) {
       if (jobs.state(job) == JobNodes.State.BEGUN) {
         return Optional.of(job);
       }

@@ -1,12 +1,15 @@
 package io.stele.master;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.lock.LockService;
 import io.stele.master.ChangeRequest.Alter;
 import io.stele.master.ChangeRequest.Create;
 import io.stele.metadata.DroppedFamilies;
 import io.stele.metadata.EndedChange;
 import io.stele.metadata.JobNodes;
+import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.ServerId;
@@ -14,11 +17,13 @@ import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** The name of a dropped family is used again only when no job can have cells of it any more. */
@@ -88,6 +93,57 @@ class ReusedFamilyTest {
           assertThat(stored().schema()).isEqualTo(of("f", "g", "h"));
           assertThat(stored().dropped()).isEqualTo(DroppedFamilies.NONE);
         });
+  }
+
+  @Test
+  void aDropThatEndsBeforeTheJobsAreNotedWaitsForAllJobs() throws Exception {
+    master.run(
+        () -> {
+          create("f", "g");
+          String job = begin();
+          AtomicInteger writes = new AtomicInteger();
+          Schemas dying = new Schemas(master.process, onlyOneWrite(writes));
+          assertThatThrownBy(() -> dying.alter(stored(), of("f"))).isInstanceOf(IOException.class);
+          assertThat(writes).hasValue(2);
+          assertThat(stored().schema()).isEqualTo(of("f"));
+          String later = begin();
+
+          assertWaits(alter("again", "f", "g"), job, later);
+          jobs.end(later);
+          assertWaits(alter("once more", "f", "g"), job);
+          jobs.end(job);
+          assertThat(alter("now", "f", "g")).isEmpty();
+          assertThat(stored().dropped()).isEqualTo(DroppedFamilies.NONE);
+        });
+  }
+
+  @Test
+  void theNextDropNotesTheJobsOfOneThatEndedBefore() throws Exception {
+    master.run(
+        () -> {
+          create("f", "g", "h");
+          String job = begin();
+          Schemas dying = new Schemas(master.process, onlyOneWrite(new AtomicInteger()));
+          assertThatThrownBy(() -> dying.alter(stored(), of("f", "h")))
+              .isInstanceOf(IOException.class);
+          assertThat(alter("least", "f")).isEmpty();
+          assertThat(stored().dropped())
+              .isEqualTo(new DroppedFamilies(Set.of("g", "h"), Map.of(job, Set.of("g", "h"))));
+        });
+  }
+
+  /** The lock service of a process that ends after its first write. */
+  private LockService onlyOneWrite(AtomicInteger writes) {
+    return (LockService)
+        Proxy.newProxyInstance(
+            LockService.class.getClassLoader(),
+            new Class<?>[] {LockService.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("write") && writes.incrementAndGet() > 1) {
+                throw new IOException("planted");
+              }
+              return method.invoke(master.locks, arguments);
+            });
   }
 
   @Test
