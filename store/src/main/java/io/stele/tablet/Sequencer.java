@@ -119,7 +119,7 @@ final class Sequencer {
             durable.whenComplete((done, failure) -> logged(entry, failure, change.outcome()));
       } catch (IOException | RuntimeException | Error e) {
         core.health().stop(e); // At once: nothing may be queued after this.
-        return () -> stop(e);
+        return () -> stop(e, change.outcome());
       }
     } finally {
       lock.unlock();
@@ -277,16 +277,23 @@ final class Sequencer {
     if (cause instanceof SteleException known && known.code() == SteleException.Code.RETRY_LATER) {
       outcome.completeExceptionally(known);
     }
-    stop(cause);
+    stop(cause, outcome);
   }
 
-  private void stop(Throwable why) {
+  /**
+   * Stops the tablet.
+   *
+   * @param last the outcome of the change that failed, which may not be among the queued ones
+   */
+  private void stop(Throwable why, CompletableFuture<?> last) {
     core.health().stop(why);
-    commits.fail(
+    SteleException unknown =
         SteleException.outcomeUnknown(
             "tablet "
                 + id
                 + " has stopped with this operation queued: it may have been applied or not",
-            why));
+            why);
+    commits.fail(unknown);
+    last.completeExceptionally(unknown);
   }
 }

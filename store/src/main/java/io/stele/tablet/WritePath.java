@@ -38,6 +38,9 @@ final class WritePath {
    */
   private static final Duration ROW_WAIT_MAX = Duration.ofMillis(250);
 
+  /** The same for an operation of a batch, of which many may wait, one after another. */
+  private static final Duration ROW_WAIT_MAX_IN_BATCH = Duration.ofMillis(20);
+
   private final TabletCore core;
   private final Sequencer sequencer;
   private final Evaluation evaluation;
@@ -57,7 +60,7 @@ final class WritePath {
       admit(request);
       Runnable afterwards;
       Lock row = rows.of(request.operation().row());
-      take(row, request.operation());
+      take(row, request);
       try {
         Optional<OperationWindow.Begun> begun = recognize(request, outcome);
         if (begun.isPresent() && begun.get().known().isPresent()) {
@@ -101,9 +104,10 @@ final class WritePath {
     }
   }
 
-  private static void take(Lock row, RowOperation operation) {
+  private static void take(Lock row, OperationRequest request) {
+    Duration wait = request.log().moreFollow() ? ROW_WAIT_MAX_IN_BATCH : ROW_WAIT_MAX;
     try {
-      if (row.tryLock() || row.tryLock(ROW_WAIT_MAX.toNanos(), TimeUnit.NANOSECONDS)) {
+      if (row.tryLock() || row.tryLock(wait.toNanos(), TimeUnit.NANOSECONDS)) {
         return;
       }
     } catch (InterruptedException e) {
@@ -111,7 +115,7 @@ final class WritePath {
     }
     throw SteleException.retryLater(
         "an operation on row \""
-            + operation.row()
+            + request.operation().row()
             + "\", or on one that shares its lock, waits for the file system: try again");
   }
 
