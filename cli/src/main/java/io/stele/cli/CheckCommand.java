@@ -70,6 +70,7 @@ final class CheckCommand implements Callable<Integer> {
   }
 
   static CheckReport check(Configuration conf, Wait wait, boolean data) throws IOException {
+    ClusterOptions.connect(conf).close(); // Says within seconds that the cluster is stopped.
     ProcessRuntime runtime = SystemRuntime.INSTANCE;
     FileSystem fs = new Path(Keys.ROOT_DIR.in(conf)).getFileSystem(conf);
     try (LockService locks = CuratorLockService.connect(runtime, ClusterConfig.of(conf));

@@ -153,7 +153,7 @@ final class TortureCommand implements Callable<Integer> {
 
   /** Made by picocli. */
   TortureCommand() {
-    this(Stele::connect, Workloads::all);
+    this(ClusterOptions::connect, Workloads::all);
   }
 
   /**
