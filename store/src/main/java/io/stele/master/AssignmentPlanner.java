@@ -7,6 +7,7 @@ import io.stele.model.TabletId;
 import io.stele.wire.HostShare;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,7 +28,7 @@ import java.util.function.Predicate;
  * their bytes lie, as far as number and size of the servers' tablets stay so even that they need
  * not be balanced ({@link Evenness}). All others go to the lightest servers, the largest first. A
  * served tablet stays where it is, unless it must move. A tablet that moves goes to its target, if
- * that server takes tablets. Draining servers get no tablets, unless only such servers are left,
+ * that server takes tablets. Draining servers get no tablets, unless no other is left that answers,
  * and then only METADATA's. A tablet that could not be loaded goes to another server, if there is
  * one.
  */
@@ -59,9 +60,9 @@ public final class AssignmentPlanner {
   private final ClusterSnapshot snapshot;
   private final Map<ServerId, ClusterSnapshot.Server> live = new HashMap<>();
   private final Map<ServerId, Evenness.Load> loads = new HashMap<>();
-  private final Map<String, List<ServerId>> byHost = new HashMap<>(); // Of those in lightest.
-  private final TreeSet<Load> lightest = new TreeSet<>(Load.LIGHTEST_FIRST);
-  private final TreeSet<Load> leaving = new TreeSet<>(Load.LIGHTEST_FIRST);
+  private final Map<String, List<ServerId>> byHost = new HashMap<>(); // Of those that take all.
+  private final EnumMap<ClusterSnapshot.Takes, NavigableSet<Load>> lightest =
+      new EnumMap<>(ClusterSnapshot.Takes.class);
   private final List<Action> actions = new ArrayList<>();
   private Evenness evenness = new Evenness(List.of(), List.of()); // Of what is to be assigned.
 
@@ -164,7 +165,7 @@ public final class AssignmentPlanner {
   }
 
   private boolean takes(ServerId server) {
-    return live.containsKey(server) && !live.get(server).draining();
+    return live.containsKey(server) && live.get(server).takes() == ClusterSnapshot.Takes.ALL;
   }
 
   private void assign(List<ClusterSnapshot.Tablet> free) {
@@ -200,7 +201,7 @@ public final class AssignmentPlanner {
   private void prepare(List<ClusterSnapshot.Tablet> free) {
     List<ServerId> takers = live.keySet().stream().filter(this::takes).toList();
     evenness = new Evenness(takers.stream().map(this::has).toList(), free);
-    live.keySet().forEach(id -> (takes(id) ? lightest : leaving).add(load(id)));
+    live.values().forEach(server -> lightest(server.takes()).add(load(server.id())));
     if (free.stream().anyMatch(tablet -> !tablet.localHosts().isEmpty())) {
       for (ServerId id : takers) {
         String host = HostShare.name(id.host());
@@ -218,7 +219,7 @@ public final class AssignmentPlanner {
   }
 
   private void assign(ClusterSnapshot.Tablet tablet, ServerId server) {
-    TreeSet<Load> from = takes(server) ? lightest : leaving;
+    NavigableSet<Load> from = lightest(Objects.requireNonNull(live.get(server)).takes());
     from.remove(load(server));
     if (takes(server)) {
       evenness.assign(has(server), tablet);
@@ -258,14 +259,25 @@ public final class AssignmentPlanner {
 
   /** The lightest server that the tablet does not avoid, if there is one. */
   private Optional<ServerId> lightest(ClusterSnapshot.Tablet tablet) {
-    // The last servers to drain keep METADATA: without it the others could not be released.
-    boolean system = tablet.id().table().isSystem();
-    NavigableSet<Load> from = lightest.isEmpty() && system ? leaving : lightest;
+    NavigableSet<Load> from = takersOf(tablet);
     return from.stream()
         .map(Load::server)
         .filter(server -> !avoids(tablet, server))
         .findFirst()
         .or(() -> from.stream().map(Load::server).findFirst());
+  }
+
+  private NavigableSet<Load> takersOf(ClusterSnapshot.Tablet tablet) {
+    NavigableSet<Load> takers = lightest(ClusterSnapshot.Takes.ALL);
+    return takers.isEmpty() && tablet.id().table().isSystem()
+        // The last servers to drain keep METADATA: without it the others could not be released.
+        ? lightest.values().stream().filter(some -> !some.isEmpty()).findFirst().orElse(takers)
+        : takers;
+  }
+
+  /** The servers that take these tablets. */
+  private NavigableSet<Load> lightest(ClusterSnapshot.Takes takes) {
+    return lightest.computeIfAbsent(takes, any -> new TreeSet<>(Load.LIGHTEST_FIRST));
   }
 
   /** Whether it could not be loaded there, or is meant to leave. */

@@ -56,7 +56,7 @@ public record ClusterSnapshot(
     leftAlone.addAll(hidden);
     return new Balancer.Cluster(
         servers.stream()
-            .filter(server -> !server.draining() && !fenced.contains(server.id()))
+            .filter(server -> server.takes() == Takes.ALL && !fenced.contains(server.id()))
             .map(Server::id)
             .toList(),
         tablets.stream().filter(tablet -> tablet.id().table().equals(TableId.METADATA)).toList(),
@@ -73,18 +73,33 @@ public record ClusterSnapshot(
    */
   public record Move(ServerId from, Optional<ServerId> to) {}
 
+  /** Which tablets a server gets. */
+  public enum Takes {
+    /** All tablets. */
+    ALL,
+
+    /** METADATA's, if no server takes all tablets: it gives its own away. */
+    METADATA,
+
+    /** METADATA's, if there is no server but such: it does not answer the master. */
+    NOTHING
+  }
+
   /**
    * A server that holds its lock.
    *
-   * @param draining whether it takes no tablets: it gives its own away, or does not answer
    * @param tablets how many tablets it has that are not in the snapshot, because nothing is to be
    *     done about them
    * @param bytes of the SSTables of these
    */
-  public record Server(ServerId id, boolean draining, int tablets, long bytes) {
-    /** A server that has no tablets except those of the snapshot. */
+  public record Server(ServerId id, Takes takes, int tablets, long bytes) {
+    /**
+     * A server that answers and has no tablets except those of the snapshot.
+     *
+     * @param draining whether it gives its tablets away
+     */
     public Server(ServerId id, boolean draining) {
-      this(id, draining, 0, 0);
+      this(id, draining ? Takes.METADATA : Takes.ALL, 0, 0);
     }
 
     /**
@@ -92,11 +107,11 @@ public record ClusterSnapshot(
      *
      * @param others what servers have that is not in the snapshot
      */
-    public static Server of(ServerId id, boolean draining, Map<ServerId, Loads.Sum> others) {
+    public static Server of(ServerId id, Takes takes, Map<ServerId, Loads.Sum> others) {
       Loads.Sum has = others.get(id);
       return has == null
-          ? new Server(id, draining)
-          : new Server(id, draining, has.count(), has.bytes());
+          ? new Server(id, takes, 0, 0)
+          : new Server(id, takes, has.count(), has.bytes());
     }
   }
 

@@ -39,6 +39,10 @@ final class LoadTroubles {
   private static final Logger LOG = LoggerFactory.getLogger(LoadTroubles.class);
   private static final Duration PAUSE_FIRST = Duration.ofMillis(500);
   private static final int PAUSE_DOUBLINGS_MAX = 7;
+
+  /** Everything waits for METADATA: it is tried every four seconds at least. */
+  private static final int SYSTEM_PAUSE_DOUBLINGS_MAX = 3;
+
   private static final int FAILURES_MAX = 4;
   private static final int RETRY_DOUBLINGS_MAX = 6;
   private static final int RETRY_FACTOR_MAX = 60;
@@ -194,11 +198,12 @@ final class LoadTroubles {
             .filter(pause -> pause.quarantined == quarantined)
             .map(Pause::failures)
             .orElse(0);
+    int doublings = tablet.table().isSystem() ? SYSTEM_PAUSE_DOUBLINGS_MAX : PAUSE_DOUBLINGS_MAX;
     Duration pause =
         quarantined
             ? retry.multipliedBy(
                 Math.min(1L << Math.min(before, RETRY_DOUBLINGS_MAX), RETRY_FACTOR_MAX))
-            : PAUSE_FIRST.multipliedBy(1L << Math.min(before, PAUSE_DOUBLINGS_MAX));
+            : PAUSE_FIRST.multipliedBy(1L << Math.min(before, doublings));
     pauses.put(tablet, new Pause(before + 1, quarantined, runtime.nanoTime() + pause.toNanos()));
     return pause;
   }

@@ -67,6 +67,7 @@ final class MasterLoop implements Runnable {
   private volatile boolean stopped;
   private volatile View view = new View(Map.of(), new TreeMap<>());
 
+  private boolean begun; // A step was.
   private boolean bootstrapped;
   private boolean fullDue;
   private volatile boolean refreshAsked;
@@ -158,6 +159,11 @@ final class MasterLoop implements Runnable {
   /** The servers' reports about themselves. */
   ServerReports reports() {
     return reports;
+  }
+
+  /** Whether a server other than {@code server} would get its tablets. */
+  boolean othersTakeTablets(ServerId server) {
+    return silent.othersTake(view.live(), server);
   }
 
   /** The tablets that will move to other servers. */
@@ -272,7 +278,10 @@ final class MasterLoop implements Runnable {
     known.system(root, metadataRecords);
     ServedMetadata metadata = servedMetadata(rootServed, live);
     wake.reaches(metadata);
-    if (refresh) {
+    // A new master has METADATA loaded first: it takes time to read what there is of tables.
+    boolean onlyMetadata = !begun && !isAllServed(root, live);
+    begun = true;
+    if (refresh && !onlyMetadata) {
       refreshAsked = false; // Before the look-up: more may be asked meanwhile.
       tables.resume();
       orphans.lookAgain();
@@ -280,7 +289,7 @@ final class MasterLoop implements Runnable {
     }
     Set<TableId> dropping = tables.dropping();
     Look look = new Look(live, fences.fenced(), metadata, overtaken);
-    boolean complete = read(look, dropping);
+    boolean complete = !onlyMetadata && read(look, dropping);
     if (look.isOvertaken()) {
       return true;
     }
@@ -379,6 +388,12 @@ final class MasterLoop implements Runnable {
   private static boolean isServed(TabletRecord record, Map<ServerId, ServerInfo> live) {
     return record.assignment().state() == Assignment.State.LOADED
         && record.assignment().server().filter(live::containsKey).isPresent();
+  }
+
+  /** Whether the root tablet and all of METADATA are served. */
+  private boolean isAllServed(TabletRecord root, Map<ServerId, ServerInfo> live) {
+    return isServed(root, live)
+        && metadataRecords.stream().allMatch(record -> isServed(record, live));
   }
 
   private ServedMetadata servedMetadata(boolean rootServed, Map<ServerId, ServerInfo> live) {
@@ -498,6 +513,7 @@ final class MasterLoop implements Runnable {
       if (now.isEmpty() || !now.get().state().equals(record.state())) {
         known.remove(record.row());
         now.ifPresent(this::remember); // It was just released, or split.
+        reads.readSoon(List.of(RecordReads.rowsOf(record)));
         continue;
       }
       ServerId server = record.assignment().server().orElseThrow();
@@ -528,9 +544,7 @@ final class MasterLoop implements Runnable {
             .map(
                 server ->
                     ClusterSnapshot.Server.of(
-                        server.getKey(),
-                        server.getValue().draining() || silent.has(server.getKey()),
-                        others))
+                        server.getKey(), silent.takes(server.getKey(), server.getValue()), others))
             .toList(),
         look.fenced(),
         open.values().stream()

@@ -39,6 +39,7 @@ import io.stele.wire.control.ControlProtos.TableChangeProto;
 import io.stele.wire.control.ControlProtos.TabletNotLoadedRequestProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
 import io.stele.wire.control.ControlProtos.TabletsChangedRequestProto;
+import io.stele.wire.control.ControlProtos.TabletsChangedResponseProto;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -206,12 +207,16 @@ final class MasterRequests implements MasterProtocol {
   }
 
   @Override
-  public EmptyProto tabletsChanged(RpcController c, TabletsChangedRequestProto request) {
+  public TabletsChangedResponseProto tabletsChanged(
+      RpcController c, TabletsChangedRequestProto request) {
+    ServerId server = parsed(request.getServerId(), ServerId::parse);
     if (request.hasDraining()) { // First: what it gave away must not go back to it.
-      servers.heard(parsed(request.getServerId(), ServerId::parse), request.getDraining());
+      servers.heard(server, request.getDraining());
     }
     loop.changed(request.getTabletsList().stream().map(MasterRequests::rowOf).toList());
-    return EmptyProto.getDefaultInstance();
+    return TabletsChangedResponseProto.newBuilder()
+        .setOthersTakeTablets(loop.othersTakeTablets(server))
+        .build();
   }
 
   private static RecordRow rowOf(TabletRefProto tablet) {

@@ -70,6 +70,9 @@ final class OrphanRecords {
 
   /** The tables among {@code tables} that are gone; their records were read before this call. */
   Set<TableId> gone(Set<TableId> tables) throws IOException {
+    if (tables.isEmpty()) {
+      return Set.of();
+    }
     if (!listed) {
       there.addAll(schemas.ids());
       listed = true;

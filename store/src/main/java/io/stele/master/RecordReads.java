@@ -158,7 +158,8 @@ final class RecordReads {
     return rows;
   }
 
-  private static RowRange rowsOf(TabletRecord tablet) {
+  /** The row of METADATA that a tablet has, and those of others that were split from it. */
+  static RowRange rowsOf(TabletRecord tablet) {
     Bytes first = MetadataKeys.lookup(tablet.id().table(), tablet.extent().start());
     return new RowRange(first, tablet.row().successor());
   }

@@ -42,30 +42,42 @@ final class SilentServers {
     return answering;
   }
 
-  /** Whether a server is to get no tablets. */
-  boolean has(ServerId server) {
-    return reports.leavesUnanswered(server, LATELY);
+  /** Which tablets a live server is to get. */
+  ClusterSnapshot.Takes takes(ServerId server, ServerInfo info) {
+    if (reports.leavesUnanswered(server, LATELY)) {
+      return ClusterSnapshot.Takes.NOTHING;
+    }
+    return info.draining() ? ClusterSnapshot.Takes.METADATA : ClusterSnapshot.Takes.ALL;
+  }
+
+  private boolean takesAny(Map<ServerId, ServerInfo> live, ClusterSnapshot.Takes which) {
+    return live.entrySet().stream()
+        .anyMatch(server -> takes(server.getKey(), server.getValue()) == which);
+  }
+
+  /** Whether a server other than {@code server} takes all tablets. */
+  boolean othersTake(Map<ServerId, ServerInfo> live, ServerId server) {
+    Map<ServerId, ServerInfo> others = new TreeMap<>(live);
+    others.remove(server);
+    return takesAny(others, ClusterSnapshot.Takes.ALL);
   }
 
   /**
-   * Tablets to be taken from silent servers. None where no other server takes tablets.
+   * Tablets to be taken from silent servers. None where no other server would get them.
    *
    * <p>Such a server may be loading the tablet: whose change of the record comes first has it.
    *
    * @param open records of tablets that may wait to be loaded
    */
   List<LoadFailure> givenUp(Collection<TabletRecord> open, Map<ServerId, ServerInfo> live) {
-    boolean others =
-        live.entrySet().stream()
-            .anyMatch(server -> !server.getValue().draining() && !has(server.getKey()));
-    if (!others) {
-      return List.of();
-    }
+    boolean othersTakeAll = takesAny(live, ClusterSnapshot.Takes.ALL);
+    boolean othersTakeMetadata = othersTakeAll || takesAny(live, ClusterSnapshot.Takes.METADATA);
     Set<ServerId> servers = live.keySet();
     List<LoadFailure> failures = new ArrayList<>();
     for (TabletRecord record : open) {
       Assignment assignment = record.assignment();
-      if (assignment.state() == Assignment.State.ASSIGNED) {
+      boolean others = record.id().table().isSystem() ? othersTakeMetadata : othersTakeAll;
+      if (others && assignment.state() == Assignment.State.ASSIGNED) {
         assignment
             .server()
             .filter(

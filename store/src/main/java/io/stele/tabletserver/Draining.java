@@ -2,7 +2,6 @@ package io.stele.tabletserver;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.lock.Lock;
-import io.stele.lock.LockService;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.SteleException;
 import io.stele.runtime.FreshRead;
@@ -26,11 +25,10 @@ final class Draining {
   private static final Logger LOG = LoggerFactory.getLogger(Draining.class);
   private static final Duration AGAIN = Duration.ofMillis(500);
 
-  /** While tablets are given away, the locks of others are read so often. */
+  /** While tablets are given away, the master is asked so often. */
   private static final Duration TAKER_SEEN = Duration.ofSeconds(1);
 
   private final ServerContext context;
-  private final LockService locks;
   private final Lock lock;
   private final Function<Boolean, ServerInfo> info;
   private final TabletLifecycle lifecycle;
@@ -61,18 +59,16 @@ final class Draining {
    */
   Draining(
       ServerContext context,
-      LockService locks,
       Lock lock,
       Function<Boolean, ServerInfo> info,
       TabletLifecycle lifecycle,
       MasterContact contact) {
     this.context = context;
-    this.locks = locks;
     this.lock = lock;
     this.info = info;
     this.lifecycle = lifecycle;
     this.contact = contact;
-    this.taker = new FreshRead<>(context.runtime(), this::isThereWhoTakesTablets);
+    this.taker = new FreshRead<>(context.runtime(), contact::othersTakeTablets);
     this.changing = context.runtime().newLock();
   }
 
@@ -259,9 +255,5 @@ final class Draining {
       }
     }
     return taker.since(context.runtime().nanoTime() - TAKER_SEEN.toNanos());
-  }
-
-  private boolean isThereWhoTakesTablets() throws IOException {
-    return ServerInfo.all(locks).values().stream().anyMatch(other -> !other.draining());
   }
 }

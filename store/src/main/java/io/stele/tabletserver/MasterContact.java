@@ -3,6 +3,7 @@ package io.stele.tabletserver;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.lock.LockService;
 import io.stele.metadata.MasterInfo;
+import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
@@ -14,10 +15,10 @@ import io.stele.wire.Address;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.MasterProtocol;
 import io.stele.wire.TabletRefs;
-import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.TabletNotLoadedRequestProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
 import io.stele.wire.control.ControlProtos.TabletsChangedRequestProto;
+import io.stele.wire.control.ControlProtos.TabletsChangedResponseProto;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -133,7 +134,32 @@ final class MasterContact implements TabletNews, AutoCloseable {
     }
   }
 
-  private void tell(String what, ControlPlane.Call<MasterProtocol, EmptyProto> call) {
+  /**
+   * Whether another server would get this one's tablets, according to the master, which knows who
+   * answers it.
+   *
+   * @throws IOException if no master says: what is given away now would stay unserved
+   */
+  boolean othersTakeTablets() throws IOException {
+    Address master =
+        MasterInfo.address(locks).orElseThrow(() -> new IOException("there is no active master"));
+    TabletsChangedRequestProto request =
+        TabletsChangedRequestProto.newBuilder()
+            .setServerId(self.toString())
+            .setDraining(draining)
+            .build();
+    TabletsChangedResponseProto answer =
+        plane.call(
+            master,
+            MasterProtocol.class,
+            TIMEOUT,
+            protocol -> protocol.tabletsChanged(null, request));
+    return answer.hasOthersTakeTablets()
+        ? answer.getOthersTakeTablets()
+        : ServerInfo.all(locks).values().stream().anyMatch(other -> !other.draining());
+  }
+
+  private <T> void tell(String what, ControlPlane.Call<MasterProtocol, T> call) {
     try {
       Optional<Address> master = MasterInfo.address(locks);
       if (master.isPresent()) {

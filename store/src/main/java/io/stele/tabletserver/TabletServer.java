@@ -203,7 +203,7 @@ public final class TabletServer {
 
     new WarmUp(runtime, locks, access, loader).run();
     lock = takeUnfencedLock(fs, layout);
-    draining = new Draining(context, locks, lock, this::info, lifecycle, contact);
+    draining = new Draining(context, lock, this::info, lifecycle, contact);
     leaseKeeper = LeaseKeeper.start(runtime, lease, lock, clock, life::abort);
     teardown.add(leaseKeeper::close);
     startWork(new Maintenance(context, lifecycle, loader, work, requested, config));

@@ -133,6 +133,18 @@ class AssignmentPlannerTest {
   }
 
   @Test
+  void aServerThatDoesNotAnswerGetsMetadataOnlyIfThereIsNoOther() {
+    ClusterSnapshot.Server silent =
+        new ClusterSnapshot.Server(B, ClusterSnapshot.Takes.NOTHING, 0, 0);
+    ClusterSnapshot.Tablet busy = loaded(USER, A); // The silent one is the lighter.
+    assertThat(
+            plan(List.of(new ClusterSnapshot.Server(A, true), silent), none(TabletId.ROOT), busy))
+        .containsExactly(new Action.Assign(TabletId.ROOT, A));
+    assertThat(plan(List.of(silent), none(TabletId.ROOT), none(USER)))
+        .containsExactly(new Action.Assign(TabletId.ROOT, B));
+  }
+
+  @Test
   void tabletsOfADroppedTableAreDiscardedAndNotAssigned() {
     ClusterSnapshot snapshot =
         new ClusterSnapshot(

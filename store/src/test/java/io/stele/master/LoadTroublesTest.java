@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.metadata.TabletRecord;
 import io.stele.model.ServerId;
+import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import java.time.Duration;
 import java.util.Map;
@@ -41,6 +42,21 @@ class LoadTroublesTest {
           }
           master.sleep(LONGER_THAN_THE_FIRST_PAUSE);
           assertThat(troubles.holds(record)).isTrue();
+        });
+  }
+
+  @Test
+  void metadataIsNeverLeftAloneForLong() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          TabletRecord record = master.only(TableId.METADATA);
+          for (int i = 0; i < 9; i++) {
+            record = fail(master.records.assign(record, SERVER));
+          }
+          assertThat(troubles.holds(record)).isTrue();
+          master.sleep(Duration.ofSeconds(5));
+          assertThat(troubles.holds(record)).isFalse();
         });
   }
 

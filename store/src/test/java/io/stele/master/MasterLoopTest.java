@@ -1,17 +1,22 @@
 package io.stele.master;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.lock.Lock;
 import io.stele.lock.LockPaths;
+import io.stele.lock.LockService;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.MetadataKeys;
+import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.sim.Cores;
+import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -38,6 +43,43 @@ class MasterLoopTest {
           master.stepUntilIdle();
           assertThat(master.isServed(table)).isTrue();
         });
+  }
+
+  @Test
+  void aNewMasterAssignsMetadataBeforeItReadsWhatThereIsOfTables() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          master.start(A);
+          master.sleep(Duration.ofMillis(1)); // What is watched is told.
+          Schemas unread = new Schemas(master.process, withoutTables());
+          TableAdmin tables = new TableAdmin(master.process, unread, master.steps, master.wake);
+          MasterLoop loop =
+              new MasterLoop(
+                  master.process,
+                  master.records,
+                  master.watch,
+                  master.servers,
+                  tables,
+                  master.wake);
+          loop.step();
+          assertThat(root().assignment().isTo(A)).isTrue();
+          assertThatThrownBy(loop::step).hasMessage("planted");
+        });
+  }
+
+  /** The lock service, which does not tell now which tables there are. */
+  private LockService withoutTables() {
+    return (LockService)
+        Proxy.newProxyInstance(
+            LockService.class.getClassLoader(),
+            new Class<?>[] {LockService.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("children")) {
+                throw new IOException("planted");
+              }
+              return method.invoke(master.locks, arguments);
+            });
   }
 
   @Test

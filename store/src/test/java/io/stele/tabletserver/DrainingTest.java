@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.lock.Lock;
 import io.stele.lock.LockPaths;
+import io.stele.metadata.MasterInfo;
 import io.stele.metadata.ServerInfo;
+import io.stele.model.Bytes;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
@@ -16,13 +18,17 @@ import io.stele.sim.MiniStele;
 import io.stele.sim.Operation;
 import io.stele.wire.Address;
 import io.stele.wire.ControlPlane;
+import io.stele.wire.control.ControlProtos.TabletsChangedResponseProto;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -37,6 +43,8 @@ class DrainingTest {
   private TestServer server;
   private final AtomicReference<Next> next = new AtomicReference<>(Next.GOOD);
   private Draining draining;
+  private final AtomicBoolean othersTake = new AtomicBoolean();
+  private final AtomicInteger asked = new AtomicInteger();
 
   @BeforeEach
   void aServerWithATablet() throws Exception {
@@ -45,15 +53,12 @@ class DrainingTest {
     Lock lock =
         session.tryLock(LockPaths.server(server.context.id()), info(false).encode()).orElseThrow();
     MasterContact contact =
-        new MasterContact(SystemRuntime.INSTANCE, session, NONE, server.context.id());
+        new MasterContact(SystemRuntime.INSTANCE, session, plane, server.context.id());
+    Bytes master = new MasterInfo("master", Optional.of(ADDRESS)).encode();
+    assertThat(world.lockStore.connect().tryLock(LockPaths.MASTER, master)).isPresent();
     draining =
         new Draining(
-            server.context,
-            session,
-            unreliable(lock),
-            DrainingTest::info,
-            server.lifecycle,
-            contact);
+            server.context, unreliable(lock), DrainingTest::info, server.lifecycle, contact);
     TestServer.put(server.takeNew(TableSchema.of("t", "f")), "row", "value");
   }
 
@@ -153,9 +158,7 @@ class DrainingTest {
       TestServer.put(server.takeNew(TableSchema.of("t" + i, "f")), "row", "value");
     }
     int tablets = server.context.tablets().count();
-    MemoryLockService other = world.lockStore.connect();
-    String taker = LockPaths.server(new ServerId("taker", 1, 1));
-    assertThat(other.tryLock(taker, info(false).encode())).isPresent();
+    othersTake.set(true);
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
     world.disk.inject(
@@ -178,6 +181,18 @@ class DrainingTest {
     goOn.countDown();
     awaitDrained(false);
     assertThat(server.context.tablets().count()).isEqualTo(tablets);
+  }
+
+  @Test
+  void nothingIsGivenAwayThatNobodyWouldGet() throws Exception {
+    MemoryLockService other = world.lockStore.connect();
+    String silent = LockPaths.server(new ServerId("silent", 1, 1));
+    assertThat(other.tryLock(silent, info(false).encode())).isPresent();
+    draining.begin();
+    MiniStele.await("the master was asked again and again", () -> asked.get() >= 3);
+    assertThat(server.context.tablets().count()).isEqualTo(1);
+    othersTake.set(true);
+    MiniStele.await("the server is empty", () -> server.context.tablets().count() == 0);
   }
 
   @Test
@@ -215,13 +230,27 @@ class DrainingTest {
             new FaultInjector.Effect.Fail()));
   }
 
-  /** There is no master to call. */
-  private static final ControlPlane NONE =
+  /** Of the master. */
+  private final ControlPlane plane =
       new ControlPlane() {
         @Override
         public <P, R> R call(Address to, Class<P> protocol, Duration timeout, Call<P, R> call)
             throws IOException {
-          throw new IOException("no server");
+          Object master =
+              Proxy.newProxyInstance(
+                  protocol.getClassLoader(),
+                  new Class<?>[] {protocol},
+                  (proxy, method, arguments) -> {
+                    asked.incrementAndGet();
+                    return TabletsChangedResponseProto.newBuilder()
+                        .setOthersTakeTablets(othersTake.get())
+                        .build();
+                  });
+          try {
+            return call.on(protocol.cast(master));
+          } catch (ServiceException e) {
+            throw new IOException(e);
+          }
         }
 
         @Override
