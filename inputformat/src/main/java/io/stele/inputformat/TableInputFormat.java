@@ -108,7 +108,9 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
 
   /**
    * Adds rows of a table to the job's input, and makes this the job's input format. May be called
-   * several times, also for the same table.
+   * several times, also for the same table. A job that reads a table twice with the same query is
+   * refused when it is submitted, as one made of another job's configuration does: that has the
+   * other's tables.
    *
    * @param query which rows, and what of them; it cannot have a row limit, as no mapper knows of
    *     the others

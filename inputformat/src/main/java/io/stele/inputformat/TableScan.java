@@ -7,7 +7,9 @@ import io.stele.model.SteleException;
 import io.stele.wire.QueryCodec;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 
 /**
@@ -59,11 +61,12 @@ record TableScan(String table, RowQuery query) {
   /**
    * The scans of a job.
    *
-   * @throws SteleException REFUSED if it has none
+   * @throws SteleException REFUSED if it has none, or two are the same
    */
   static List<TableScan> all(Configuration conf) throws IOException {
     List<TableScan> scans = all(conf, KEY);
     PlainScan.of(conf).ifPresent(scans::add);
+    checkDiffer(scans);
     if (scans.isEmpty()) {
       throw SteleException.refused(
           "the job has TableInputFormat but no table to read: call TableInputFormat.addTable or set"
@@ -71,6 +74,25 @@ record TableScan(String table, RowQuery query) {
               + JobKeys.INPUT_TABLE);
     }
     return scans;
+  }
+
+  /** Scans may overlap, if somebody wants that; but nobody asks twice for the very same. */
+  private static void checkDiffer(List<TableScan> scans) {
+    Set<TableScan> different = new HashSet<>();
+    for (TableScan scan : scans) {
+      if (!different.add(scan)) {
+        throw SteleException.refused(
+            "the job reads table "
+                + scan.table()
+                + " twice with the same query, so each row would come twice. Probably its"
+                + " configuration is a copy of that of another job, whose tables are in "
+                + KEY
+                + ", or in "
+                + JobKeys.INPUT_TABLE
+                + ": make the job of a configuration without them, or unset the key before the"
+                + " first addTable. If it is not a copy, add the table once");
+      }
+    }
   }
 
   private String encode() {

@@ -44,6 +44,39 @@ class TableScanTest {
   }
 
   @Test
+  void theSameScanTwiceIsRefusedWhenTheJobIsSubmitted() throws IOException {
+    RowQuery query =
+        RowQuery.prefix("com")
+            .family("anchor")
+            .filter(Filter.newestIs(Column.of("language", ""), Bytes.of("en")));
+    Job first = Job.getInstance(new Configuration(false));
+    TableInputFormat.addTable(first, "web", query);
+    Job copy = Job.getInstance(first.getConfiguration());
+    TableInputFormat.addTable(copy, "web", query);
+    assertThatThrownBy(() -> new TableInputFormat().getSplits(copy))
+        .isInstanceOfSatisfying(
+            SteleException.class, e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
+        .hasMessageContaining("reads table web twice")
+        .hasMessageContaining("each row would come twice")
+        .hasMessageContaining("a copy of that of another job")
+        .hasMessageContaining("mapreduce.stele.input.scans");
+
+    Configuration keys = plain("rows.prefix", "com", "families", "anchor");
+    TableScan.add(keys, new TableScan("web", RowQuery.prefix("com").family("anchor")));
+    assertThatThrownBy(() -> TableScan.all(keys)).hasMessageContaining("reads table web twice");
+  }
+
+  @Test
+  void scansThatOverlapAndTheSameQueryOfTwoTablesAreNotRefused() throws IOException {
+    Configuration conf = new Configuration(false);
+    TableScan.add(conf, new TableScan("web", RowQuery.ALL));
+    TableScan.add(conf, new TableScan("web", RowQuery.ALL.family("anchor")));
+    TableScan.add(conf, new TableScan("web", RowQuery.prefix("com")));
+    TableScan.add(conf, new TableScan("other", RowQuery.ALL));
+    assertThat(TableScan.all(conf)).hasSize(4);
+  }
+
+  @Test
   void aRowLimitIsRefused() throws IOException {
     Job job = Job.getInstance(new Configuration(false));
     assertThatThrownBy(() -> TableInputFormat.addTable(job, "webtable", RowQuery.ALL.limit(3)))

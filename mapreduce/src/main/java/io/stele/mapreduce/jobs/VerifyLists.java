@@ -58,8 +58,11 @@ public record VerifyLists(String table, String acknowledged, Column previous) im
     Job job = CompleteJob.create(conf, "verify the lists of table " + table);
     job.getConfiguration().set(TableInputFormat.MODE_KEY, "direct");
     job.getConfiguration().set(ACKNOWLEDGED_KEY, acknowledged);
-    new TableInput(table, RowQuery.ALL.column(previous)).addTo(job);
-    new TableInput(acknowledged, RowQuery.ALL.column(previous)).addTo(job);
+    TableInput.addAll(
+        job,
+        List.of(
+            new TableInput(table, RowQuery.ALL.column(previous)),
+            new TableInput(acknowledged, RowQuery.ALL.column(previous))));
     job.setMapperClass(NodeMapper.class);
     job.setReducerClass(NodeReducer.class);
     job.setNumReduceTasks(Math.max(1, job.getNumReduceTasks())); // They find what is wrong.

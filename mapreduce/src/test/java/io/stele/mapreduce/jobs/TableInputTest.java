@@ -30,4 +30,19 @@ class TableInputTest {
           .hasMessageContaining("mapreduce.stele.input." + key + " is set");
     }
   }
+
+  @Test
+  void theTablesOfAnotherJobWhoseConfigurationWasCopiedAreRefused() throws Exception {
+    Job other = CompleteJob.create(new Configuration(false), "other");
+    TableInput.all("other").addTo(other);
+    Job job = CompleteJob.create(other.getConfiguration(), "job");
+    assertThatThrownBy(() -> TableInput.all("web").addTo(job))
+        .isInstanceOfSatisfying(
+            SteleException.class, e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
+        .hasMessageContaining("mapreduce.stele.input.scans is set")
+        .hasMessageContaining("a configuration of which no job was made");
+    job.getConfiguration().unset("mapreduce.stele.input.scans");
+    TableInput.addAll(job, List.of(TableInput.all("web"), TableInput.all("acknowledged")));
+    assertThat(job.getConfiguration().getStrings("mapreduce.stele.input.scans")).hasSize(2);
+  }
 }
