@@ -107,14 +107,16 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
   }
 
   /**
-   * Adds rows of a table to the job's input, and makes this the job's input format. May be called
-   * several times, also for the same table. A job that reads a table twice with the same query is
-   * refused when it is submitted, as one made of another job's configuration does: that has the
-   * other's tables.
+   * Adds rows of a table to the job's input, and makes this the job's input format, unless {@code
+   * MultipleInputs} names it for one of its paths: then the job reads these paths too. May be
+   * called several times, also for the same table. A job that reads a table twice with the same
+   * query is refused when it is submitted, as one made of another job's configuration does: that
+   * has the other's tables.
    *
    * @param query which rows, and what of them; it cannot have a row limit, as no mapper knows of
    *     the others
-   * @throws SteleException REFUSED if the query has a row limit
+   * @throws SteleException REFUSED if the query has a row limit, or {@code MultipleInputs} has
+   *     paths but none for tables
    */
   public static void addTable(Job job, String table, RowQuery query) {
     if (query.rowLimit() != Long.MAX_VALUE) {
@@ -125,7 +127,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
               + table
               + ", and stop reading in the mapper");
     }
-    job.setInputFormatClass(TableInputFormat.class);
+    SeveralInputs.setFormat(job);
     ModelSerialization.register(job.getConfiguration());
     TableScan.add(job.getConfiguration(), new TableScan(table, query));
   }
@@ -153,7 +155,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
   public List<InputSplit> getSplits(JobContext context) throws IOException {
     Configuration conf = context.getConfiguration();
     JobKeys.check(conf);
-    SeveralMappers.check(conf);
+    SeveralInputs.check(conf);
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
     List<TableScan> scans = TableScan.all(conf);

@@ -272,13 +272,14 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
    * Checks that the tables and families exist, and begins the job.
    *
    * @throws SteleException NOT_FOUND if one does not, REFUSED if no table was added, the rows to
-   *     replace cannot be replaced, a key has a bad value, or {@code MultipleOutputs} is to write
-   *     to tables
+   *     replace cannot be replaced, a key has a bad value, {@code MultipleOutputs} is to write to
+   *     tables, or {@code MultipleInputs} would not read the tables of the job's input
    */
   @Override
   public void checkOutputSpecs(JobContext context) throws IOException {
     Configuration conf = context.getConfiguration();
     JobKeys.check(conf);
+    DroppedTables.check(conf);
     NamedOutputs.checkSubmitted(conf, BulkOutputFormat.class);
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);

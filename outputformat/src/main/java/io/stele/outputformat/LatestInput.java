@@ -3,7 +3,6 @@ package io.stele.outputformat;
 import io.stele.config.JobKeys;
 import io.stele.model.SteleException;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.mapreduce.MRJobConfig;
 
 /**
  * Refuses output that is applied at once and made of rows as they are when a mapper reads them.
@@ -12,15 +11,6 @@ import org.apache.hadoop.mapreduce.MRJobConfig;
  * a tablet notice.
  */
 final class LatestInput {
-  /** As they are named in configurations: this module does not depend on the one of inputs. */
-  private static final String FORMAT = "io.stele.inputformat.TableInputFormat";
-
-  private static final String SEVERAL =
-      "org.apache.hadoop.mapreduce.lib.input.DelegatingInputFormat";
-
-  /** As {@code MultipleInputs} has it: {@code path;format}, separated by commas. */
-  private static final String SEVERAL_KEY = "mapreduce.input.multipleinputs.dir.formats";
-
   private LatestInput() {}
 
   /**
@@ -31,7 +21,7 @@ final class LatestInput {
    */
   static void check(Configuration conf) {
     boolean latest = conf.getTrimmed(JobKeys.INPUT_READ, "").equals("latest");
-    if (latest && readsTables(conf) && !isAllowed(conf)) {
+    if (latest && TableInputs.areRead(conf) && !isAllowed(conf)) {
       throw SteleException.refused(
           JobKeys.INPUT_READ
               + " is latest, but the job writes with TableOutputFormat: attempts of a task may read"
@@ -41,12 +31,6 @@ final class LatestInput {
               + JobKeys.OUTPUT_LATEST_ALLOWED
               + " to true");
     }
-  }
-
-  private static boolean readsTables(Configuration conf) {
-    String format = conf.getTrimmed(MRJobConfig.INPUT_FORMAT_CLASS_ATTR, "");
-    return format.equals(FORMAT)
-        || (format.equals(SEVERAL) && conf.get(SEVERAL_KEY, "").contains(";" + FORMAT));
   }
 
   private static boolean isAllowed(Configuration conf) {

@@ -101,13 +101,15 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
    * Checks that the tables and families exist, and that all attempts of a task read the same.
    *
    * @throws SteleException NOT_FOUND if one does not, REFUSED if no table was added, {@code
-   *     MultipleOutputs} is to write to tables, or the job reads the latest rows of tables and
-   *     {@link #LATEST_ALLOWED_KEY} is not set
+   *     MultipleOutputs} is to write to tables, {@code MultipleInputs} would not read the tables of
+   *     the job's input, or the job reads the latest rows of tables and {@link #LATEST_ALLOWED_KEY}
+   *     is not set
    */
   @Override
   public void checkOutputSpecs(JobContext context) throws IOException {
     Configuration conf = context.getConfiguration();
     JobKeys.check(conf);
+    DroppedTables.check(conf);
     ReplacedRows.checkNone(conf);
     LatestInput.check(conf);
     NamedOutputs.checkSubmitted(conf, TableOutputFormat.class);

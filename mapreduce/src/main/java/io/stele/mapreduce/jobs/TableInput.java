@@ -34,6 +34,7 @@ public record TableInput(String table, RowQuery query) {
     Configuration conf = job.getConfiguration();
     checkNone(conf);
     conf.set(TableInputFormat.READ_KEY, "pinned");
+    job.setInputFormatClass(TableInputFormat.class); // Whatever the configuration's other paths.
     for (TableInput input : inputs) {
       TableInputFormat.addTable(job, input.table, input.query);
     }

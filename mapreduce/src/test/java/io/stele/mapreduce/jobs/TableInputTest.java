@@ -3,10 +3,14 @@ package io.stele.mapreduce.jobs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.inputformat.TableInputFormat;
 import io.stele.model.SteleException;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.lib.input.MultipleInputs;
+import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
 import org.junit.jupiter.api.Test;
 
 class TableInputTest {
@@ -44,5 +48,14 @@ class TableInputTest {
     job.getConfiguration().unset("mapreduce.stele.input.scans");
     TableInput.addAll(job, List.of(TableInput.all("web"), TableInput.all("acknowledged")));
     assertThat(job.getConfiguration().getStrings("mapreduce.stele.input.scans")).hasSize(2);
+  }
+
+  @Test
+  void filesThatTheConfigurationOfAnotherJobReadsAreNotRead() throws Exception {
+    Job other = CompleteJob.create(new Configuration(false), "other");
+    MultipleInputs.addInputPath(other, new Path("file:///texts"), TextInputFormat.class);
+    Job job = CompleteJob.create(other.getConfiguration(), "job");
+    TableInput.all("web").addTo(job);
+    assertThat(job.getInputFormatClass()).isEqualTo(TableInputFormat.class);
   }
 }
