@@ -2,6 +2,7 @@ package io.stele.mapreduce;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.stele.client.BatchWriter;
 import io.stele.client.MutationsFailedException;
@@ -445,6 +446,34 @@ class TableFormatsIT {
     try (Rows rows = table.readRows(RowQuery.ALL)) {
       assertThat(rows).hasSize(10).allMatch(row -> row.cells().size() == 10);
     }
+  }
+
+  @Test
+  void theEndOfATaskThrowsItsFirstFailureWhateverCameOfIt() throws Exception {
+    Stele stele = cluster.client();
+    Job job = SteleJob.create(cluster.conf(), "fails");
+    for (String table : List.of("sound", "failing")) {
+      stele.admin().createTable(TableSchema.of(table, "f"));
+      TableOutputFormat.addTable(job, table, "f");
+    }
+    stele.table("failing").mutate(Mutation.of("r").put("f", "n", "no number"));
+    new TableOutputFormat<>().checkOutputSpecs(job);
+    TaskAttemptID id = new TaskAttemptID("1600000000000", 8, TaskType.REDUCE, 0, 0);
+    var context = new TaskAttemptContextImpl(job.getConfiguration(), id);
+    RecordWriter<Text, RowOperation> writer =
+        new TableOutputFormat<Text>().getRecordWriter(context);
+    writer.write(
+        new Text("failing"), ReadModifyWrite.increment(Bytes.of("r"), "f", Bytes.of("n"), 1));
+    Throwable first = null;
+    for (int i = 0; i < 1000 && first == null; i++) { // Until a write tells that it has failed.
+      Mutation next = Mutation.of("r" + i).put("f", "n", "v");
+      first = catchThrowable(() -> writer.write(new Text("sound"), next));
+      Thread.sleep(10);
+    }
+    assertThat(first).isInstanceOf(MutationsFailedException.class).hasMessageContaining("\"r\"");
+    assertThatThrownBy(() -> writer.close(context)).isSameAs(first); // As a reducer's task does.
+    assertThat(first.getSuppressed())
+        .anyMatch(later -> later.getMessage().contains("nothing more is sent"));
   }
 
   /** The rows that the attempt of that number reads of a split, at most so many. */

@@ -13,10 +13,14 @@ import io.stele.model.ReadModifyWrite;
 import io.stele.model.RowOperation;
 import io.stele.model.SteleException;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Counter;
 import org.apache.hadoop.mapreduce.RecordWriter;
@@ -35,7 +39,10 @@ final class OperationWriter<K> extends RecordWriter<K, RowOperation> {
   private final Counter byteCounter;
   private final Optional<JobRenewal> renewal;
   private final boolean hasCommitted;
-  private volatile boolean failed;
+  private final AttemptFailures failures = new AttemptFailures();
+
+  /** The writer of which an operation failed first. */
+  private final CompletableFuture<BatchWriter> failed = new CompletableFuture<>();
 
   OperationWriter(TaskAttemptContext context) throws IOException {
     this.mutationCounter = context.getCounter(TableOutputFormat.Counter.MUTATIONS);
@@ -74,11 +81,39 @@ final class OperationWriter<K> extends RecordWriter<K, RowOperation> {
     if (hasCommitted) {
       return;
     }
-    if (failed) { // Says why, and ends the task: more work would be lost.
-      flush();
+    try {
+      if (failed.isDone()) { // Says why, and ends the task: more work would be lost.
+        for (BatchWriter writer : inOrder()) {
+          writer.flush();
+        }
+      }
+      add(writer(key), operation);
+    } catch (IOException | RuntimeException e) {
+      failures.add(e);
+      throw e;
     }
-    writer(key).add(operation).whenComplete((nothing, failure) -> failed |= failure != null);
     count(operation);
+  }
+
+  private void add(BatchWriter writer, RowOperation operation) throws IOException {
+    writer
+        .add(operation)
+        .whenComplete(
+            (nothing, failure) -> {
+              if (failure != null) {
+                failed.complete(writer);
+              }
+            });
+  }
+
+  /** All writers; first the one of which an operation failed first. */
+  private List<BatchWriter> inOrder() {
+    Set<BatchWriter> ordered = new LinkedHashSet<>();
+    if (failed.isDone()) {
+      ordered.add(failed.join());
+    }
+    ordered.addAll(writers.values());
+    return List.copyOf(ordered);
   }
 
   private BatchWriter writer(K key) {
@@ -127,22 +162,29 @@ final class OperationWriter<K> extends RecordWriter<K, RowOperation> {
     byteCounter.increment(bytes);
   }
 
-  private void flush() throws IOException {
-    for (BatchWriter writer : writers.values()) {
-      writer.flush();
-    }
-  }
-
-  /** Waits until every operation has been applied, so that a task that succeeds has lost none. */
+  /**
+   * Waits until every operation has been applied, so that a task that succeeds has lost none. If it
+   * fails, it throws what has failed first in this attempt, also if that has been thrown before.
+   */
   @Override
   public void close(TaskAttemptContext closing) throws IOException {
     try {
-      for (BatchWriter writer : List.copyOf(writers.values())) {
-        writer.close();
-      }
+      failures.end(steps());
     } finally {
       renewal.ifPresent(JobRenewal::close);
       stele.close();
     }
+  }
+
+  /** First operations have failed, or not, in all tables; then writers find records missing. */
+  private List<AttemptFailures.Step> steps() {
+    List<AttemptFailures.Step> steps = new ArrayList<>();
+    for (BatchWriter writer : inOrder()) {
+      steps.add(writer::flush);
+    }
+    for (BatchWriter writer : writers.values()) {
+      steps.add(writer::close);
+    }
+    return steps;
   }
 }

@@ -173,6 +173,8 @@ final class TaskRecords {
                 + (next - 1)
                 + " records to this table, and an earlier one at least "
                 + (ahead.lastKey() - 1)
-                + ". A task must write the same records in the same order"));
+                + ". A task must write the same records in the same order. Or else its reducer has"
+                + " thrown something before it had written them all: MapReduce shows only this, so"
+                + " let the reducer log what it throws"));
   }
 }

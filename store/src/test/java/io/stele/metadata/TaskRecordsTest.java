@@ -89,7 +89,9 @@ class TaskRecordsTest {
     TaskRecords attempt = attempt(7, 8);
     attempt.hear(settled(7, 8, 9));
     assertThat(attempt.differs()).isEmpty();
-    assertThat(attempt.missing().orElseThrow()).hasMessageContaining("at least 3");
+    assertThat(attempt.missing().orElseThrow())
+        .hasMessageContaining("at least 3")
+        .hasMessageContaining("let the reducer log what it throws");
   }
 
   @Test
