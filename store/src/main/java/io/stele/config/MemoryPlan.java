@@ -71,11 +71,28 @@ public record MemoryPlan(
   /** Minor compactions of one kind of tablet at a time. */
   public static final int MINOR_COMPACTIONS = 2;
 
+  /**
+   * Of how many locality groups a minor compaction writes files at once: it passes over the
+   * memtables once for every so many. As many as METADATA has: a pass over memtables takes little,
+   * while one more group would take 6 MiB of the smallest heap, as four tablets may be compacted at
+   * a time.
+   */
+  public static final int MINOR_GROUPS = 2;
+
+  /**
+   * The same of merging and major compactions. Only where families were moved to other groups do
+   * they write more than one: they read their files once for each then.
+   */
+  public static final int REWRITE_GROUPS = 1;
+
   /** What a merging or major compaction reads ahead, of all its files together. */
   public static final int READAHEAD_BYTES = 4 << 20;
 
-  /** Blocks, index and filter blocks of the files that a compaction writes. */
+  /** Blocks, index and filter blocks of the file that a compaction writes. */
   private static final long WRITER_BYTES = MIB;
+
+  /** Of each further file that it writes at once: its blocks share the room for those of one. */
+  private static final long FURTHER_WRITER_BYTES = 3 * MIB / 4;
 
   /** The most that the HDFS client may hold of a file being written: four packets of 480 KiB. */
   public static final long STREAM_BYTES_MOST = (4 * 480L) << 10;
@@ -168,6 +185,7 @@ public record MemoryPlan(
       systemRequests = Math.min(16 * MIB, Math.max(8 * MIB, heap / 32));
       int rewrites = 2 * Keys.COMPACTION_THREADS.in(conf);
       compactions = rewrites + 2 * MINOR_COMPACTIONS;
+      int files = rewrites * REWRITE_GROUPS + 2 * MINOR_COMPACTIONS * MINOR_GROUPS;
       fixedHeap.add(new Share("the program", PROGRAM_BYTES, ""));
       fixedHeap.add(new Share("room for the collector, an eighth", heap / COLLECTOR_SHARE, ""));
       fixedHeap.add(
@@ -184,10 +202,12 @@ public record MemoryPlan(
       fixedHeap.add(
           new Share(
               "buffers of compactions",
-              (long) rewrites * READAHEAD_BYTES + compactions * WRITER_BYTES,
+              (long) rewrites * READAHEAD_BYTES
+                  + compactions * WRITER_BYTES
+                  + (files - compactions) * FURTHER_WRITER_BYTES,
               Keys.COMPACTION_THREADS.name()));
       fixedHeap.add(
-          new Share("files being written", (LOG_STREAMS + compactions) * streamBytes(given), ""));
+          new Share("files being written", (LOG_STREAMS + files) * streamBytes(given), ""));
       fixedHeap.add(new Share("requests of METADATA", systemRequests, ""));
       fixedDirect.add(
           new Share(

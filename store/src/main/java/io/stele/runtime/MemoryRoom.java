@@ -40,6 +40,7 @@ public final class MemoryRoom {
   public final class Share implements MemoryClaim, AutoCloseable {
     private final boolean within;
     private long own;
+    private long unused; // Of its own.
     private boolean isTooMuch;
 
     private Share(boolean within) {
@@ -47,13 +48,25 @@ public final class MemoryRoom {
     }
 
     @Override
-    public void take(long more) {
+    public void take(long bytes) {
+      long more = Math.max(0, bytes - unused);
       isTooMuch = within && own + more > bytesMax;
       if (isTooMuch) {
         throw noRoom();
       }
-      MemoryRoom.this.take(own, more);
+      if (more > 0) {
+        MemoryRoom.this.take(own, more);
+      }
       own += more;
+      unused -= bytes - more;
+    }
+
+    /**
+     * What it has is free again, and stays its own: as much can be taken once more, whatever others
+     * have.
+     */
+    public void reuse() {
+      unused = own;
     }
 
     /** Whether it was refused what there is no room for even if nobody else has any. */
@@ -65,6 +78,7 @@ public final class MemoryRoom {
     public void close() {
       letGo(own);
       own = 0;
+      unused = 0;
     }
   }
 

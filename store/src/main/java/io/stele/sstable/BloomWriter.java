@@ -71,7 +71,7 @@ final class BloomWriter {
 
   private void add(long hash) {
     if (count == hashes.length) {
-      hashes = Arrays.copyOf(hashes, count * 2);
+      hashes = Arrays.copyOf(hashes, Math.min(count * 2, keysMax + 1)); // A key may have two.
     }
     hashes[count++] = hash;
   }

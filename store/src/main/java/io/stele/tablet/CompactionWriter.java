@@ -5,6 +5,7 @@ import io.stele.format.CellType;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.record.FileRef;
+import io.stele.runtime.IoCallable;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,7 +36,7 @@ final class CompactionWriter {
   /**
    * The input of a compaction.
    *
-   * @param cursors over the cells; closed by the writer
+   * @param cursors opens cursors over the cells, each time over the same; closed by the writer
    * @param past whether there are older cells elsewhere
    * @param tombstonesPossible whether the cells may include tombstones
    * @param operations the block of operations; may be empty
@@ -43,7 +44,7 @@ final class CompactionWriter {
    * @param timeMicros the time from which the ages of dropped cells are computed
    */
   record Inputs(
-      List<CellCursor> cursors,
+      IoCallable<List<CellCursor>> cursors,
       CellSieve.Past past,
       boolean tombstonesPossible,
       Bytes operations,
@@ -81,26 +82,30 @@ final class CompactionWriter {
   /**
    * Writes the cells of {@code inputs} that the sieve keeps, and what files have beside cells. It
    * leaves no file behind if it fails.
+   *
+   * @param groupsAtOnce of how many locality groups files are written at the same time: the cells
+   *     are read once for every so many that have any
    */
-  Output write(Inputs inputs, Coverage coverage, SchemaRules now) throws IOException {
+  Output write(Inputs inputs, Coverage coverage, SchemaRules now, int groupsAtOnce)
+      throws IOException {
     SchemaRules rules = now.at(coverage.known());
-    CellSieve sieve =
-        new CellSieve(rules, inputs.timeMicros(), inputs.past(), inputs.tombstonesPossible());
-    long time = clock.whenDropping(); // Not a pin's: that would have it done again and again.
+    long collected =
+        inputs.past() == CellSieve.Past.WHOLE
+            ? clock.whenDropping() // Not a pin's: that would have it done again and again.
+            : coverage.collectedMicros();
+    Times times = new Times(collected, OperationsBlock.timeOf(inputs.operations()));
     List<TabletFile> files = new ArrayList<>();
-    try (MergedCursor cells = new MergedCursor(inputs.cursors(), Long.MAX_VALUE);
-        GroupWriters writers = new GroupWriters(core, nextFile, rules, coverage.families())) {
-      boolean dropped = sift(cells, sieve, writers, inputs.pace());
-      long operations = OperationsBlock.timeOf(inputs.operations());
-      if (!inputs.operations().isEmpty()) {
-        writers.metaBlock(OperationsBlock.NAME, inputs.operations());
-      }
-      if (rules.counts().latest() > 0) {
-        writers.begin(); // Some file must say how many versions counted before, if without cells.
-      }
-      for (GroupWriters.Written written : writers.finish(clock.highest())) {
-        long collected = inputs.past() == CellSieve.Past.WHOLE ? time : coverage.collectedMicros();
-        files.add(open(written, coverage, new Times(collected, operations), rules));
+    try (GroupWriters writers =
+        new GroupWriters(core, nextFile, rules, coverage.families(), groupsAtOnce)) {
+      boolean dropped = false;
+      for (int round = 0; writers.nextRound(); round++) {
+        dropped |= sift(inputs, rules, writers);
+        if (round == 0) { // It has a file if any has.
+          addRest(inputs, rules, writers);
+        }
+        for (GroupWriters.Written written : writers.finishRound(clock.highest())) {
+          files.add(open(written, coverage, times, rules));
+        }
       }
       writers.keep();
       return new Output(files, dropped ? coverage.maxSequence() : 0);
@@ -119,7 +124,30 @@ final class CompactionWriter {
     core.abandoned().delete();
   }
 
-  /** Passes the cells to keep to the writers; returns whether any was dropped. */
+  /** Adds what some file of the compaction has beside cells. */
+  private static void addRest(Inputs inputs, SchemaRules rules, GroupWriters writers)
+      throws IOException {
+    if (!inputs.operations().isEmpty()) {
+      writers.metaBlock(OperationsBlock.NAME, inputs.operations());
+    }
+    if (rules.counts().latest() > 0) {
+      writers.begin(); // Some file must say how many versions counted before, if without cells.
+    }
+  }
+
+  /**
+   * Passes the cells to keep to the writers; returns whether any was dropped. A sieve of the same
+   * time judges the cells of each round alike: also those that the round leaves out.
+   */
+  private static boolean sift(Inputs inputs, SchemaRules rules, GroupWriters writers)
+      throws IOException {
+    CellSieve sieve =
+        new CellSieve(rules, inputs.timeMicros(), inputs.past(), inputs.tombstonesPossible());
+    try (MergedCursor cells = new MergedCursor(inputs.cursors().call(), Long.MAX_VALUE)) {
+      return sift(cells, sieve, writers, inputs.pace());
+    }
+  }
+
   private static boolean sift(
       MergedCursor cells, CellSieve sieve, GroupWriters writers, CompactionPace pace)
       throws IOException {

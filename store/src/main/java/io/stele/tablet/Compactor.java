@@ -1,17 +1,16 @@
 package io.stele.tablet;
 
+import io.stele.config.MemoryPlan;
 import io.stele.format.CellCursor;
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import io.stele.record.ManifestEdit;
 import io.stele.runtime.Futures;
 import io.stele.runtime.IoCallable;
-import io.stele.runtime.MemoryClaim;
 import io.stele.runtime.MemoryRoom;
 import io.stele.sstable.ReadOptions;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -227,7 +226,7 @@ final class Compactor {
     CompactionWriter.Output output =
         writer.write(
             new CompactionWriter.Inputs(
-                frozen.stream().map(one -> one.memtable().cursor(Long.MAX_VALUE)).toList(),
+                () -> frozen.stream().map(one -> one.memtable().cursor(Long.MAX_VALUE)).toList(),
                 state.files().isEmpty() ? CellSieve.Past.WHOLE : CellSieve.Past.UNSEEN,
                 frozen.stream().anyMatch(one -> one.memtable().hasTombstones()),
                 core.window().encodeRecent(state.redoPoint(), boundary),
@@ -235,7 +234,8 @@ final class Compactor {
                 core.clock().whenDropping()),
             new CompactionWriter.Coverage(
                 state.redoPoint() + 1, boundary, boundary, rules.families(), core.clock().now()),
-            rules);
+            rules,
+            MemoryPlan.MINOR_GROUPS);
     commit(
         "minor compaction",
         output,
@@ -295,27 +295,23 @@ final class Compactor {
     }
   }
 
-  private void compact(String reason, CompactionClaims.Claim claim, MemoryClaim memory)
+  private void compact(String reason, CompactionClaims.Claim claim, MemoryRoom.Share memory)
       throws IOException {
     List<TabletFile> chosen = claim.files();
-    ReadOptions options = ReadOptions.compaction(chosen.size(), memory);
-    List<CellCursor> cursors = new ArrayList<>();
-    for (TabletFile file : chosen) {
-      cursors.add(file.cursorToCompact(core.spec().extent(), options, claim.rules()));
-    }
     CompactionWriter.Coverage coverage = claim.coverage();
     long time = dropTime(coverage.maxSequence());
     CompactionWriter.Output output =
         writer.write(
             new CompactionWriter.Inputs(
-                cursors,
+                () -> cursors(claim, memory),
                 claim.hasOldest() ? CellSieve.Past.WHOLE : CellSieve.Past.UNSEEN,
                 chosen.stream().anyMatch(TabletFile::hasTombstones),
                 operations(chosen),
                 this::keepPace,
                 time),
             coverage,
-            claim.rules());
+            claim.rules(),
+            MemoryPlan.REWRITE_GROUPS);
     edits.alone(
         () -> {
           if (!core.pins().allow(coverage, claim.rules(), time)) {
@@ -340,6 +336,15 @@ final class Compactor {
               before -> before.compacted(chosen, output.files(), output.readableFrom()));
         });
     core.counters().mergingAndMajorCompactions.increment();
+  }
+
+  /** Over the cells of the files; the cursors opened before were closed. */
+  private List<CellCursor> cursors(CompactionClaims.Claim claim, MemoryRoom.Share memory) {
+    memory.reuse();
+    ReadOptions options = ReadOptions.compaction(claim.files().size(), memory);
+    return claim.files().stream()
+        .map(file -> file.cursorToCompact(core.spec().extent(), options, claim.rules()))
+        .toList();
   }
 
   /**

@@ -1,5 +1,6 @@
 package io.stele.tablet;
 
+import io.stele.config.MemoryPlan;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
@@ -362,7 +363,7 @@ final class FileChanges {
       throws IOException {
     return writer.write(
         new CompactionWriter.Inputs(
-            List.of(),
+            List::of,
             CellSieve.Past.UNSEEN,
             false,
             operations,
@@ -370,7 +371,8 @@ final class FileChanges {
             core.clock().whenDropping()),
         new CompactionWriter.Coverage(
             sequence, sequence, sequence, rules.families(), core.clock().now()),
-        rules);
+        rules,
+        MemoryPlan.MINOR_GROUPS);
   }
 
   private static List<TabletFile> filesOf(TabletState state, List<FileRef> refs) {

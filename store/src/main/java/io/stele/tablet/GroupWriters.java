@@ -12,6 +12,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -31,14 +32,21 @@ import org.slf4j.LoggerFactory;
  * have used. A file is created with the first cell of its group; a tombstone of a whole row goes to
  * every group.
  *
- * <p>Closing it deletes them all, unless they are to be {@link #keep kept}. Not safe for use by
- * several threads.
+ * <p>Each file being written takes memory, so that only some are written at once. If more groups
+ * have cells, those that come later are left out, and the compaction goes over all cells once more,
+ * in another {@link #nextRound round}.
+ *
+ * <p>Closing it deletes the files of all rounds, unless they are to be {@link #keep kept}. Not safe
+ * for use by several threads.
  */
 final class GroupWriters implements Closeable {
   private static final Logger LOG = LoggerFactory.getLogger(GroupWriters.class);
   private static final int NAMES_TRIED = 1000;
 
-  /** The blocks of all groups together take at most this part of the largest value, if possible. */
+  /**
+   * The blocks of all files being written together take at most this part of the largest value, if
+   * possible.
+   */
   private static final int BLOCKS_SHARE = 16;
 
   private static final int BLOCK_BYTES_LEAST = 16 << 10;
@@ -52,6 +60,7 @@ final class GroupWriters implements Closeable {
    */
   record Written(String path, SSTableSummary summary, SortedSet<String> families, long cells) {}
 
+  /** A group; it has a writer from its first cell on, which makes it one of the round. */
   private static final class Group {
     final LocalityGroup options;
     final SortedSet<String> families;
@@ -70,14 +79,20 @@ final class GroupWriters implements Closeable {
   private final AtomicLong nextFile;
   private final String directory; // Relative to the root directory.
   private final long epoch;
-  private final List<Group> groups = new ArrayList<>();
+  private final int filesMax; // At once.
+  private final List<Group> groups = new ArrayList<>(); // Not written before.
   private final Map<String, Group> byFamily = new HashMap<>();
   private final AbandonedFiles abandoned;
   private final Set<String> inRecord; // When the tablet was opened.
   private final List<Path> begun = new ArrayList<>();
   private boolean kept;
 
-  // The family of the last cell, and its group: consecutive cells are mostly of one family.
+  // Of this round.
+  private final Set<Group> written = new LinkedHashSet<>();
+  private boolean hasLeftOut = true; // Groups with cells; before the first round: all.
+
+  // The family of the last cell, and its group if that is written: consecutive cells are mostly of
+  // one family.
   private String lastFamily = "";
   private Optional<Group> lastGroup = Optional.empty();
   private OldestVersions.Finder lastOldest = new OldestVersions.Finder();
@@ -86,9 +101,14 @@ final class GroupWriters implements Closeable {
    * Writers for {@code families}; families that the schema does not have are skipped.
    *
    * @param nextFile supplies the numbers in file names
+   * @param atOnce how many groups a round has at most
    */
   GroupWriters(
-      TabletCore core, AtomicLong nextFile, SchemaRules rules, SortedSet<String> families) {
+      TabletCore core,
+      AtomicLong nextFile,
+      SchemaRules rules,
+      SortedSet<String> families,
+      int atOnce) {
     this.environment = core.environment();
     this.rules = rules;
     this.nextFile = nextFile;
@@ -108,19 +128,39 @@ final class GroupWriters implements Closeable {
     if (groups.isEmpty()) { // All its families were dropped: only operations are left.
       groups.add(new Group(LocalityGroup.of(LocalityGroup.DEFAULT_NAME), families));
     }
+    this.filesMax = Math.min(atOnce, groups.size());
+  }
+
+  /**
+   * Begins a round, the first or another one; false if no group was left out of the last. All cells
+   * are to be added, from the first one on.
+   */
+  boolean nextRound() {
+    for (Group group : written) { // Forgotten with all its memory.
+      groups.remove(group);
+      group.families.forEach(byFamily::remove);
+    }
+    written.clear();
+    lastFamily = "";
+    lastGroup = Optional.empty();
+    boolean next = hasLeftOut;
+    hasLeftOut = false;
+    return next;
   }
 
   /** Adds a cell as one of {@code type}; {@code sieve} has just judged it. */
   void add(CellCursor cell, CellType type, CellSieve sieve) throws IOException {
     if (sieve.familyEnd() == sieve.rowEnd()) {
       for (Group group : groups) {
-        add(cell, type, group);
+        if (admits(group)) {
+          add(cell, type, group);
+        }
       }
       return;
     }
     if (!sieve.family().equals(lastFamily)) {
       lastFamily = sieve.family();
-      lastGroup = Optional.ofNullable(byFamily.get(lastFamily));
+      lastGroup = Optional.ofNullable(byFamily.get(lastFamily)).filter(this::admits);
       if (lastGroup.isPresent()) {
         lastOldest =
             lastGroup.get().oldest.computeIfAbsent(lastFamily, name -> new OldestVersions.Finder());
@@ -132,40 +172,50 @@ final class GroupWriters implements Closeable {
     }
   }
 
+  /** Whether a group, which has a cell now, is written in this round. */
+  private boolean admits(Group group) {
+    if (written.size() < filesMax) {
+      written.add(group);
+      return true;
+    }
+    boolean isAdmitted = written.contains(group);
+    hasLeftOut |= !isAdmitted;
+    return isAdmitted;
+  }
+
   /** Adds a block of bytes to one of the files. */
   void metaBlock(String name, Bytes contents) throws IOException {
     begin().metaBlock(name, contents);
   }
 
-  /** Begins a file if there is none yet; returns the writer of one of the files. */
+  /** Begins a file if the round has none yet; returns the writer of one of its files. */
   SSTableWriter begin() throws IOException {
-    Group group =
-        groups.stream().filter(one -> one.writer.isPresent()).findFirst().orElse(groups.get(0));
-    return writer(group);
+    if (written.isEmpty()) {
+      written.add(groups.get(0));
+    }
+    return writer(written.iterator().next());
   }
 
-  /** Finishes the files that were begun. */
-  List<Written> finish(long highestTimestamp) throws IOException {
-    List<Written> written = new ArrayList<>();
-    for (Group group : groups) {
-      if (group.writer.isPresent()) {
-        SSTableWriter writer = group.writer.get();
-        Map<String, Integer> surplus = surplus(group);
-        if (!surplus.isEmpty()) {
-          writer.lastMetaBlock(SurplusCounts.NAME, SurplusCounts.encode(surplus));
-        }
-        writer.lastMetaBlock(OldestVersions.NAME, OldestVersions.encode(group.oldest));
-        Optional<Bytes> counts = rules.counts().block();
-        if (counts.isPresent()) {
-          writer.lastMetaBlock(FormerCounts.NAME, counts.get());
-        }
-        writer.highestServerTimestamp(highestTimestamp);
-        SSTableSummary summary = writer.finish();
-        String path = directory + "/" + summary.path().getName();
-        written.add(new Written(path, summary, group.families, group.cells));
+  /** Finishes the files of this round. */
+  List<Written> finishRound(long highestTimestamp) throws IOException {
+    List<Written> finished = new ArrayList<>();
+    for (Group group : written) {
+      SSTableWriter writer = writer(group);
+      Map<String, Integer> surplus = surplus(group);
+      if (!surplus.isEmpty()) {
+        writer.lastMetaBlock(SurplusCounts.NAME, SurplusCounts.encode(surplus));
       }
+      writer.lastMetaBlock(OldestVersions.NAME, OldestVersions.encode(group.oldest));
+      Optional<Bytes> counts = rules.counts().block();
+      if (counts.isPresent()) {
+        writer.lastMetaBlock(FormerCounts.NAME, counts.get());
+      }
+      writer.highestServerTimestamp(highestTimestamp);
+      SSTableSummary summary = writer.finish();
+      String path = directory + "/" + summary.path().getName();
+      finished.add(new Written(path, summary, group.families, group.cells));
     }
-    return written;
+    return finished;
   }
 
   /** The count by which versions were pushed out, by family with such versions. */
@@ -187,7 +237,7 @@ final class GroupWriters implements Closeable {
 
   @Override
   public void close() {
-    for (Group group : groups) {
+    for (Group group : written) {
       if (group.writer.isPresent()) {
         try {
           group.writer.get().close();
@@ -215,10 +265,11 @@ final class GroupWriters implements Closeable {
   }
 
   /**
-   * The group with blocks small enough that all groups together fit into memory, one block each.
+   * The group with blocks small enough that those of all files being written fit into memory
+   * together, one block each.
    */
   private LocalityGroup withinMemory(LocalityGroup group) {
-    long fair = environment.options().valueBytesMax() / BLOCKS_SHARE / groups.size();
+    long fair = environment.options().valueBytesMax() / BLOCKS_SHARE / filesMax;
     return group.withBlockBytes(
         (int) Math.min(group.blockBytes(), Math.max(BLOCK_BYTES_LEAST, fair)));
   }

@@ -65,11 +65,11 @@ class MemoryPlanTest {
   void logsBeingReplayedHaveMemoryOnlyWhereThereIsSomeToSpare() {
     assertThat(plan(704, 192).replayBytes()).isEqualTo(8 * MIB);
     conf.set(Keys.CACHE_BYTES.name(), "8m");
-    MemoryPlan smallest = plan(179, 96);
+    MemoryPlan smallest = plan(188, 96);
     assertThat(smallest.replayBytes()).isBetween(0, (int) MIB);
     assertThat(smallest.valueBytesMax()).isEqualTo(MemoryPlan.VALUE_BYTES_LEAST);
-    assertThat(sum(smallest.heap())).isLessThanOrEqualTo(179 * MIB);
-    assertThatThrownBy(() -> plan(178, 96)).hasMessageContaining("and has 178.0");
+    assertThat(sum(smallest.heap())).isLessThanOrEqualTo(188 * MIB);
+    assertThatThrownBy(() -> plan(187, 96)).hasMessageContaining("and has 187.0");
   }
 
   @Test

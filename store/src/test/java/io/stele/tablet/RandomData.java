@@ -73,7 +73,8 @@ final class RandomData {
   /** The same table with its families in other locality groups, kept in other ways. */
   TableSchema regrouped(TableSchema schema) {
     List<LocalityGroup> groups = new ArrayList<>();
-    for (int i = random.nextInt(FAMILIES.size()); i >= 0; i--) {
+    boolean apart = random.nextInt(4) == 0; // In more groups than compactions write at once.
+    for (int i = apart ? FAMILIES.size() - 1 : random.nextInt(FAMILIES.size()); i >= 0; i--) {
       groups.add(
           new LocalityGroup(
               "g" + i,
@@ -86,7 +87,12 @@ final class RandomData {
     return new TableSchema(
         schema.name(),
         schema.families().stream()
-            .map(family -> family.in(groups.get(random.nextInt(groups.size())).name()))
+            .map(
+                family -> {
+                  int group =
+                      apart ? FAMILIES.indexOf(family.name()) : random.nextInt(groups.size());
+                  return family.in(groups.get(group).name());
+                })
             .toList(),
         groups,
         schema.splitBytes(),
