@@ -25,7 +25,8 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * Creates, changes and describes tables, and changes tablets and servers, through the master.
+ * Creates, changes and describes tables, changes tablets and servers, and ends jobs, through the
+ * master.
  *
  * <p>A call that waits until a change is made has an asynchronous form, {@code begin...}, which
  * returns when the change has begun: {@link TableChange} and {@link ClusterChange} then say how far
@@ -43,6 +44,7 @@ public final class Admin {
   private final TableChangeRequests tableChanges;
   private final ClusterChangeRequests clusterChanges;
   private final ClusterRepairs repairs;
+  private final ClusterJobs jobs;
 
   Admin(Connection connection) {
     this.connection = connection;
@@ -50,6 +52,7 @@ public final class Admin {
     this.tableChanges = new TableChangeRequests(calls);
     this.clusterChanges = new ClusterChangeRequests(calls);
     this.repairs = new ClusterRepairs(calls);
+    this.jobs = new ClusterJobs(connection, new Jobs(connection, this));
   }
 
   /** What makes its calls. */
@@ -502,5 +505,32 @@ public final class Admin {
   /** Begins what {@link #balanceNow} does, and returns when the master knows of it. */
   public ClusterChange beginBalanceNow() throws IOException {
     return clusterChanges.balance().begun();
+  }
+
+  /**
+   * The jobs for which the cluster keeps something, by name; also jobs that have committed, until
+   * nobody asks about them any more. Read from the lock service: no master is needed. One that was
+   * begun just now may be missing.
+   */
+  public List<ClusterJob> listJobs() throws IOException {
+    return jobs.list();
+  }
+
+  /**
+   * Ends a job that has not committed and runs no more. It never commits then: files that it has
+   * written are deleted, though they wait in tablets already. Its pins are removed within seconds,
+   * and jobs that are part of it end. What its tasks have applied with {@code TableOutputFormat}
+   * stays.
+   *
+   * <p>If the job still runs after all, it fails: its tasks can no longer read at its pins, their
+   * writes are refused, and its commit is too. A commit that is under way is done before this or
+   * not at all.
+   *
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no such job; REFUSED if it has
+   *     committed, which cannot be undone: nothing was changed
+   * @throws IOException also if its node cannot be read: it may have committed
+   */
+  public void endJob(String name) throws IOException {
+    jobs.end(name);
   }
 }

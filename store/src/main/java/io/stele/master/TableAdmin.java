@@ -251,7 +251,8 @@ final class TableAdmin implements AutoCloseable {
               + " lost the family "
               + String.join(" and the family ", its)
               + ", and may have files with cells of it: nothing was altered; choose another name, or"
-              + " try again when the job is over");
+              + " try again when the job is over: `stele job list` shows the jobs, and `stele job end"
+              + " JOB` ends one that no longer runs");
     }
     return begun(
         request,

@@ -1,0 +1,55 @@
+package io.stele.client;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * A job for which the cluster keeps something: what the job reads at a pin, files that it has
+ * written, or what its tasks have applied. A job of MapReduce or Spark has one of these for what it
+ * reads and one for what it writes.
+ *
+ * @param name which no other job ever has
+ * @param lease how long it stays if nobody renews it and nothing is known of {@code runner}; empty
+ *     if it is {@link State#UNREADABLE}
+ * @param renewals how often it was renewed. Whoever keeps it renews it at least every 20 s: so a
+ *     number that stays the same shows that no task of it runs; empty if it is {@link
+ *     State#UNREADABLE}
+ * @param runner what runs it, if it was begun with that
+ */
+public record ClusterJob(
+    String name,
+    State state,
+    Optional<Duration> lease,
+    OptionalLong renewals,
+    Optional<Runner> runner) {
+
+  /** How far a job is. */
+  public enum State {
+    /** It reads or writes, and may still commit. */
+    BEGUN,
+    /** Tablets are being pinned for it: other jobs wait with their commits. */
+    PINNING,
+    /** It was not renewed while tablets were pinned for it: it reads nothing at a pin. */
+    INTERRUPTED,
+    /** The master looks whether it can commit now. */
+    COMMITTING,
+    /** Its output is visible, for good. It is here until nobody asks about it any more. */
+    COMMITTED,
+    /** Its node in the lock service is damaged, or of a later version. */
+    UNREADABLE
+  }
+
+  /** What runs a job. While it waits or runs, the job stays; when it has ended, so has the job. */
+  public record Runner(Kind kind, String name) {
+    /** What a name is that of. */
+    public enum Kind {
+      /** An application of YARN. */
+      APPLICATION,
+      /** The application of YARN with a tag. */
+      TAG,
+      /** Another job of the cluster, of which this one is a part. */
+      JOB
+    }
+  }
+}
