@@ -30,13 +30,15 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code stele job}: MapReduce jobs over tables. */
+/** {@code stele job}: MapReduce jobs over tables, and the jobs that the cluster knows. */
 @Command(
     name = "job",
-    description = "Run a MapReduce job over tables.",
+    description = "Run a MapReduce job over tables, or list and end jobs.",
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel =
-        "(count | stats | copy | compare | verify | export-avro | import-avro | import-text)",
+        "(count | stats | copy | compare | verify | export-avro | import-avro | import-text | list"
+            + " | end)",
+    subcommands = {JobListCommand.class, JobEndCommand.class},
     footer = {
       "",
       "Examples:",
@@ -48,6 +50,7 @@ import picocli.CommandLine.Spec;
       "  stele job export-avro webtable /exports/webtable",
       "  stele job import-text webtable /data/pages.csv \\",
       "    --fields ROW,language:,contents: --separator ,",
+      "  stele job list                       what the cluster keeps for jobs",
       "",
       "Next: stele job copy --help shows the options of one of them"
     })

@@ -387,7 +387,7 @@ class JobCommandIT {
   @Test
   void theDocumentNamesEveryJob() throws Exception {
     List<String> named =
-        Pattern.compile("^\\| `stele job ([a-z-]+) ", Pattern.MULTILINE)
+        Pattern.compile("^\\| `stele job ([a-z-]+)[ `]", Pattern.MULTILINE)
             .matcher(Document.read("docs/mapreduce.md").text())
             .results()
             .map((MatchResult row) -> row.group(1))

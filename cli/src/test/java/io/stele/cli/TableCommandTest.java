@@ -7,31 +7,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
-import io.stele.config.Keys;
-import io.stele.lock.CuratorLockService;
-import io.stele.lock.LockService;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
-import io.stele.runtime.SystemRuntime;
-import io.stele.sim.CrashableDisk;
 import io.stele.sim.MiniStele;
-import io.stele.sim.Site;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.net.InetSocketAddress;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.random.RandomGenerator;
-import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.FileSystem;
-import org.apache.zookeeper.server.ServerCnxnFactory;
-import org.apache.zookeeper.server.ZooKeeperServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -41,64 +27,26 @@ import org.junit.jupiter.api.io.TempDir;
 /** {@code stele table} against a cluster in this JVM, found through ZooKeeper as any is. */
 @Timeout(120)
 class TableCommandTest {
-  private static final Duration SESSION = Duration.ofSeconds(10);
-
   @TempDir Path scratch;
 
-  private ServerCnxnFactory zookeeper;
+  private CommandCluster commands;
   private MiniStele cluster;
 
   @BeforeEach
   void start() throws Exception {
-    Path data = Files.createDirectory(scratch.resolve("zookeeper"));
-    zookeeper = ServerCnxnFactory.createFactory(new InetSocketAddress("localhost", 0), 100);
-    zookeeper.startup(new ZooKeeperServer(data.toFile(), data.toFile(), 500));
-    String quorum = "localhost:" + zookeeper.getLocalPort();
-    Configuration conf = MiniStele.quick(new Configuration(false));
-    conf.set(Keys.SESSION_TIMEOUT.name(), SESSION.toSeconds() + "s");
-    conf.set(Keys.LEASE.name(), "5s"); // A busy machine must not end the server.
-    conf.set(Keys.ZOOKEEPER_QUORUM.name(), quorum);
-    conf.set(Keys.CLUSTER_NAME.name(), "test");
-    Path directory = Files.createDirectory(scratch.resolve("conf"));
-    try (OutputStream site = Files.newOutputStream(directory.resolve("stele-site.xml"))) {
-      conf.writeXml(site);
-    }
-    cluster = MiniStele.start(conf, site(quorum), 1, 1);
-  }
-
-  private static Site site(String quorum) {
-    CrashableDisk disk = new CrashableDisk();
-    return new Site() {
-      @Override
-      public FileSystem mount() {
-        return disk.mount();
-      }
-
-      @Override
-      public LockService connect() throws IOException {
-        return CuratorLockService.connect(SystemRuntime.INSTANCE, quorum, "test", SESSION);
-      }
-
-      @Override
-      public void kill(FileSystem view, RandomGenerator random) {
-        // What it leaves behind nobody looks at.
-      }
-    };
+    commands = new CommandCluster(scratch);
+    cluster = commands.cluster();
   }
 
   @AfterEach
   void stop() {
-    if (cluster != null) { // Else it did not start.
-      cluster.close();
+    if (commands != null) { // Else it did not start.
+      commands.close();
     }
-    zookeeper.shutdown();
   }
 
   private Ran run(String... command) {
-    List<String> arguments = new ArrayList<>(List.of(command));
-    int end = arguments.contains("--") ? arguments.indexOf("--") : arguments.size();
-    arguments.addAll(end, List.of("--conf", scratch.resolve("conf").toString()));
-    return Ran.of(arguments);
+    return commands.run(command);
   }
 
   private static List<String> rows(Table table) throws IOException {
@@ -148,7 +96,6 @@ class TableCommandTest {
   @Test
   void aClusterThatWasStoppedIsNotWaitedFor() throws Exception {
     cluster.close();
-    cluster = null;
     for (String command : List.of("status", "scan web", "job count web")) {
       Ran ran = run(command.split(" "));
       assertThat(ran.exit()).as(command).isEqualTo(ExitCode.RETRY_LATER.number());
