@@ -3,6 +3,7 @@ package io.stele.metadata;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.lock.VersionedData;
+import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
@@ -17,6 +18,8 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The jobs for which tablets may be pinned, or whose files may wait in tablets. Each has a node in
@@ -27,6 +30,7 @@ import java.util.regex.Pattern;
  * any number of threads.
  */
 public final class JobNodes {
+  private static final Logger LOG = LoggerFactory.getLogger(JobNodes.class);
   private static final Pattern REQUEST = Pattern.compile("[0-9a-f]{32}");
   static final Pattern NAME = Pattern.compile(REQUEST + "-[0-9a-f]{32}");
 
@@ -261,11 +265,24 @@ public final class JobNodes {
   }
 
   private void withdraw(String job) throws IOException {
-    Optional<Job> now = read(job);
+    Optional<Job> now = readOther(job);
     while (now.isPresent()
         && now.get().commit() == Commit.UNDER_WAY
         && write(job, now.get().with(Commit.NOT_BEGUN)).isEmpty()) {
-      now = read(job);
+      now = readOther(job);
+    }
+  }
+
+  /**
+   * A job on which another may depend; empty too if its node is damaged. Such a job never commits
+   * and is never pinned, as both begin with a read of the node: so nobody need wait for it.
+   */
+  private Optional<Job> readOther(String job) throws IOException {
+    try {
+      return NAME.matcher(job).matches() ? read(job) : Optional.empty();
+    } catch (CorruptionException e) {
+      LOG.error("Job {} is damaged; other jobs go on without it", job, e);
+      return Optional.empty();
     }
   }
 
@@ -335,7 +352,7 @@ public final class JobNodes {
   /** A job whose tablets are being pinned. */
   private Optional<String> pinning() throws IOException {
     for (String job : names()) {
-      Optional<Job> now = read(job);
+      Optional<Job> now = readOther(job);
       if (now.isPresent() && now.get().isPinning()) {
         return Optional.of(job);
       }

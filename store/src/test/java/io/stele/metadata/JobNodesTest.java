@@ -93,4 +93,19 @@ class JobNodesTest {
         .isInstanceOf(CorruptionException.class)
         .hasMessageContaining(LockPaths.job(job));
   }
+
+  @Test
+  void othersArePinnedAndCommitThoughANodeIsDamaged() throws Exception {
+    write("20000 7 pinning");
+    locks.create(LockPaths.JOBS + "/another-kind-of-name", Bytes.of("20000 7 pinning 5 2"));
+    String other =
+        jobs.begin(
+            JobNodes.newRequest(SystemRuntime.INSTANCE), Duration.ofSeconds(20), Optional.empty());
+    int id = jobs.read(other).orElseThrow().version();
+    assertThat(jobs.beginPinning(other, id)).isEqualTo(JobNodes.Begun.YES);
+    assertThat(jobs.endPinning(other, id)).isTrue();
+    assertThat(jobs.commit(other)).isTrue();
+    assertThatThrownBy(() -> jobs.commit(job)).isInstanceOf(CorruptionException.class);
+    assertThat(data()).isEqualTo("20000 7 pinning");
+  }
 }
