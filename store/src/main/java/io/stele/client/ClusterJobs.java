@@ -41,7 +41,7 @@ final class ClusterJobs {
   private static Optional<ClusterJob> read(JobNodes nodes, String name) throws IOException {
     try {
       return nodes.read(name).map(job -> of(name, job));
-    } catch (SteleException | CorruptionException e) { // The others must be seen all the same.
+    } catch (CorruptionException e) { // The others must be seen all the same.
       LOG.debug("Job {} cannot be read", name, e);
       return Optional.of(
           new ClusterJob(

@@ -182,7 +182,7 @@ final class JobDirectories {
 
   private boolean hasCommitted(String job) throws IOException {
     try {
-      return jobs.state(job) == JobNodes.State.COMMITTED;
+      return jobs.stateOfOther(job) == JobNodes.State.COMMITTED;
     } catch (SteleException e) {
       LOG.debug("{} is not the directory of a job", directory(job), e);
       return false;

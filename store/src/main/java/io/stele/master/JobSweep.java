@@ -106,7 +106,7 @@ final class JobSweep {
 
   private boolean isGone(String job) throws IOException {
     try {
-      return jobs.state(job) == JobNodes.State.GONE;
+      return jobs.stateOfOther(job) == JobNodes.State.GONE;
     } catch (SteleException e) {
       LOG.warn("{} is not the directory of a job", layout.bulk().suffix("/" + job), e);
       return false;

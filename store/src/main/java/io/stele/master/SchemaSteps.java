@@ -163,6 +163,7 @@ final class SchemaSteps {
   private Taken writeSchema(SchemaChange change, StoredTable table) throws IOException {
     TableSchema wanted = change.wanted().orElseThrow();
     if (table.schema().equals(wanted)) {
+      schemas.noteJobs(table);
       return new Taken.Next(Step.GRANT_READING); // Nobody knows which readers it had.
     }
     if (!isAtStep(change, table)) {

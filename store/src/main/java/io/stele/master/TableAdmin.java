@@ -246,7 +246,7 @@ final class TableAdmin implements AutoCloseable {
           Code.RETRY_LATER,
           "job "
               + job.get()
-              + " was under way when table "
+              + " may have been under way when table "
               + now.name()
               + " lost the family "
               + String.join(" and the family ", its)

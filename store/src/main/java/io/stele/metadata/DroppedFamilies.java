@@ -47,7 +47,9 @@ public record DroppedFamilies(Set<String> names, Map<String, Set<String>> byJob)
     for (String job : jobs) {
       Set<String> dropped = new TreeSet<>(under(job));
       dropped.addAll(families);
-      under.put(job, dropped);
+      if (!dropped.isEmpty()) {
+        under.put(job, dropped);
+      }
     }
     return new DroppedFamilies(all, under);
   }

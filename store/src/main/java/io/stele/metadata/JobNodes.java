@@ -279,7 +279,7 @@ public final class JobNodes {
    */
   private Optional<Job> readOther(String job) throws IOException {
     try {
-      return NAME.matcher(job).matches() ? read(job) : Optional.empty();
+      return read(job);
     } catch (CorruptionException e) {
       LOG.error("Job {} is damaged; other jobs go on without it", job, e);
       return Optional.empty();
@@ -388,7 +388,9 @@ public final class JobNodes {
 
   /** The names of jobs; a job that was begun or ended just now may be missing or still included. */
   public List<String> names() throws IOException {
-    return locks.children(LockPaths.JOBS);
+    return locks.children(LockPaths.JOBS).stream()
+        .filter(name -> NAME.matcher(name).matches())
+        .toList();
   }
 
   /** The state of the job, as of some moment during the call. */
@@ -396,6 +398,19 @@ public final class JobNodes {
     return read(job)
         .map(found -> found.committed() ? State.COMMITTED : State.BEGUN)
         .orElse(State.GONE);
+  }
+
+  /**
+   * The state of a job for which no other may wait: BEGUN too if its node is damaged. What it has
+   * written then stays, and is not shown.
+   */
+  public State stateOfOther(String job) throws IOException {
+    try {
+      return state(job);
+    } catch (CorruptionException e) {
+      LOG.error("Job {} is damaged; its files stay, and are not shown", job, e);
+      return State.BEGUN;
+    }
   }
 
   /** The refusal of a request for a job that is over; it says how the job ended. */
@@ -410,7 +425,7 @@ public final class JobNodes {
 
   /**
    * The committed jobs among {@code names}, in the order of their commits. None of the others
-   * committed before the last of these.
+   * committed before the last of these. One whose node is damaged is not among them.
    */
   public List<String> committed(Collection<String> names) throws IOException {
     Map<String, Long> commits = new HashMap<>();
@@ -428,7 +443,7 @@ public final class JobNodes {
 
   private void readCommits(Collection<String> names, Map<String, Long> commits) throws IOException {
     for (String job : names) {
-      if (state(job) == State.COMMITTED) {
+      if (stateOfOther(job) == State.COMMITTED) {
         // It does not change after that.
         locks.lastChange(LockPaths.job(job)).ifPresent(commit -> commits.put(job, commit));
       }

@@ -281,8 +281,19 @@ public final class Schemas {
     // Which jobs may have written to the families is known when these are gone, and not before. If
     // this ends in between, any job may have.
     List<String> any = Stream.concat(jobs.names().stream(), Stream.of(ANY_JOB)).toList();
-    StoredTable written = write(table, schema, table.state(), dropped.and(before, any));
-    return write(written, schema, table.state(), dropped.and(before, jobs.names()));
+    return noteJobs(write(table, schema, table.state(), dropped.and(before, any)));
+  }
+
+  /**
+   * Notes which jobs may have cells of the dropped families, if {@link #alter} ended before that.
+   *
+   * @throws SteleException RETRY_LATER if the table was changed meanwhile
+   */
+  public StoredTable noteJobs(StoredTable table) throws IOException {
+    DroppedFamilies dropped = table.dropped();
+    return dropped.under(ANY_JOB).isEmpty()
+        ? table
+        : write(table, table.schema(), table.state(), dropped.and(Set.of(), jobs.names()));
   }
 
   private static Set<String> namesOf(TableSchema schema) {
@@ -300,7 +311,7 @@ public final class Schemas {
       throws IOException {
     Collection<String> under = table.dropped().jobsOf(families);
     for (String job : under.contains(ANY_JOB) ? jobs.names() : under) {
-      if (jobs.state(job) == JobNodes.State.BEGUN) {
+      if (jobs.stateOfOther(job) == JobNodes.State.BEGUN) {
         return Optional.of(job);
       }
     }

@@ -141,7 +141,7 @@ final class JobFiles {
       LOG.info("Tablet {} has the files of job {}", hosted.id(), job);
     }
     for (String job : names) {
-      if (jobs.state(job) == JobNodes.State.GONE && hosted.tablet().discard(job)) {
+      if (jobs.stateOfOther(job) == JobNodes.State.GONE && hosted.tablet().discard(job)) {
         LOG.info("Tablet {} does not get the files of job {}", hosted.id(), job);
       }
     }

@@ -118,6 +118,20 @@ class ReusedFamilyTest {
   }
 
   @Test
+  void aDropThatIsContinuedNotesTheJobs() throws Exception {
+    master.run(
+        () -> {
+          create("f", "g");
+          String job = begin();
+          Schemas dying = new Schemas(master.process, onlyOneWrite(new AtomicInteger()));
+          assertThatThrownBy(() -> dying.alter(stored(), of("f"))).isInstanceOf(IOException.class);
+          assertThat(alter("the same", "f")).isEmpty();
+          assertThat(stored().dropped())
+              .isEqualTo(new DroppedFamilies(Set.of("g"), Map.of(job, Set.of("g"))));
+        });
+  }
+
+  @Test
   void theNextDropNotesTheJobsOfOneThatEndedBefore() throws Exception {
     master.run(
         () -> {

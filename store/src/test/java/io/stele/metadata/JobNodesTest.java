@@ -10,6 +10,7 @@ import io.stele.runtime.SystemRuntime;
 import io.stele.sim.MemoryLockService;
 import io.stele.sim.MemoryLockStore;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -106,6 +107,9 @@ class JobNodesTest {
     assertThat(jobs.endPinning(other, id)).isTrue();
     assertThat(jobs.commit(other)).isTrue();
     assertThatThrownBy(() -> jobs.commit(job)).isInstanceOf(CorruptionException.class);
+    assertThat(jobs.committed(List.of(job, other))).containsExactly(other);
+    assertThat(jobs.stateOfOther(job)).isEqualTo(JobNodes.State.BEGUN);
+    assertThat(jobs.names()).containsExactlyInAnyOrder(job, other);
     assertThat(data()).isEqualTo("20000 7 pinning");
   }
 }
