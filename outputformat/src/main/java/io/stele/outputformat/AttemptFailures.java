@@ -14,6 +14,8 @@ import java.util.Optional;
  * <p>Used by one thread, as the writer of a task is.
  */
 final class AttemptFailures {
+  private static final int SUPPRESSED_MAX = 10;
+
   private Optional<Exception> first = Optional.empty();
 
   /** Part of the end of an attempt. */
@@ -25,7 +27,7 @@ final class AttemptFailures {
   void add(Exception failure) {
     if (first.isEmpty()) {
       first = Optional.of(failure);
-    } else if (first.get() != failure) {
+    } else if (first.get() != failure && first.get().getSuppressed().length < SUPPRESSED_MAX) {
       first.get().addSuppressed(failure);
     }
   }

@@ -89,7 +89,9 @@ final class OperationWriter<K> extends RecordWriter<K, RowOperation> {
       }
       add(writer(key), operation);
     } catch (IOException | RuntimeException e) {
-      failures.add(e);
+      if (failed.isDone()) { // Otherwise only this operation was refused: the caller may go on.
+        failures.add(e);
+      }
       throw e;
     }
     count(operation);
