@@ -82,7 +82,7 @@ public record ClusterSnapshot(
     METADATA,
 
     /** METADATA's, if there is no server but such: it does not answer the master. */
-    NOTHING
+    LAST_RESORT
   }
 
   /**

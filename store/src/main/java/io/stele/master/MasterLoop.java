@@ -161,9 +161,9 @@ final class MasterLoop implements Runnable {
     return reports;
   }
 
-  /** Whether a server other than {@code server} would get its tablets. */
-  boolean othersTakeTablets(ServerId server) {
-    return silent.othersTake(view.live(), server);
+  /** The servers that take tablets, and have said something lately. */
+  List<ServerId> takers() {
+    return silent.takers(view.live());
   }
 
   /** The tablets that will move to other servers. */

@@ -40,6 +40,7 @@ import io.stele.wire.control.ControlProtos.TabletNotLoadedRequestProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
 import io.stele.wire.control.ControlProtos.TabletsChangedRequestProto;
 import io.stele.wire.control.ControlProtos.TabletsChangedResponseProto;
+import io.stele.wire.control.ControlProtos.TakersProto;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -61,6 +62,9 @@ import org.slf4j.LoggerFactory;
  */
 final class MasterRequests implements MasterProtocol {
   private static final Logger LOG = LoggerFactory.getLogger(MasterRequests.class);
+
+  /** So many servers that take tablets are named to one that drains; one is enough. */
+  private static final int TAKERS_MAX = 100;
 
   private final MasterLoop loop;
   private final TableAdmin tables;
@@ -215,7 +219,14 @@ final class MasterRequests implements MasterProtocol {
     }
     loop.changed(request.getTabletsList().stream().map(MasterRequests::rowOf).toList());
     return TabletsChangedResponseProto.newBuilder()
-        .setOthersTakeTablets(loop.othersTakeTablets(server))
+        .setTakers(
+            TakersProto.newBuilder()
+                .addAllServerIds(
+                    loop.takers().stream()
+                        .filter(other -> !other.equals(server))
+                        .limit(TAKERS_MAX)
+                        .map(ServerId::toString)
+                        .toList()))
         .build();
   }
 

@@ -250,6 +250,12 @@ final class ServerReports {
     return true;
   }
 
+  /** Whether the server has answered within {@code time}; false too if it was not asked yet. */
+  synchronized boolean heard(ServerId server, Duration time) {
+    Report report = last.get(server);
+    return report != null && runtime.nanoTime() - report.askedNanos() <= time.toNanos();
+  }
+
   /** Whether the server was asked, and has not answered for {@code time}. */
   synchronized boolean leavesUnanswered(ServerId server, Duration time) {
     Long since = unansweredNanos.get(server);

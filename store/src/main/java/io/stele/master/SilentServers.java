@@ -45,7 +45,7 @@ final class SilentServers {
   /** Which tablets a live server is to get. */
   ClusterSnapshot.Takes takes(ServerId server, ServerInfo info) {
     if (reports.leavesUnanswered(server, LATELY)) {
-      return ClusterSnapshot.Takes.NOTHING;
+      return ClusterSnapshot.Takes.LAST_RESORT;
     }
     return info.draining() ? ClusterSnapshot.Takes.METADATA : ClusterSnapshot.Takes.ALL;
   }
@@ -55,11 +55,13 @@ final class SilentServers {
         .anyMatch(server -> takes(server.getKey(), server.getValue()) == which);
   }
 
-  /** Whether a server other than {@code server} takes all tablets. */
-  boolean othersTake(Map<ServerId, ServerInfo> live, ServerId server) {
-    Map<ServerId, ServerInfo> others = new TreeMap<>(live);
-    others.remove(server);
-    return takesAny(others, ClusterSnapshot.Takes.ALL);
+  /** Those of the {@code live} servers that take all tablets, and have said something lately. */
+  List<ServerId> takers(Map<ServerId, ServerInfo> live) {
+    return live.entrySet().stream()
+        .filter(server -> !server.getValue().draining())
+        .map(Map.Entry::getKey)
+        .filter(server -> reports.heard(server, LATELY))
+        .toList();
   }
 
   /**

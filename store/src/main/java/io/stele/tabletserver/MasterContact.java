@@ -135,14 +135,19 @@ final class MasterContact implements TabletNews, AutoCloseable {
   }
 
   /**
-   * Whether another server would get this one's tablets, according to the master, which knows who
-   * answers it.
+   * Whether another server would get this one's tablets: one that answers the master and whose lock
+   * does not say that it gives its own away. False if there is no master: they would stay unserved.
    *
-   * @throws IOException if no master says: what is given away now would stay unserved
+   * <p>The locks are read last, and after this server's says that it gives tablets away: so two
+   * that do so at the same time do not count on each other.
+   *
+   * @throws IOException if the master does not answer
    */
   boolean othersTakeTablets() throws IOException {
-    Address master =
-        MasterInfo.address(locks).orElseThrow(() -> new IOException("there is no active master"));
+    Optional<Address> master = MasterInfo.address(locks);
+    if (master.isEmpty()) {
+      return false;
+    }
     TabletsChangedRequestProto request =
         TabletsChangedRequestProto.newBuilder()
             .setServerId(self.toString())
@@ -150,13 +155,16 @@ final class MasterContact implements TabletNews, AutoCloseable {
             .build();
     TabletsChangedResponseProto answer =
         plane.call(
-            master,
+            master.get(),
             MasterProtocol.class,
             TIMEOUT,
             protocol -> protocol.tabletsChanged(null, request));
-    return answer.hasOthersTakeTablets()
-        ? answer.getOthersTakeTablets()
-        : ServerInfo.all(locks).values().stream().anyMatch(other -> !other.draining());
+    return ServerInfo.all(locks).entrySet().stream()
+        .filter(other -> !other.getKey().equals(self) && !other.getValue().draining())
+        .anyMatch(
+            other ->
+                !answer.hasTakers() // Of an earlier version, that does not say.
+                    || answer.getTakers().getServerIdsList().contains(other.getKey().toString()));
   }
 
   private <T> void tell(String what, ControlPlane.Call<MasterProtocol, T> call) {

@@ -315,8 +315,7 @@ class ClusterCheckTest {
       ServerId dead = withoutSystemTablets(cluster, "t1");
       Bytes row = rowOf(cluster, dead);
       cluster.client().table("web").mutate(Mutation.of(row).put("f", "q", "in the log alone"));
-      long its =
-          records(cluster, "t1").stream().filter(one -> one.assignment().isTo(dead)).count();
+      long its = records(cluster, "t1").stream().filter(one -> one.assignment().isTo(dead)).count();
       cluster.killMaster();
       cluster.killServer(dead);
       fs.delete(new Path("/stele/logs/" + dead), true);

@@ -135,7 +135,7 @@ class AssignmentPlannerTest {
   @Test
   void aServerThatDoesNotAnswerGetsMetadataOnlyIfThereIsNoOther() {
     ClusterSnapshot.Server silent =
-        new ClusterSnapshot.Server(B, ClusterSnapshot.Takes.NOTHING, 0, 0);
+        new ClusterSnapshot.Server(B, ClusterSnapshot.Takes.LAST_RESORT, 0, 0);
     ClusterSnapshot.Tablet busy = loaded(USER, A); // The silent one is the lighter.
     assertThat(
             plan(List.of(new ClusterSnapshot.Server(A, true), silent), none(TabletId.ROOT), busy))

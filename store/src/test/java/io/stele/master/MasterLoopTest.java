@@ -154,6 +154,7 @@ class MasterLoopTest {
           }
           assertThat(master.isServed(first)).isTrue();
           assertThat(master.only(first).assignment().isTo(B)).isTrue();
+          assertThat(master.loop.takers()).containsExactly(B);
           for (String name : List.of("second", "third", "fourth")) {
             TableId table = master.table(name);
             master.wake.lookAtAll();
@@ -169,6 +170,7 @@ class MasterLoopTest {
           master.wake.lookAtAll();
           master.stepUntilIdle();
           assertThat(master.only(last).assignment().isTo(A)).as("it answers again").isTrue();
+          assertThat(master.loop.takers()).containsExactly(A, B);
         });
   }
 

@@ -19,13 +19,14 @@ import io.stele.sim.Operation;
 import io.stele.wire.Address;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.control.ControlProtos.TabletsChangedResponseProto;
+import io.stele.wire.control.ControlProtos.TakersProto;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
@@ -38,12 +39,13 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class DrainingTest {
   private static final Address ADDRESS = new Address("host", 1);
+  private static final ServerId OTHER = new ServerId("other", 1, 1);
 
   private final TestServer.World world = new TestServer.World();
   private TestServer server;
   private final AtomicReference<Next> next = new AtomicReference<>(Next.GOOD);
   private Draining draining;
-  private final AtomicBoolean othersTake = new AtomicBoolean();
+  private final Set<String> takers = ConcurrentHashMap.newKeySet(); // According to the master.
   private final AtomicInteger asked = new AtomicInteger();
 
   @BeforeEach
@@ -158,7 +160,8 @@ class DrainingTest {
       TestServer.put(server.takeNew(TableSchema.of("t" + i, "f")), "row", "value");
     }
     int tablets = server.context.tablets().count();
-    othersTake.set(true);
+    startOther();
+    takers.add(OTHER.toString());
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
     world.disk.inject(
@@ -185,13 +188,16 @@ class DrainingTest {
 
   @Test
   void nothingIsGivenAwayThatNobodyWouldGet() throws Exception {
-    MemoryLockService other = world.lockStore.connect();
-    String silent = LockPaths.server(new ServerId("silent", 1, 1));
-    assertThat(other.tryLock(silent, info(false).encode())).isPresent();
+    Lock other = startOther();
     draining.begin();
     MiniStele.await("the master was asked again and again", () -> asked.get() >= 3);
     assertThat(server.context.tablets().count()).isEqualTo(1);
-    othersTake.set(true);
+    other.update(info(true).encode());
+    takers.add(OTHER.toString());
+    int before = asked.get();
+    MiniStele.await("the master was asked again and again", () -> asked.get() >= before + 3);
+    assertThat(server.context.tablets().count()).isEqualTo(1);
+    other.update(info(false).encode());
     MiniStele.await("the server is empty", () -> server.context.tablets().count() == 0);
   }
 
@@ -222,6 +228,15 @@ class DrainingTest {
     assertThat(draining.isForGood()).isTrue();
   }
 
+  /** Another server, which takes tablets. */
+  private Lock startOther() throws IOException {
+    return world
+        .lockStore
+        .connect()
+        .tryLock(LockPaths.server(OTHER), info(false).encode())
+        .orElseThrow();
+  }
+
   private void noFileCanBeWritten() {
     world.disk.inject(
         FaultInjector.always(
@@ -243,7 +258,7 @@ class DrainingTest {
                   (proxy, method, arguments) -> {
                     asked.incrementAndGet();
                     return TabletsChangedResponseProto.newBuilder()
-                        .setOthersTakeTablets(othersTake.get())
+                        .setTakers(TakersProto.newBuilder().addAllServerIds(takers))
                         .build();
                   });
           try {
