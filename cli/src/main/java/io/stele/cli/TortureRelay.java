@@ -122,6 +122,11 @@ final class TortureRelay implements AutoCloseable {
     }
   }
 
+  /** How many connections it has accepted that have not ended, or that ended while cut. */
+  synchronized int connections() {
+    return connections.size();
+  }
+
   /** The ports at which a process is connected with this. */
   private Set<Integer> portsOf(long pid) throws IOException {
     Set<Integer> ports = new HashSet<>();

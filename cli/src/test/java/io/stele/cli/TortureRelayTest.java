@@ -92,7 +92,7 @@ class TortureRelayTest {
   }
 
   @Test
-  void everybodyMayBeCutOff() throws IOException {
+  void everybodyMayBeCutOff() throws Exception {
     echo(one, "before");
     relay.cutEverybody(TortureRelay.Cut.ALL);
     one.sendMuch("lost");
@@ -102,6 +102,8 @@ class TortureRelayTest {
     other.expect("connected");
     other.send("lost");
     other.expect("sent");
+    Await.until(
+        Duration.ofSeconds(30), "the new connection is held", () -> relay.connections() == 3);
 
     relay.reconnect();
     for (ConnectedProcess process : List.of(one, other)) {
