@@ -51,7 +51,7 @@ public final class DemoCluster implements AutoCloseable {
     {"stele.yarn.tabletserver.count", "2"},
     {"stele.yarn.tabletserver.memory", "768m"},
     {"stele.tabletserver.memtable.bytes", "16m"},
-    {"stele.tabletserver.memtable.total.bytes", "96m"},
+    {"stele.tabletserver.memtable.total.bytes", "80m"},
     {"stele.tabletserver.cache.bytes", "64m"},
     {"stele.value.bytes.max", "6m"}, // The largest page has 5.2 MiB.
   };
