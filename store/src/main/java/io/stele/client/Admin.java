@@ -517,7 +517,7 @@ public final class Admin {
   }
 
   /**
-   * Ends a job that has not committed and runs no more. It never commits then: files that it has
+   * Ends a job that has not committed and no longer runs. It never commits then: files that it has
    * written are deleted, though they wait in tablets already. Its pins are removed within seconds,
    * and jobs that are part of it end. What its tasks have applied with {@code TableOutputFormat}
    * stays.

@@ -3,6 +3,7 @@ package io.stele.master;
 import io.stele.files.FilesWithLists;
 import io.stele.lock.Lock;
 import io.stele.lock.LockPaths;
+import io.stele.lock.LockService;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
@@ -22,6 +23,7 @@ import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.ClearedRows;
 import io.stele.record.ManifestEdit;
+import io.stele.runtime.IoConsumer;
 import io.stele.runtime.IoRunnable;
 import io.stele.runtime.Task;
 import io.stele.sim.CrashableDisk;
@@ -46,6 +48,8 @@ import io.stele.wire.control.ControlProtos.SplitTabletRequestProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
 import io.stele.wire.control.ControlProtos.UnloadTabletsRequestProto;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -97,6 +101,28 @@ final class MasterFixture {
           locks.watch(LockPaths.SERVERS, watch::locksChanged);
           work.run();
         });
+  }
+
+  /** The lock service; {@code before} sees the name of each method before it is called. */
+  LockService watched(IoConsumer<String> before) {
+    return (LockService)
+        Proxy.newProxyInstance(
+            LockService.class.getClassLoader(),
+            new Class<?>[] {LockService.class},
+            (proxy, method, arguments) -> {
+              before.accept(method.getName());
+              try {
+                return method.invoke(locks, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            });
+  }
+
+  /** Another loop, which learns from {@code seen} what tables there are. */
+  MasterLoop loop(LockService seen) {
+    TableAdmin admin = new TableAdmin(process, new Schemas(process, seen), steps(), wake);
+    return new MasterLoop(process, records, watch, servers, admin, wake);
   }
 
   void sleep(Duration time) throws InterruptedException {

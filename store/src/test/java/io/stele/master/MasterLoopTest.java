@@ -5,10 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.lock.Lock;
 import io.stele.lock.LockPaths;
-import io.stele.lock.LockService;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.MetadataKeys;
-import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
@@ -16,7 +14,6 @@ import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.sim.Cores;
 import java.io.IOException;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -52,34 +49,18 @@ class MasterLoopTest {
           master.bootstrap();
           master.start(A);
           master.sleep(Duration.ofMillis(1)); // What is watched is told.
-          Schemas unread = new Schemas(master.process, withoutTables());
-          TableAdmin tables = new TableAdmin(master.process, unread, master.steps, master.wake);
-          MasterLoop loop =
-              new MasterLoop(
-                  master.process,
-                  master.records,
-                  master.watch,
-                  master.servers,
-                  tables,
-                  master.wake);
+          MasterLoop loop = master.loop(master.watched(MasterLoopTest::refuseLists));
           loop.step();
           assertThat(root().assignment().isTo(A)).isTrue();
           assertThatThrownBy(loop::step).hasMessage("planted");
         });
   }
 
-  /** The lock service, which does not tell now which tables there are. */
-  private LockService withoutTables() {
-    return (LockService)
-        Proxy.newProxyInstance(
-            LockService.class.getClassLoader(),
-            new Class<?>[] {LockService.class},
-            (proxy, method, arguments) -> {
-              if (method.getName().equals("children")) {
-                throw new IOException("planted");
-              }
-              return method.invoke(master.locks, arguments);
-            });
+  /** The lock service does not tell now which tables there are. */
+  private static void refuseLists(String method) throws IOException {
+    if (method.equals("children")) {
+      throw new IOException("planted");
+    }
   }
 
   @Test

@@ -2,11 +2,7 @@ package io.stele.master;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.stele.lock.LockService;
-import io.stele.metadata.Schemas;
 import io.stele.model.ServerId;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Set;
 import java.util.TreeSet;
@@ -18,21 +14,10 @@ class RefreshReadsTest {
   private final MasterFixture master = new MasterFixture();
   private int reads;
 
-  private LockService counting() {
-    return (LockService)
-        Proxy.newProxyInstance(
-            LockService.class.getClassLoader(),
-            new Class<?>[] {LockService.class},
-            (proxy, method, arguments) -> {
-              if (method.getName().equals("read") || method.getName().equals("children")) {
-                reads++;
-              }
-              try {
-                return method.invoke(master.locks, arguments);
-              } catch (InvocationTargetException e) {
-                throw e.getCause();
-              }
-            });
+  private void count(String method) {
+    if (method.equals("read") || method.equals("children")) {
+      reads++;
+    }
   }
 
   /** How often the loop reads schemas and names in one refresh, when all is at rest. */
@@ -57,16 +42,7 @@ class RefreshReadsTest {
         () -> {
           master.bootstrap();
           master.start(A);
-          Schemas schemas = new Schemas(master.process, counting());
-          TableAdmin tables = new TableAdmin(master.process, schemas, master.steps(), master.wake);
-          MasterLoop loop =
-              new MasterLoop(
-                  master.process,
-                  master.records,
-                  master.watch,
-                  master.servers,
-                  tables,
-                  master.wake);
+          MasterLoop loop = master.loop(master.watched(this::count));
           makeTables(0, 50);
           int before = readsOfARefresh(loop);
           assertThat(before).isLessThan(50);

@@ -17,7 +17,6 @@ import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import java.io.IOException;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -148,16 +147,12 @@ class ReusedFamilyTest {
 
   /** The lock service of a process that ends after its first write. */
   private LockService onlyOneWrite(AtomicInteger writes) {
-    return (LockService)
-        Proxy.newProxyInstance(
-            LockService.class.getClassLoader(),
-            new Class<?>[] {LockService.class},
-            (proxy, method, arguments) -> {
-              if (method.getName().equals("write") && writes.incrementAndGet() > 1) {
-                throw new IOException("planted");
-              }
-              return method.invoke(master.locks, arguments);
-            });
+    return master.watched(
+        method -> {
+          if (method.equals("write") && writes.incrementAndGet() > 1) {
+            throw new IOException("planted");
+          }
+        });
   }
 
   @Test
