@@ -28,6 +28,7 @@ import io.stele.runtime.ServerClock;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.CaffeineBlockCache;
 import io.stele.sstable.OpenSSTables;
+import io.stele.tablet.CompactionCounters;
 import io.stele.tablet.CompactionPace;
 import io.stele.tablet.OperationBudget;
 import io.stele.tablet.OperationRequest;
@@ -116,7 +117,8 @@ public final class EngineBenchmark {
                 edit -> {},
                 CompactionPace.UNLIMITED,
                 TabletOptions.DEFAULT,
-                MemoryRoom.unlimited()),
+                MemoryRoom.unlimited(),
+                new CompactionCounters()),
             List.of());
   }
 

@@ -23,6 +23,7 @@ import io.stele.runtime.ServerClock;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.CaffeineBlockCache;
 import io.stele.sstable.OpenSSTables;
+import io.stele.tablet.CompactionCounters;
 import io.stele.tablet.CompactionPace;
 import io.stele.tablet.LogNeed;
 import io.stele.tablet.OperationBudget;
@@ -151,7 +152,8 @@ public class TabletBenchmark {
             edit -> {},
             CompactionPace.UNLIMITED,
             TabletOptions.DEFAULT,
-            MemoryRoom.unlimited()),
+            MemoryRoom.unlimited(),
+            new CompactionCounters()),
         List.of());
   }
 

@@ -13,6 +13,9 @@ import org.apache.hadoop.fs.Path;
  * A file being written, made by {@link DurableFiles}. Closing it promises nothing: call {@link
  * #hsync} first.
  *
+ * <p>HDFS says of the block being written alone how many replicas it has. So before the last byte
+ * of a block is written, all others are flushed and the replicas counted.
+ *
  * <p>Not safe for use by several threads.
  */
 public final class DurableFile extends OutputStream {
@@ -22,14 +25,24 @@ public final class DurableFile extends OutputStream {
   private final DurableFiles files;
   private final Path path;
   private final FSDataOutputStream out;
-  private final int replication;
+  private final Blocks blocks;
+  private long position;
+  private int fewestReplicas = Integer.MAX_VALUE; // Of a block that ended.
   private boolean nameSynced;
 
-  DurableFile(DurableFiles files, Path path, FSDataOutputStream out, int replication) {
+  /**
+   * What the file's blocks are to be.
+   *
+   * @param replication how many replicas each is to have
+   * @param bytes how long each is, except the last
+   */
+  record Blocks(int replication, long bytes) {}
+
+  DurableFile(DurableFiles files, Path path, FSDataOutputStream out, Blocks blocks) {
     this.files = files;
     this.path = path;
     this.out = out;
-    this.replication = replication;
+    this.blocks = blocks;
   }
 
   @Override
@@ -40,11 +53,28 @@ public final class DurableFile extends OutputStream {
   @Override
   public void write(byte[] bytes, int offset, int length) throws IOException {
     try {
-      for (int done = 0; done < length; done += WRITE_BYTES_MAX) {
-        out.write(bytes, offset + done, Math.min(WRITE_BYTES_MAX, length - done));
+      int done = 0;
+      while (done < length) {
+        long beforeLast = blocks.bytes() - 1 - position % blocks.bytes();
+        if (beforeLast == 0) {
+          countReplicas();
+        }
+        long next = beforeLast == 0 ? 1 : Math.min(beforeLast, WRITE_BYTES_MAX);
+        int part = (int) Math.min(next, length - done);
+        out.write(bytes, offset + done, part);
+        done += part;
+        position += part;
       }
     } catch (FSError e) {
       throw asIo(e);
+    }
+  }
+
+  /** Counts the replicas of what was written to a block that ends. */
+  private void countReplicas() throws IOException {
+    if (replicated().isPresent()) {
+      out.hflush();
+      fewestReplicas = Math.min(fewestReplicas, replicas().orElse(fewestReplicas));
     }
   }
 
@@ -81,7 +111,7 @@ public final class DurableFile extends OutputStream {
 
   /** How many replicas the file is to have. */
   public int replication() {
-    return replication;
+    return blocks.replication();
   }
 
   /** How many replicas the block being written has now; empty if the file system does not say. */
@@ -91,19 +121,20 @@ public final class DurableFile extends OutputStream {
   }
 
   /**
-   * Checks that the block being written is on enough nodes, as far as the file system says.
+   * Checks that what was flushed is on enough nodes, as far as the file system says: the block
+   * being written now, and those before it when they ended.
    *
-   * @throws TooFewReplicasException if it is on fewer than {@code least}, and on fewer than the
+   * @throws TooFewReplicasException if one is on fewer than {@code least}, and on fewer than the
    *     file is to have
    */
   public void checkReplicas(int least) throws IOException {
-    int wanted = Math.min(least, replication);
-    OptionalInt replicas = replicas();
-    if (replicas.isPresent() && replicas.getAsInt() < wanted) {
+    int wanted = Math.min(least, replication());
+    int replicas = Math.min(fewestReplicas, replicas().orElse(wanted));
+    if (replicas < wanted) {
       throw new TooFewReplicasException(
           path
               + " has only "
-              + replicas.getAsInt()
+              + replicas
               + " of the "
               + wanted
               + " replicas that it needs ("

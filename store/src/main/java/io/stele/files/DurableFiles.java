@@ -99,15 +99,16 @@ public final class DurableFiles {
       case NEAR -> {}
       case ANYWHERE -> flags.add(CreateFlag.IGNORE_CLIENT_LOCALITY);
     }
-    int replication = fs.getDefaultReplication(file);
+    DurableFile.Blocks blocks =
+        new DurableFile.Blocks(fs.getDefaultReplication(file), fs.getDefaultBlockSize(file));
     FSDataOutputStream out =
         fs.createNonRecursive(
             file,
             permission,
             flags,
             BUFFER_BYTES,
-            (short) replication,
-            fs.getDefaultBlockSize(file),
+            (short) blocks.replication(),
+            blocks.bytes(),
             null);
     if (!canSync(out)) {
       out.close();
@@ -117,7 +118,7 @@ public final class DurableFiles {
               + " does not support hflush and hsync, so acknowledged writes could be lost: put the root"
               + " directory (stele.root.dir) on HDFS or another file system that does");
     }
-    return new DurableFile(this, file, out, replication);
+    return new DurableFile(this, file, out, blocks);
   }
 
   /** How many bytes of a file the file system checks together; 1 if it has no checksums. */

@@ -75,7 +75,7 @@ final class MasterPage {
             "Tablet servers that give their tablets away",
             status.getServersList().stream().filter(ServerStatusProto::getDraining).count()),
         gauge("tables", "Tables", status.getTables()),
-        gauge("tablets", "Tablets", status.getTablets()),
+        gauge("tablets", "Tablets, METADATA's included", status.getTablets()),
         gauge(
             "tablets_unassigned",
             "Tablets that no server serves at this moment",

@@ -37,9 +37,6 @@ public final class SSTableWriter implements Closeable {
   /** Such a block exceeds its size by at most this factor. */
   private static final long VERSIONS_BLOCKS_MAX = 4;
 
-  /** The replicas are checked each time this many bytes were written. */
-  private static final long CHECK_BYTES = 1 << 20;
-
   private final FileSystem fs;
   private final Path path;
   private final SSTableOptions options;
@@ -66,7 +63,6 @@ public final class SSTableWriter implements Closeable {
 
   private boolean finished;
   private int replicasMin = 1;
-  private long checkedBytes; // Up to here there were replicas enough.
   private boolean closed;
 
   private SSTableWriter(
@@ -257,15 +253,10 @@ public final class SSTableWriter implements Closeable {
     blocks.raw(new Footer(propertiesBlock, indexRoot, bloomRoot, fileId).encode());
     closed = true;
     out.hsync();
-    checkReplicas();
+    out.checkReplicas(replicasMin);
     out.close();
     finished = true;
     return new SSTableSummary(path, blocks.position(), properties);
-  }
-
-  private void checkReplicas() throws IOException {
-    out.checkReplicas(replicasMin);
-    checkedBytes = blocks.position();
   }
 
   /** Deletes the file unless it was finished. */
@@ -308,9 +299,6 @@ public final class SSTableWriter implements Closeable {
   private void flushBlock() throws IOException {
     ByteWriter contents = block.finish();
     Handle handle = blocks.write(BlockKind.DATA, contents.array(), contents.size());
-    if (blocks.position() - checkedBytes >= CHECK_BYTES) {
-      checkReplicas(); // Only the block being written says how many it has.
-    }
     block.clear();
     index.add(blockKey, blockContinues, handle);
     counter.addBlock(handle.length());

@@ -243,7 +243,7 @@ final class Compactor {
         boundary,
         before -> before.minorCompacted(frozen, output.files(), output.readableFrom()));
     core.window().moveToWritten(boundary);
-    core.counters().minorCompactions.increment();
+    environment.compactions().minor().add(output.files());
     environment.log().release(boundary);
   }
 
@@ -335,7 +335,7 @@ final class Compactor {
               0,
               before -> before.compacted(chosen, output.files(), output.readableFrom()));
         });
-    core.counters().mergingAndMajorCompactions.increment();
+    environment.compactions().rewriting().add(output.files());
   }
 
   /** Over the cells of the files; the cursors opened before were closed. */

@@ -55,6 +55,11 @@ public final class OperationBudget {
     return bytes > bytesMax * COMPACT_ABOVE;
   }
 
+  /** Whether all tablets together use more than the limit. */
+  public synchronized boolean isFull() {
+    return bytes > bytesMax;
+  }
+
   /** A budget without a limit. */
   public static OperationBudget unlimited() {
     return new OperationBudget(Long.MAX_VALUE);
@@ -82,7 +87,7 @@ public final class OperationBudget {
 
   /** By how many bytes a tablet that uses {@code own} exceeds its share; 0: it may use more. */
   synchronized long excess(long own) {
-    return bytes > bytesMax ? Math.max(0, own - share()) : 0;
+    return isFull() ? Math.max(0, own - share()) : 0;
   }
 
   /**

@@ -519,18 +519,15 @@ public final class Tablet implements Closeable {
     return core.current().peek().memtableBytes();
   }
 
-  /** The tablet's size and counters. */
+  /** The tablet's size. */
   public TabletStatistics statistics() {
     TabletState state = core.current().peek();
-    CompactionCounters counters = core.counters();
     return new TabletStatistics(
         state.files().size(),
         state.fileBytes(),
         state.memtableBytes(),
         state.active().cellCount()
-            + state.frozen().stream().mapToLong(one -> one.memtable().cellCount()).sum(),
-        counters.minorCompactions.sum(),
-        counters.mergingAndMajorCompactions.sum());
+            + state.frozen().stream().mapToLong(one -> one.memtable().cellCount()).sum());
   }
 
   /**

@@ -18,7 +18,6 @@ final class TabletCore {
   private final OperationWindow window;
   private final TabletClock clock;
   private final Health health;
-  private final CompactionCounters counters = new CompactionCounters();
   private final Pins pins;
   private final AbandonedFiles abandoned;
   private volatile List<Pending> pending;
@@ -103,10 +102,6 @@ final class TabletCore {
   /** Replaces the waiting changes; called after the same change was committed to the manifest. */
   void setPending(List<Pending> now) {
     pending = List.copyOf(now);
-  }
-
-  CompactionCounters counters() {
-    return counters;
   }
 
   /** The files that failed compactions left behind. */

@@ -24,6 +24,7 @@ import org.apache.hadoop.fs.Path;
  * @param pace how fast merging and major compactions may go
  * @param options the settings of an operator
  * @param largeBlocks memory of all compactions of the server, for blocks with large values
+ * @param compactions counts its compactions
  */
 public record TabletEnvironment(
     ProcessRuntime runtime,
@@ -37,4 +38,5 @@ public record TabletEnvironment(
     Manifest manifest,
     CompactionPace pace,
     TabletOptions options,
-    MemoryRoom largeBlocks) {}
+    MemoryRoom largeBlocks,
+    CompactionCounters compactions) {}

@@ -6,6 +6,7 @@ import io.stele.log.CommitLog;
 import io.stele.model.TabletKind;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
+import io.stele.tablet.CompactionCounters;
 import io.stele.tablet.OperationBudget;
 
 /**
@@ -15,6 +16,7 @@ import io.stele.tablet.OperationBudget;
  * @param log where their operations are made durable
  * @param memtables the memory that their memtables may take together
  * @param operations the memory in which they may remember their clients' operations
+ * @param compactions counts their compactions
  * @param threads for all work that may wait
  */
 record KindResources(
@@ -22,7 +24,22 @@ record KindResources(
     CommitLog log,
     MemtableBudget memtables,
     OperationBudget operations,
+    CompactionCounters compactions,
     Threads threads) {
+  private static final int OPERATIONS_SHARE_COMPACTED = 4;
+
+  /**
+   * Whether a tablet is of this kind, and a minor compaction, which may be made now, would free
+   * much of the memory of its operations.
+   */
+  boolean hasManyOperations(HostedTablet hosted) {
+    return hosted.kind() == kind
+        && !TabletWork.restsFromMinorCompactions(hosted)
+        && hosted
+            .tablet()
+            .needsCompactionOfOperations(operations.share() / OPERATIONS_SHARE_COMPACTED);
+  }
+
   /**
    * Threads for the work on one kind of tablet.
    *

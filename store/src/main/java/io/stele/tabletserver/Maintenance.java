@@ -43,8 +43,6 @@ final class Maintenance {
   /** How long a tablet is not looked at again that needed no compaction, unless it changes. */
   private static final Duration IDLE_TRUSTED = Duration.ofSeconds(5);
 
-  private static final int OPERATIONS_SHARE_COMPACTED = 4;
-
   private final HostedTablets tablets;
   private final ServerResources resources;
   private final ServerLife life;
@@ -174,13 +172,7 @@ final class Maintenance {
   /** Makes minor compactions, because written operations take only a fraction of the memory. */
   private void relieveOperations(KindResources kind, Collection<HostedTablet> all) {
     if (kind.operations().isTight()) {
-      long much = kind.operations().share() / OPERATIONS_SHARE_COMPACTED;
-      all.stream()
-          .filter(
-              hosted ->
-                  hosted.kind() == kind.kind() && !TabletWork.restsFromMinorCompactions(hosted))
-          .filter(hosted -> hosted.tablet().needsCompactionOfOperations(much))
-          .forEach(work::startMinorCompaction);
+      all.stream().filter(kind::hasManyOperations).forEach(work::startMinorCompaction);
     }
   }
 

@@ -2,6 +2,7 @@ package io.stele.tabletserver;
 
 import io.stele.memtable.MemoryAccount;
 import io.stele.model.SteleException;
+import io.stele.model.TabletKind;
 import io.stele.runtime.Futures;
 import io.stele.runtime.IoFunction;
 import io.stele.runtime.ProcessRuntime;
@@ -11,13 +12,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
 
 /**
- * Keeps replay within the budget of memtables: a dead server may have had as much in memory as this
- * server is allowed, and this server already has some in use.
+ * Keeps replay within the budgets of memtables and of operations: a dead server may have had as
+ * much in memory as this server is allowed, and this server already has some in use.
  *
  * <p>While there is room, any number of tablets are replayed at a time. A replay that finds no room
  * releases what it has, and starts again when it has the turn. Only the replay that has the turn
- * waits, for the memtables of served tablets to be written out; so no two replays wait for each
- * other. Safe for use by any number of threads.
+ * waits, for the memtables and operations of served tablets to be written out; so no two replays
+ * wait for each other. It waits for operations only before its first record: those that remain are
+ * written already, or its own.
+ *
+ * <p>Safe for use by any number of threads.
  */
 final class ReplayRoom {
   private static final Duration PAUSE = Duration.ofMillis(20);
@@ -25,13 +29,18 @@ final class ReplayRoom {
 
   private final ProcessRuntime runtime;
   private final ServerLife life;
-  private final MemtableBudget budget;
+  private final HostedTablets tablets;
+  private final KindResources resources;
+  private final MemtableBudget memtables;
   private final Lock turn;
 
-  ReplayRoom(ProcessRuntime runtime, ServerLife life, MemtableBudget budget) {
-    this.runtime = runtime;
-    this.life = life;
-    this.budget = budget;
+  /** The room for tablets of one kind. */
+  ReplayRoom(ServerContext server, TabletKind kind) {
+    this.runtime = server.runtime();
+    this.life = server.life();
+    this.tablets = server.tablets();
+    this.resources = server.resources().of(kind);
+    this.memtables = resources.memtables();
     this.turn = runtime.newLock();
   }
 
@@ -40,7 +49,7 @@ final class ReplayRoom {
     private static final long serialVersionUID = 1L;
 
     NoRoomException() {
-      super("there is no room for a replay in the memtables at the moment");
+      super("there is no room for a replay in memory at the moment");
     }
   }
 
@@ -86,6 +95,7 @@ final class ReplayRoom {
   final class Share implements MemoryAccount {
     private final Waiting waiting;
     private final AtomicLong own = new AtomicLong();
+    private boolean begun; // For the thread that replays.
 
     private Share(Waiting waiting) {
       this.waiting = waiting;
@@ -94,23 +104,23 @@ final class ReplayRoom {
     @Override
     public void take(long bytes) {
       own.addAndGet(bytes);
-      budget.take(bytes);
+      memtables.take(bytes);
     }
 
     @Override
     public void letGo(long bytes) {
       own.addAndGet(-bytes);
-      budget.letGo(bytes);
+      memtables.letGo(bytes);
     }
 
     /**
-     * Returns when there is room for a record of {@code bytes}, or no other tablet uses any.
+     * Returns when there is room for a record of {@code bytes}, or waiting makes no more room.
      *
      * @throws NoRoomException if there is no room and another replay has the turn
      */
     void await(long bytes) throws IOException {
       long begin = runtime.nanoTime();
-      while (waiting != Waiting.NEVER && !budget.hasRoom(bytes) && budget.bytes() > own.get()) {
+      while (lacksMemtables(bytes) || lacksOperations()) {
         if (waiting == Waiting.LATER) {
           throw new NoRoomException();
         }
@@ -124,6 +134,24 @@ final class ReplayRoom {
           throw Futures.interrupted(e, "waiting for room to replay");
         }
       }
+      begun = true;
     }
+
+    private boolean lacksMemtables(long bytes) {
+      return waiting != Waiting.NEVER && !memtables.hasRoom(bytes) && memtables.bytes() > own.get();
+    }
+
+    private boolean lacksOperations() {
+      return switch (waiting) {
+        case LATER -> resources.operations().isFull();
+        case NOW -> !begun && resources.operations().isFull() && operationsAreWrittenSoon();
+        case NEVER -> false;
+      };
+    }
+  }
+
+  /** Whether minor compactions of served tablets will soon make room for operations. */
+  private boolean operationsAreWrittenSoon() {
+    return tablets.all().stream().anyMatch(resources::hasManyOperations);
   }
 }

@@ -3,6 +3,7 @@ package io.stele.tabletserver;
 import io.stele.log.LogStatistics;
 import io.stele.model.TabletKind;
 import io.stele.sstable.CacheStatistics;
+import io.stele.tablet.CompactionCounters;
 import io.stele.tablet.TabletStatistics;
 import io.stele.web.Metric;
 import io.stele.web.StatusPage;
@@ -73,6 +74,7 @@ final class ServerPage {
     List<Section> sections = new ArrayList<>();
     addTablets(sections, metrics);
     addRequests(metrics);
+    addCompactions(metrics);
     addLogs(sections, metrics);
     CacheStatistics cache = cacheStatistics.get();
     addCache(metrics, cache);
@@ -143,6 +145,28 @@ final class ServerPage {
             "failed_total",
             "Those that failed because of damage or an error here, or whose outcome is unknown",
             requests.failed()));
+  }
+
+  private void addCompactions(List<Metric> metrics) {
+    List<CompactionCounters> all =
+        server.resources().all().stream().map(KindResources::compactions).toList();
+    addCompactions(metrics, "minor", all.stream().map(CompactionCounters::minor).toList());
+    addCompactions(metrics, "rewriting", all.stream().map(CompactionCounters::rewriting).toList());
+  }
+
+  private static void addCompactions(
+      List<Metric> metrics, String sort, List<CompactionCounters.Counter> all) {
+    String prefix = "compactions_" + sort;
+    metrics.add(
+        counter(
+            prefix + "_total",
+            "Compactions that succeeded",
+            all.stream().mapToLong(CompactionCounters.Counter::compactions).sum()));
+    metrics.add(
+        counter(
+            prefix + "_bytes_total",
+            "Bytes of the SSTables that they wrote",
+            all.stream().mapToLong(CompactionCounters.Counter::bytes).sum()));
   }
 
   private void addLogs(List<Section> sections, List<Metric> metrics) {

@@ -10,6 +10,7 @@ import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
+import io.stele.tablet.CompactionCounters;
 import io.stele.tablet.OperationBudget;
 import java.io.IOException;
 import java.util.List;
@@ -75,12 +76,14 @@ final class ServerResources {
             userLog,
             new MemtableBudget(config.memory().memtableBytes()),
             OperationBudget.compacted(config.memory().operationsBytes()),
+            new CompactionCounters(),
             KindResources.Threads.of(runtime, TabletKind.USER, config)),
         new KindResources(
             TabletKind.SYSTEM,
             systemLog,
             new MemtableBudget(config.memory().systemMemtableBytes()),
             OperationBudget.compacted(config.memory().systemOperationsBytes()),
+            new CompactionCounters(),
             KindResources.Threads.of(runtime, TabletKind.SYSTEM, config)),
         runtime.pool("loader-root", 1));
   }

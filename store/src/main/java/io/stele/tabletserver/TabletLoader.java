@@ -69,8 +69,8 @@ final class TabletLoader {
               NameSpace.catchUp(storage.fs(), storage.layout().root());
               return true;
             });
-    this.userRoom = room(server, TabletKind.USER);
-    this.systemRoom = room(server, TabletKind.SYSTEM);
+    this.userRoom = new ReplayRoom(server, TabletKind.USER);
+    this.systemRoom = new ReplayRoom(server, TabletKind.SYSTEM);
   }
 
   /**
@@ -244,10 +244,6 @@ final class TabletLoader {
     tables.remove(table);
   }
 
-  private static ReplayRoom room(ServerContext server, TabletKind kind) {
-    return new ReplayRoom(server.runtime(), server.life(), server.resources().of(kind).memtables());
-  }
-
   private ReplayRoom room(TabletKind kind) {
     return switch (kind) {
       case USER -> userRoom;
@@ -287,7 +283,8 @@ final class TabletLoader {
             manifest,
             spec.id().table().isSystem() ? CompactionPace.UNLIMITED : storage.pace(),
             storage.options(),
-            storage.largeBlocks());
+            storage.largeBlocks(),
+            resources.compactions());
     return new HostedTablet(server.runtime(), Tablet.open(spec, environment, replay), manifest);
   }
 

@@ -73,7 +73,8 @@ class CompactionBystandersTest {
               }
             },
             fixture.options,
-            MemoryRoom.unlimited());
+            MemoryRoom.unlimited(),
+            new CompactionCounters());
     fixture.tablet = Tablet.open(fixture.manifest.reassigned(), environment, List.of());
     fixture.put("r", "a", "", 1, "x".repeat(600_000));
     fixture.tablet.minorCompact();
@@ -181,7 +182,8 @@ class CompactionBystandersTest {
                   manifest,
                   fixture.pace,
                   fixture.options,
-                  MemoryRoom.unlimited()),
+                  MemoryRoom.unlimited(),
+                  new CompactionCounters()),
               List.of());
       String last = "";
       boolean other = false;

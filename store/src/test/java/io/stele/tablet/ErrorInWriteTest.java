@@ -93,7 +93,8 @@ final class ErrorInWriteTest {
                 fixture.manifest,
                 fixture.pace,
                 fixture.options,
-                MemoryRoom.unlimited()),
+                MemoryRoom.unlimited(),
+                new CompactionCounters()),
             List.of());
     CompletableFuture<OperationResult> before =
         tablet.apply(OperationRequest.of(Mutation.of("a").put("f", "q", "1")));

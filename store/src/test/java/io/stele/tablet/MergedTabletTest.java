@@ -59,7 +59,8 @@ class MergedTabletTest {
             manifest,
             CompactionPace.UNLIMITED,
             UntimedPages.DEFAULT,
-            MemoryRoom.unlimited()),
+            MemoryRoom.unlimited(),
+            new CompactionCounters()),
         List.of());
   }
 

@@ -101,7 +101,8 @@ final class ModelRun {
               manifest,
               CompactionPace.UNLIMITED,
               options,
-              MemoryRoom.unlimited()),
+              MemoryRoom.unlimited(),
+              new CompactionCounters()),
           replay);
     }
   }

@@ -60,6 +60,7 @@ final class TabletFixture {
   }
 
   MemoryRoom largeBlocks = MemoryRoom.unlimited();
+  final CompactionCounters compactions = new CompactionCounters();
 
   /** The fixture's wall clock. */
   private final class Clock implements ServerClock {
@@ -103,7 +104,8 @@ final class TabletFixture {
         manifest,
         pace,
         options,
-        largeBlocks);
+        largeBlocks,
+        compactions);
   }
 
   CompletableFuture<OperationResult> apply(RowOperation operation) {

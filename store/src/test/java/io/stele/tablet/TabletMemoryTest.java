@@ -85,7 +85,7 @@ class TabletMemoryTest {
     assertThat(fixture.manifest.record().files()).hasSize(25);
     assertThat(fixture.tablet.majorCompact()).isTrue();
     assertThat(fixture.manifest.record().files()).hasSize(1);
-    assertThat(fixture.tablet.statistics().mergingAndMajorCompactions())
+    assertThat(fixture.compactions.rewriting().compactions())
         .as("three in parts, and one of these")
         .isEqualTo(4);
     assertThat(fixture.largeBlocks.bytes()).isZero();

@@ -416,7 +416,8 @@ class TabletTest {
               fixture.manifest,
               CompactionPace.UNLIMITED,
               UntimedPages.DEFAULT,
-              MemoryRoom.unlimited()),
+              MemoryRoom.unlimited(),
+              new CompactionCounters()),
           List.of());
     } catch (IOException e) {
       throw new AssertionError(e);

@@ -18,6 +18,7 @@ import io.stele.runtime.ServerClock;
 import io.stele.runtime.WorkerPool;
 import io.stele.sstable.BlockCache;
 import io.stele.sstable.OpenSSTables;
+import io.stele.tablet.CompactionCounters;
 import io.stele.tablet.CompactionPace;
 import io.stele.tablet.OperationBudget;
 import io.stele.tablet.Tablet;
@@ -85,6 +86,7 @@ public final class BareServer implements AutoCloseable {
             log,
             new MemtableBudget(MEMTABLE_BYTES_MAX),
             OperationBudget.unlimited(),
+            new CompactionCounters(),
             new KindResources.Threads(
                 new KindResources.Threads.Handlers(none, none, none),
                 none,

@@ -15,6 +15,7 @@ import io.stele.sim.Site;
 import io.stele.web.Metric;
 import io.stele.web.StatusPage;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class ServerPageTest {
   private static final String CACHE = "stele_tabletserver_cache_";
+  private static final String COMPACTIONS = "stele_tabletserver_compactions_";
   private static final int ROWS = 10;
 
   @Test
@@ -50,6 +52,13 @@ class ServerPageTest {
       assertThat(metrics.get(CACHE + "data_misses_total").longValue()).isPositive();
       assertThat(metrics.get(CACHE + "row_heap_hits_total").longValue()).isPositive();
       assertThat(metrics.get("stele_tabletserver_operation_memory_bytes").longValue()).isPositive();
+      assertThat(metrics.get(COMPACTIONS + "minor_total").longValue()).isPositive();
+      assertThat(metrics.get(COMPACTIONS + "minor_bytes_total").longValue()).isGreaterThan(100);
+      assertThat(metrics.get(COMPACTIONS + "rewriting_total").longValue()).isZero();
+      server.tablets().all().forEach(ServerPageTest::majorCompact);
+      Map<String, Number> later = numbers(server.page());
+      assertThat(later.get(COMPACTIONS + "rewriting_total").longValue()).isPositive();
+      assertThat(later.get(COMPACTIONS + "rewriting_bytes_total").longValue()).isGreaterThan(100);
       StatusPage.Section cache =
           page.sections().stream()
               .filter(section -> section.heading().equals("Cache"))
@@ -88,6 +97,14 @@ class ServerPageTest {
       admin.dropTable("t");
       assertThat(counters(server.page()))
           .allSatisfy((name, value) -> assertNotLess(name, value, split));
+    }
+  }
+
+  private static void majorCompact(HostedTablet hosted) {
+    try {
+      assertThat(hosted.tablet().majorCompact()).isTrue();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

@@ -2,6 +2,7 @@ package io.stele.tabletserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.fail;
 
 import io.stele.config.Keys;
 import io.stele.log.LogRepair;
@@ -10,18 +11,26 @@ import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.ColumnFamily;
 import io.stele.model.CorruptionException;
+import io.stele.model.Mutation;
+import io.stele.model.OperationId;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletKind;
+import io.stele.runtime.ForwardingRuntime;
 import io.stele.runtime.IoRunnable;
 import io.stele.runtime.SystemRuntime;
+import io.stele.tablet.OperationBudget;
+import io.stele.tablet.OperationRequest;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
@@ -123,6 +132,79 @@ class TabletLoaderTest {
     try (TestServer second = new TestServer(world, SystemRuntime.INSTANCE, conf)) {
       HostedTablet again = second.take(second.records().release(loaded, "its server died"));
       assertThat(TestServer.rows(again)).isEqualTo(15);
+    }
+  }
+
+  /** Has one client write rows until a server's tablets remember more than {@code bytes}. */
+  private static int putUntilRemembered(TestServer server, HostedTablet hosted, long bytes)
+      throws Exception {
+    OperationBudget operations = server.context.resources().of(hosted.id()).operations();
+    int rows = 0;
+    while (operations.bytes() <= bytes) {
+      rows++;
+      OperationId id = new OperationId(1, 1, rows);
+      Mutation put = Mutation.of("row" + rows).put("f", "q", "v");
+      hosted.tablet().apply(OperationRequest.of(put, id, 1)).get(30, TimeUnit.SECONDS);
+    }
+    return rows;
+  }
+
+  /** Remembers 64 KiB of operations; {@code sleeps} runs whenever a thread would sleep. */
+  private TestServer forgetful(Runnable sleeps) throws IOException {
+    Configuration conf = new Configuration(false);
+    conf.set(Keys.OPERATIONS_BYTES.name(), "64k");
+    return new TestServer(
+        world,
+        new ForwardingRuntime() {
+          @Override
+          public void sleep(Duration time) {
+            sleeps.run();
+          }
+        },
+        conf);
+  }
+
+  @Test
+  void aReplayWaitsUntilTheOperationsOfOthersAreWritten() throws Exception {
+    TestServer first = new TestServer(world);
+    HostedTablet hosted = first.takeNew(SCHEMA);
+    int rows = putUntilRemembered(first, hosted, 48 << 10);
+    TabletRecord loaded = first.stored(hosted.id());
+    first.dieAndBeFenced();
+
+    AtomicReference<TestServer> self = new AtomicReference<>();
+    AtomicLong most = new AtomicLong();
+    Runnable compaction =
+        () -> {
+          OperationBudget operations = self.get().context.resources().of(loaded.id()).operations();
+          most.accumulateAndGet(operations.bytes(), Math::max);
+          self.get().maintenance().round();
+          self.get().work();
+        };
+    try (TestServer second = forgetful(compaction)) {
+      self.set(second);
+      HostedTablet busy = second.takeNew(TableSchema.of("busy", "f"));
+      putUntilRemembered(second, busy, 64 << 10);
+      OperationBudget operations = second.context.resources().of(loaded.id()).operations();
+      long before = operations.bytes();
+      HostedTablet again = second.take(second.records().release(loaded, "its server died"));
+      assertThat(TestServer.rows(again)).isEqualTo(rows);
+      assertThat(most.get()).as("nothing was replayed meanwhile").isBetween(before, before + 1000);
+      assertThat(operations.isFull()).isFalse();
+    }
+  }
+
+  @Test
+  void aTabletThatRemembersMoreThanItMayIsLoadedWhereNothingElseIs() throws Exception {
+    TestServer first = new TestServer(world);
+    HostedTablet hosted = first.takeNew(SCHEMA);
+    int rows = putUntilRemembered(first, hosted, 96 << 10);
+    TabletRecord loaded = first.stored(hosted.id());
+    first.dieAndBeFenced();
+    Runnable never = () -> fail("nobody makes room: waiting is in vain");
+    try (TestServer second = forgetful(never)) {
+      HostedTablet again = second.take(second.records().release(loaded, "its server died"));
+      assertThat(TestServer.rows(again)).isEqualTo(rows);
     }
   }
 

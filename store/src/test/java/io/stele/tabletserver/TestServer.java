@@ -194,6 +194,7 @@ final class TestServer implements AutoCloseable {
         real.log(),
         real.memtables(),
         real.operations(),
+        real.compactions(),
         new KindResources.Threads(
             new KindResources.Threads.Handlers(handlers, handlers, handlers),
             loaders,
