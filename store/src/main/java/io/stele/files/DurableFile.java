@@ -128,19 +128,23 @@ public final class DurableFile extends OutputStream {
    *     file is to have
    */
   public void checkReplicas(int least) throws IOException {
-    int wanted = Math.min(least, replication());
-    int replicas = Math.min(fewestReplicas, replicas().orElse(wanted));
-    if (replicas < wanted) {
+    if (!hasReplicas(least)) {
       throw new TooFewReplicasException(
           path
               + " has only "
-              + replicas
+              + Math.min(fewestReplicas, replicas().orElse(fewestReplicas))
               + " of the "
-              + wanted
+              + Math.min(least, replication())
               + " replicas that it needs ("
               + Keys.LOG_REPLICAS_MIN.name()
               + "): DataNodes are missing");
     }
+  }
+
+  /** Whether {@link #checkReplicas} finds enough. */
+  public boolean hasReplicas(int least) throws IOException {
+    int wanted = Math.min(least, replication());
+    return Math.min(fewestReplicas, replicas().orElse(wanted)) >= wanted;
   }
 
   /** The node with the first replica of that block; empty if the file system does not say. */

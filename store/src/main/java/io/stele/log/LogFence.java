@@ -4,6 +4,7 @@ import io.stele.files.NameSpace;
 import io.stele.files.WriteLeases;
 import io.stele.runtime.FanOut;
 import io.stele.runtime.Futures;
+import io.stele.runtime.IoConsumer;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 import java.io.FileNotFoundException;
@@ -28,10 +29,12 @@ import org.slf4j.LoggerFactory;
  *
  * <p>First the directory is renamed, so that no new segment can be created in it; then the lease of
  * every segment is recovered, so that the next flush of an open one fails; when all are closed,
- * they are listed for replay ({@link FencedLog}). If the process is known to have ended, nobody
- * waits for that: a segment that is not closed is copied, and the copy listed. Nor does anybody
- * wait for a segment that HDFS does not close if an operator has accepted its loss. Each step may
- * be repeated, by another master too: a fence that was interrupted is called again.
+ * they are listed for replay ({@link FencedLog}). A segment that its server has not ended in order
+ * is copied, and the copy listed: so what is listed is on disk, on enough nodes, also the records
+ * that were about to be acknowledged ({@link SegmentCopier}). If the process is known to have
+ * ended, nobody waits until HDFS has closed such a segment. Nor does anybody wait for a segment
+ * that HDFS does not close if an operator has accepted its loss. Each step may be repeated, by
+ * another master too: a fence that was interrupted is called again.
  *
  * <p>The server may still hold its lock, and may still answer reads until its lease is over; its
  * tablets must not be given to others before that. Safe for use by any number of threads.
@@ -47,15 +50,20 @@ public final class LogFence {
   private static final int LONGER_CALLS = 2; // Then the waits grow no more.
   private static final int CALLS_UNTIL_LATE = 2; // HDFS has had more than a minute then.
   private static final int COPIERS = 4; // A dead server leaves one or two open segments per log.
+  private static final Duration COPY_AGAIN = Duration.ofSeconds(5);
   private static final Duration POLL_MIN = Duration.ofMillis(10);
   private static final Duration POLL_MAX = Duration.ofSeconds(1);
   private static final int POLL_PART = 20; // Of the time waited so far: no more is lost by it.
 
-  /** A segment that is not known to be closed yet. */
+  /** A segment that cannot be listed yet. */
   private static final class Open {
     final Segment segment;
     final String name;
-    boolean copyTried;
+    boolean closed;
+    boolean closedBefore; // The fence found it closed.
+    boolean listedAsItIs;
+    boolean copyTried; // While it was open.
+    long nextCopyNanos; // Once it is closed.
     int calls;
     long nextCallNanos;
 
@@ -63,6 +71,7 @@ public final class LogFence {
       this.segment = segment;
       this.name = segment.path().getName();
       this.nextCallNanos = nowNanos;
+      this.nextCopyNanos = nowNanos;
     }
   }
 
@@ -154,14 +163,10 @@ public final class LogFence {
     }
   }
 
-  /** Returns what is listed in place of segments that are not closed, or gone, by their names. */
+  /** Returns what is listed in place of segments, by their names. */
   private Map<String, Segment> closeAll(Path directory, BooleanSupplier ended, Runnable meanwhile)
       throws IOException {
     WriteLeases leases = WriteLeases.in(fs, directory);
-    if (leases.isLocal()) {
-      meanwhile.run();
-      return Map.of();
-    }
     Map<String, Segment> instead = new ConcurrentHashMap<>();
     long start = runtime.nanoTime();
     List<Open> open = new ArrayList<>();
@@ -169,20 +174,26 @@ public final class LogFence {
       open.add(new Open(segment, start));
     }
     if (!ended.getAsBoolean()) {
-      removeClosed(leases, open, instead);
+      lookForClosed(leases, open, instead);
     }
     meanwhile.run();
     while (true) {
       if (ended.getAsBoolean()) {
-        copyOpen(leases, open, instead);
-        open.removeIf(one -> instead.containsKey(one.name));
+        each(
+            open.stream().filter(one -> !one.closed && !one.copyTried).toList(),
+            one -> copyOpen(leases, one, instead));
       }
-      removeClosed(leases, open, instead);
+      lookForClosed(leases, open, instead);
+      long now = runtime.nanoTime();
+      each(
+          open.stream().filter(one -> one.closed && now - one.nextCopyNanos >= 0).toList(),
+          one -> copyClosed(one, instead));
       giveUpAccepted(directory, open, instead);
+      open.removeIf(one -> one.listedAsItIs || instead.containsKey(one.name));
       if (open.isEmpty()) {
         return instead;
       }
-      LOG.debug("Waiting for HDFS to close {} segments in {}", open.size(), directory);
+      LOG.debug("Waiting for {} segments in {} to be closed or copied", open.size(), directory);
       try {
         runtime.sleep(pause(Duration.ofNanos(runtime.nanoTime() - start)));
       } catch (InterruptedException e) {
@@ -191,19 +202,18 @@ public final class LogFence {
     }
   }
 
-  private void removeClosed(WriteLeases leases, List<Open> open, Map<String, Segment> instead)
+  private void lookForClosed(WriteLeases leases, List<Open> open, Map<String, Segment> instead)
       throws IOException {
-    for (int i = open.size() - 1; i >= 0; i--) {
-      if (isClosed(leases, open.get(i), instead)) {
-        open.remove(i);
-      }
+    for (Open one : open) {
+      one.closed |= !instead.containsKey(one.name) && isClosed(leases, one, instead);
     }
   }
 
   /** Gives up those segments that HDFS has had time to close, and whose loss is accepted. */
   private void giveUpAccepted(Path directory, List<Open> all, Map<String, Segment> instead)
       throws IOException {
-    List<Open> late = all.stream().filter(one -> one.calls > CALLS_UNTIL_LATE).toList();
+    List<Open> late =
+        all.stream().filter(one -> !one.closed && one.calls > CALLS_UNTIL_LATE).toList();
     if (late.isEmpty()) {
       return;
     }
@@ -219,7 +229,6 @@ public final class LogFence {
       }
       LOG.warn("{} is given up, as an operator has allowed", one.segment.path());
       instead.put(one.name, one.segment);
-      all.remove(one);
     }
   }
 
@@ -232,41 +241,67 @@ public final class LogFence {
     return Duration.ofNanos(Math.max(POLL_MIN.toNanos(), Math.min(part, POLL_MAX.toNanos())));
   }
 
-  /**
-   * Copies those segments that are not closed and that nobody has tried to copy, all at once: a
-   * copy of a few bytes takes as many calls of HDFS as a long one.
-   */
-  private void copyOpen(WriteLeases leases, List<Open> all, Map<String, Segment> instead)
-      throws IOException {
-    List<Open> untried = all.stream().filter(one -> !one.copyTried).toList();
-    if (untried.isEmpty()) {
+  /** All at once: to copy a few bytes takes as many calls of HDFS as to copy many. */
+  private void each(List<Open> some, IoConsumer<Open> work) throws IOException {
+    if (some.isEmpty()) {
       return;
     }
     try (WorkerPool copiers = runtime.pool("segment-copier", COPIERS)) {
-      FanOut.eachIo(
-          runtime,
-          copiers,
-          COPIERS + 1,
-          untried,
-          one -> copy(leases, one, instead),
-          "copying open segments");
+      FanOut.eachIo(runtime, copiers, COPIERS + 1, some, work, "copying segments");
     }
   }
 
-  private void copy(WriteLeases leases, Open open, Map<String, Segment> instead)
+  private void copyOpen(WriteLeases leases, Open open, Map<String, Segment> instead)
       throws IOException {
     try {
       if (leases.isClosed(open.name)) {
         return;
       }
-      open.copyTried = true;
-      Optional<Segment> copy = copier.copy(open.segment);
-      if (copy.isPresent()) {
-        instead.put(open.name, copy.get());
-        leases.recover(open.name); // HDFS would keep it open for long.
-      }
     } catch (FileNotFoundException e) {
       gone(open, instead, e);
+      return;
+    }
+    open.copyTried = true;
+    try {
+      instead.put(open.name, copier.copy(open.segment));
+    } catch (IOException e) {
+      LOG.info("HDFS must close {} first: {}", open.segment.path(), e.toString());
+      return;
+    }
+    leases.recover(open.name); // HDFS would keep it open for long.
+  }
+
+  /** Copies a closed segment, unless everything in it is on disk anyway. */
+  private void copyClosed(Open closed, Map<String, Segment> instead) {
+    if (closed.closedBefore && hasSummary(closed.segment)) {
+      closed.listedAsItIs = true;
+      return;
+    }
+    try {
+      instead.put(closed.name, copier.copy(closed.segment));
+    } catch (SegmentCopier.UnreadableException e) {
+      if (e.getCause() instanceof FileNotFoundException missing) {
+        gone(closed, instead, missing);
+      } else { // Only the tablets that need it must wait for it.
+        LOG.warn("It is not copied: {}", e.getMessage());
+        closed.listedAsItIs = true;
+      }
+    } catch (IOException e) {
+      LOG.warn(
+          "The tablets of a dead server wait until {} can be copied. It was not ended in order, so"
+              + " its last records may be on too few nodes: {}",
+          closed.segment.path(),
+          e.toString());
+      closed.nextCopyNanos = runtime.nanoTime() + COPY_AGAIN.toNanos();
+    }
+  }
+
+  private boolean hasSummary(Segment segment) {
+    try {
+      return SegmentSummary.read(fs, segment).isPresent();
+    } catch (IOException e) {
+      LOG.info("{} cannot be read now: {}", segment.path(), e.toString());
+      return false;
     }
   }
 
@@ -282,10 +317,14 @@ public final class LogFence {
   private boolean isClosed(WriteLeases leases, Open segment, Map<String, Segment> instead)
       throws IOException {
     try {
-      long now = runtime.nanoTime();
-      if (segment.calls > 0 && leases.isClosed(segment.name)) {
+      if (segment.closed) {
         return true;
       }
+      if (leases.isClosed(segment.name)) {
+        segment.closedBefore = segment.calls == 0 && !segment.copyTried;
+        return true;
+      }
+      long now = runtime.nanoTime();
       if (now - segment.nextCallNanos < 0) {
         return false;
       }
@@ -302,7 +341,7 @@ public final class LogFence {
       return leases.recover(segment.name);
     } catch (FileNotFoundException e) {
       gone(segment, instead, e);
-      return true;
+      return false;
     }
   }
 }

@@ -4,26 +4,34 @@ import io.stele.files.DurableFile;
 import io.stele.files.DurableFiles;
 import io.stele.files.NameSpace;
 import io.stele.runtime.ProcessRuntime;
+import java.io.Closeable;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
-import java.util.Optional;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Copies the open segments of a process that has ended. HDFS closes such a file seconds later, with
- * a DataNode's next heartbeat, or much later if a DataNode of its pipeline is gone too.
+ * Copies segments of a process that no longer writes. A copy is on disk, on enough nodes.
  *
- * <p><b>Why nothing is lost.</b> A DataNode counts bytes as acknowledged before it tells so to the
+ * <p><b>Closed segments</b> are copied if their writer has not ended them in order: a record that
+ * it was about to acknowledge may be on one node only, or in memory only. Once a replay has seen
+ * the record, it counts: the next server tells a client that sends it again that it is applied.
+ *
+ * <p><b>Open segments</b> are copied if the process is known to have ended. HDFS closes such a file
+ * seconds later, with a DataNode's next heartbeat, or much later if a DataNode of its pipeline is
+ * gone too.
+ *
+ * <p>Nothing is lost with that. A DataNode counts bytes as acknowledged before it tells so to the
  * one before it, and the first before it tells the writer. So a reader that opens the file after
  * its writer has ended, and asks any one of them, is told a length that has all that was flushed.
  * It may see more; so may a later reader, or less of that. Therefore the copy is what counts from
  * then on, and the segment is not read any more ({@link FencedLog}).
  *
- * <p>Do not use it for a writer that may be alive: it goes on unhindered. Immutable; safe for use
- * by any number of threads.
+ * <p>Do not use it for a writer that may be alive and has the file open: it goes on unhindered.
+ * Immutable; safe for use by any number of threads.
  */
 final class SegmentCopier {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentCopier.class);
@@ -40,61 +48,110 @@ final class SegmentCopier {
     this.replicasMin = replicasMin;
   }
 
+  /** A segment cannot be read, at least not now. */
+  static final class UnreadableException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    private UnreadableException(Segment segment, IOException cause) {
+      super(segment.path() + " cannot be read: " + cause, cause);
+    }
+  }
+
   /**
    * Copies what can be read of a segment to a file in a new directory below its own.
    *
-   * @param open whose writer has ended
-   * @return the copy, closed and on disk; empty if the segment has to be closed first
-   */
-  Optional<Segment> copy(Segment open) {
-    Path directory =
-        new Path(open.path().getParent(), "copy." + Long.toHexString(runtime.random().nextLong()));
-    try {
-      long known = length(open);
-      Path file = new Path(directory, open.path().getName());
-      long bytes = copy(open.path(), file);
-      if (bytes >= known) {
-        LOG.info("{} is not closed yet: its {} bytes were copied to {}", open.path(), bytes, file);
-        return Optional.of(new Segment(open.kind(), open.number(), file, bytes));
-      }
-      LOG.info("{} is not closed yet, and its last block cannot be seen", open.path());
-    } catch (IOException e) {
-      LOG.info("{} is not closed yet, and cannot be copied: {}", open.path(), e.toString());
-    }
-    delete(directory);
-    return Optional.empty();
-  }
-
-  /**
-   * How long the NameNode knows a segment to be, at least. It learns of each block with the first
-   * flush to it, so a copy that is shorter lacks a block.
-   */
-  private long length(Segment open) throws IOException {
-    NameSpace.catchUp(fs, open.path());
-    return fs.getFileStatus(open.path()).getLen();
-  }
-
-  /**
-   * How many bytes were copied.
-   *
+   * @return the copy, closed and on disk
+   * @throws UnreadableException if the segment cannot be read, or less of it than there is
    * @throws io.stele.files.TooFewReplicasException if the copy is on fewer nodes than the records
    *     were when they were acknowledged, as it is what counts from now on
+   * @throws IOException if the copy cannot be written
    */
-  private long copy(Path from, Path to) throws IOException {
+  Segment copy(Segment segment) throws IOException {
+    Path directory =
+        new Path(
+            segment.path().getParent(), "copy." + Long.toHexString(runtime.random().nextLong()));
+    boolean done = false;
+    try {
+      Path file = new Path(directory, segment.path().getName());
+      long bytes = copy(segment, file);
+      LOG.info("The {} bytes of {} were copied to {}", bytes, segment.path(), file);
+      done = true;
+      return new Segment(segment.kind(), segment.number(), file, bytes);
+    } finally {
+      if (!done) {
+        delete(directory);
+      }
+    }
+  }
+
+  /** Returns how many bytes were copied. */
+  private long copy(Segment segment, Path to) throws IOException {
     DurableFiles files = new DurableFiles(fs);
     files.mkdirs(to.getParent());
-    long length = 0;
-    try (InputStream in = fs.open(from);
+    try (Source source = open(segment);
         DurableFile out = files.create(to)) {
       byte[] buffer = new byte[BUFFER_BYTES];
-      for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+      for (int read = source.read(buffer); read >= 0; read = source.read(buffer)) {
         out.write(buffer, 0, read);
-        length += read;
       }
+      source.checkEnd();
       out.hsync();
       out.checkReplicas(replicasMin);
+      return source.bytes;
     }
-    return length;
+  }
+
+  private Source open(Segment segment) throws UnreadableException {
+    try {
+      NameSpace.catchUp(fs, segment.path());
+      return new Source(
+          segment, fs.getFileStatus(segment.path()).getLen(), fs.open(segment.path()));
+    } catch (IOException e) {
+      throw new UnreadableException(segment, e);
+    }
+  }
+
+  /** A segment that is being read. For one thread. */
+  private static final class Source implements Closeable {
+    private final Segment segment;
+
+    /**
+     * How long the NameNode knows the segment to be, at least. It learns of each block with the
+     * first flush to it, so a copy that is shorter lacks a block.
+     */
+    private final long least;
+
+    private final InputStream in;
+    private long bytes;
+
+    Source(Segment segment, long least, InputStream in) {
+      this.segment = segment;
+      this.least = least;
+      this.in = in;
+    }
+
+    int read(byte[] buffer) throws UnreadableException {
+      try {
+        int read = in.read(buffer);
+        bytes += Math.max(0, read);
+        return read;
+      } catch (IOException e) {
+        throw new UnreadableException(segment, e);
+      }
+    }
+
+    void checkEnd() throws UnreadableException {
+      if (bytes < least) {
+        throw new UnreadableException(
+            segment,
+            new EOFException("it has " + least + " bytes, of which " + bytes + " are seen"));
+      }
+    }
+
+    @Override
+    public void close() throws IOException {
+      in.close();
+    }
   }
 
   private void delete(Path directory) {

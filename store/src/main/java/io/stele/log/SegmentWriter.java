@@ -103,8 +103,18 @@ final class SegmentWriter {
         (before, one) -> before.with(one.lowest()));
   }
 
-  /** Appends which tablets have records here: once, after all records. */
+  /**
+   * Appends which tablets have records here: once, after all records, which are on disk by then, on
+   * enough nodes. So a segment that has a summary has nothing that a loss of power can take.
+   *
+   * @throws io.stele.files.TooFewReplicasException if they are on too few
+   */
   void appendSummary() throws IOException {
+    flush(Durability.HSYNC);
+    writeSummary();
+  }
+
+  private void writeSummary() throws IOException {
     ByteWriter body = LogFormat.encodeBody(new SegmentSummary(tablets));
     append(body);
     summarised = true;
@@ -171,21 +181,32 @@ final class SegmentWriter {
     buffer.clear();
   }
 
-  /** Puts the file on disk, with a summary where it has records, and ends it. */
+  /**
+   * Puts the file on disk, with a summary where it has records and enough nodes have them, and ends
+   * it.
+   */
   void close() throws IOException {
-    if (!tablets.isEmpty() && !summarised) {
-      appendSummary();
-    }
-    if (syncedPosition < position) {
-      push(Durability.HSYNC); // However few nodes are left: it has acknowledged what it will.
+    sync(); // However few nodes are left: it has acknowledged what it will.
+    if (!tablets.isEmpty() && !summarised && out.hasReplicas(replicasMin)) {
+      writeSummary();
+      sync();
     }
     out.close();
+  }
+
+  private void sync() throws IOException {
+    if (syncedPosition < position) {
+      push(Durability.HSYNC);
+    }
   }
 
   /** Ends the stream after {@code failure}, to which a failure to do so is added. */
   void abandon(Throwable failure) {
     buffer.clear();
     try {
+      if (summarised && syncedPosition < position) {
+        out.write(0); // A torn tail: a summary that may not be on disk must not end the file.
+      }
       out.close();
     } catch (IOException | RuntimeException e) {
       if (e != failure) {

@@ -117,8 +117,13 @@ class LogModelTest {
     log.close();
     disk.heal();
 
+    CrashableFileSystem later = disk.mount();
     Map<TabletId, List<LogRecord>> replayed =
-        fenceAndReplay(seed, disk.mount(), ends == End.KILL, released);
+        fenceAndReplay(seed, later, ends == End.KILL, released);
+    disk.powerLoss(random);
+    assertThat(replay(disk.mount(), later.makeQualified(RECOVERY), released))
+        .as("seed %d: what was replayed once survives a loss of power", seed)
+        .isEqualTo(replayed);
     assertReplayed(seed, replayed, appended, acknowledged(outcomes), released);
     assertThatThrownBy(() -> log.append(LogRecords.record(LogRecords.TABLET, 1, 1)).get())
         .as("seed %d: a log that ended takes nothing", seed)

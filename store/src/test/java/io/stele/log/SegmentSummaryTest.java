@@ -99,7 +99,7 @@ class SegmentSummaryTest {
   /** Damages a record's body in the {@code nth} segment that has records. */
   private Segment damage(int nth, long record) throws IOException {
     int seen = 0;
-    for (Segment segment : LogDirectory.segments(fs, FENCED)) {
+    for (Segment segment : FencedLog.segments(fs, FENCED, TabletKind.USER)) {
       try (LogReader reader = LogReader.open(fs, segment.path())) {
         boolean used = reader.link().isPresent();
         if (used && ++seen == nth) {
@@ -123,7 +123,7 @@ class SegmentSummaryTest {
       append(log, FIRST, 6, 8);
       fence();
     }
-    List<Segment> segments = LogDirectory.segments(fs, FENCED);
+    List<Segment> segments = FencedLog.segments(fs, FENCED, TabletKind.USER);
     assertThat(SegmentSummary.read(fs, segments.get(0)).orElseThrow().tablets())
         .isEqualTo(Map.of(FIRST, new SequenceRange(1, 5), SECOND, new SequenceRange(7, 7)));
     assertThat(SegmentSummary.read(fs, segments.get(1))).isEmpty(); // The server died with it.
@@ -223,7 +223,7 @@ class SegmentSummaryTest {
       append(log, FIRST, 1, 3);
     }
     fence();
-    Segment segment = LogDirectory.segments(fs, FENCED).get(0);
+    Segment segment = FencedLog.segments(fs, FENCED, TabletKind.USER).get(0);
     try (LogReader reader = LogReader.open(fs, segment.path())) {
       assertThat(reader.next()).isPresent();
       second = reader.position();
@@ -244,7 +244,7 @@ class SegmentSummaryTest {
     }
     fence();
     List<Segment> used = new ArrayList<>();
-    for (Segment segment : LogDirectory.segments(fs, FENCED)) {
+    for (Segment segment : FencedLog.segments(fs, FENCED, TabletKind.USER)) {
       try (LogReader reader = LogReader.open(fs, segment.path())) {
         if (reader.link().isPresent()) {
           used.add(segment);

@@ -266,6 +266,15 @@ class SwitchOverTest {
     assertThat(replayedSequences(fs, DIRECTORY)).containsExactly(1L, 2L);
   }
 
+  /** Deletes what a fenced log has of a segment: the segment or its copy. */
+  private static void deleteListed(CrashableFileSystem master, long number) throws IOException {
+    for (Segment segment : FencedLog.segments(master, RECOVERY, TabletKind.USER)) {
+      if (segment.number() == number) {
+        assertThat(master.delete(segment.path(), false)).isTrue();
+      }
+    }
+  }
+
   @Test
   void aSegmentWithAcknowledgedRecordsIsMissedBehindOneThatHasNone() throws Exception {
     close();
@@ -285,7 +294,7 @@ class SwitchOverTest {
     assertThat(sequences(4)).containsExactly(3L);
     CrashableFileSystem master = fs.disk().mount();
     WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, master), DIRECTORY, RECOVERY);
-    master.delete(LogDirectory.segment(RECOVERY, TabletKind.USER, 3), false);
+    deleteListed(master, 3);
     assertThat(replayedSequences(master, RECOVERY)).containsExactly(1L, 2L, 3L);
     assertThat(LogRepair.check(master, RECOVERY))
         .singleElement()
@@ -294,7 +303,7 @@ class SwitchOverTest {
               assertThat(lost.segment().number()).isEqualTo(3);
               assertThat(lost.tablets()).contains(SegmentSummary.EMPTY);
             });
-    master.delete(LogDirectory.segment(RECOVERY, TabletKind.USER, 2), false);
+    deleteListed(master, 2);
     assertThatThrownBy(() -> replayedSequences(master, RECOVERY))
         .isInstanceOf(CorruptionException.class)
         .hasMessageContaining("user-2.log");
@@ -332,7 +341,7 @@ class SwitchOverTest {
             FaultInjector.at(
                 Operation.FLUSH,
                 path -> path.getName().equals("user-1.log"),
-                2,
+                3, // The batch, the records that the summary follows, and that.
                 new Effect.Fail()));
     log.append(record(TABLET, 1, 2000)).get();
     closing.await();
