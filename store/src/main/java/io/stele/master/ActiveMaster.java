@@ -100,7 +100,7 @@ final class ActiveMaster implements AutoCloseable {
         new SchemaSteps(runtime, schemas, forLoop, requests, servers::answering, readers);
     TableAdmin tables = opened(new TableAdmin(runtime, schemas, steps, wake));
     MasterLoop loop = new MasterLoop(runtime, forLoop, servers, requests, tables, wake);
-    Balance balance = new Balance(runtime, locks);
+    BalanceSchedule balance = new BalanceSchedule(runtime, locks);
     loop.rebalancing().balanceBy(balance);
     loop.rebalancing().reshapeBy(reshaping(conf, balance, schemas));
     loop.retryQuarantinedAfter(Keys.QUARANTINE_RETRY.in(conf));
@@ -136,7 +136,7 @@ final class ActiveMaster implements AutoCloseable {
     return new DeadLogs.Limits(Keys.SORT_BYTES_MIN.in(conf), Keys.LOG_REPLICAS_MIN.in(conf));
   }
 
-  private Reshaping reshaping(Configuration conf, Balance balance, Schemas schemas) {
+  private Reshaping reshaping(Configuration conf, BalanceSchedule balance, Schemas schemas) {
     Reshaping.Settings settings =
         new Reshaping.Settings(Keys.HOT_SPLIT_BYTES_MIN.in(conf), Keys.MERGE_AFTER.in(conf));
     return new Reshaping(runtime, balance, schemas::table, settings);

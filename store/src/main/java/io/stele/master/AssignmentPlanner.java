@@ -61,7 +61,7 @@ public final class AssignmentPlanner {
   private final Map<ServerId, ClusterSnapshot.Server> live = new HashMap<>();
   private final Map<ServerId, Evenness.Load> loads = new HashMap<>();
   private final Map<String, List<ServerId>> byHost = new HashMap<>(); // Of those that take all.
-  private final EnumMap<ClusterSnapshot.Takes, NavigableSet<Load>> lightest =
+  private final EnumMap<ClusterSnapshot.Takes, NavigableSet<Load>> byTakes =
       new EnumMap<>(ClusterSnapshot.Takes.class);
   private final List<Action> actions = new ArrayList<>();
   private Evenness evenness = new Evenness(List.of(), List.of()); // Of what is to be assigned.
@@ -201,7 +201,7 @@ public final class AssignmentPlanner {
   private void prepare(List<ClusterSnapshot.Tablet> free) {
     List<ServerId> takers = live.keySet().stream().filter(this::takes).toList();
     evenness = new Evenness(takers.stream().map(this::has).toList(), free);
-    live.values().forEach(server -> lightest(server.takes()).add(load(server.id())));
+    live.values().forEach(server -> takers(server.takes()).add(load(server.id())));
     if (free.stream().anyMatch(tablet -> !tablet.localHosts().isEmpty())) {
       for (ServerId id : takers) {
         String host = HostShare.name(id.host());
@@ -219,7 +219,7 @@ public final class AssignmentPlanner {
   }
 
   private void assign(ClusterSnapshot.Tablet tablet, ServerId server) {
-    NavigableSet<Load> from = lightest(Objects.requireNonNull(live.get(server)).takes());
+    NavigableSet<Load> from = takers(Objects.requireNonNull(live.get(server)).takes());
     from.remove(load(server));
     if (takes(server)) {
       evenness.assign(has(server), tablet);
@@ -268,16 +268,16 @@ public final class AssignmentPlanner {
   }
 
   private NavigableSet<Load> takersOf(ClusterSnapshot.Tablet tablet) {
-    NavigableSet<Load> takers = lightest(ClusterSnapshot.Takes.ALL);
+    NavigableSet<Load> takers = takers(ClusterSnapshot.Takes.ALL);
     return takers.isEmpty() && tablet.id().table().isSystem()
         // The last servers to drain keep METADATA: without it the others could not be released.
-        ? lightest.values().stream().filter(some -> !some.isEmpty()).findFirst().orElse(takers)
+        ? byTakes.values().stream().filter(some -> !some.isEmpty()).findFirst().orElse(takers)
         : takers;
   }
 
-  /** The servers that take these tablets. */
-  private NavigableSet<Load> lightest(ClusterSnapshot.Takes takes) {
-    return lightest.computeIfAbsent(takes, any -> new TreeSet<>(Load.LIGHTEST_FIRST));
+  /** The servers that take such tablets, the lightest first. */
+  private NavigableSet<Load> takers(ClusterSnapshot.Takes takes) {
+    return byTakes.computeIfAbsent(takes, any -> new TreeSet<>(Load.LIGHTEST_FIRST));
   }
 
   /** Whether it could not be loaded there, or is meant to leave. */

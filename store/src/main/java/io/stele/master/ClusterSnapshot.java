@@ -78,10 +78,13 @@ public record ClusterSnapshot(
     /** All tablets. */
     ALL,
 
-    /** METADATA's, if no server takes all tablets: it gives its own away. */
-    METADATA,
+    /** A draining server: only METADATA's tablets, and only if no server takes all. */
+    METADATA_IF_NO_OTHER,
 
-    /** METADATA's, if there is no server but such: it does not answer the master. */
+    /**
+     * A server that does not answer the master: only METADATA's tablets, and only if all servers
+     * are like that.
+     */
     LAST_RESORT
   }
 
@@ -99,7 +102,7 @@ public record ClusterSnapshot(
      * @param draining whether it gives its tablets away
      */
     public Server(ServerId id, boolean draining) {
-      this(id, draining ? Takes.METADATA : Takes.ALL, 0, 0);
+      this(id, draining ? Takes.METADATA_IF_NO_OTHER : Takes.ALL, 0, 0);
     }
 
     /**

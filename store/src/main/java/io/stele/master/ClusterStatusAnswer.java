@@ -29,7 +29,7 @@ final class ClusterStatusAnswer {
   private final TableAdmin tables;
   private final ChangeRequests changes;
   private final ServerWatch servers;
-  private final Balance balance;
+  private final BalanceSchedule balance;
   private volatile Optional<Address> self = Optional.empty();
   private volatile Optional<Address> page = Optional.empty();
 
@@ -38,7 +38,7 @@ final class ClusterStatusAnswer {
       TableAdmin tables,
       ChangeRequests changes,
       ServerWatch servers,
-      Balance balance) {
+      BalanceSchedule balance) {
     this.loop = loop;
     this.tables = tables;
     this.changes = changes;

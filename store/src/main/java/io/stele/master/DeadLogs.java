@@ -64,12 +64,12 @@ final class DeadLogs {
   private final Set<ServerId> listed = new TreeSet<>();
 
   /** A segment that is not sorted. */
-  private static final class Open {
+  private static final class Unsorted {
     final String name;
     final Optional<SegmentSummary> summary;
     Optional<ServerId> sorter = Optional.empty();
 
-    Open(String name, Optional<SegmentSummary> summary) {
+    Unsorted(String name, Optional<SegmentSummary> summary) {
       this.name = name;
       this.summary = summary;
     }
@@ -81,7 +81,7 @@ final class DeadLogs {
 
   /** The segments of one log that are not sorted. */
   private static final class Sorting {
-    final List<Open> open = new ArrayList<>();
+    final List<Unsorted> unsorted = new ArrayList<>();
     final Set<String> known = new HashSet<>(); // The names of all segments, sorted or not.
     long bytes; // Of the known segments.
     boolean complete; // All segments are known.
@@ -93,11 +93,11 @@ final class DeadLogs {
 
     /** Whether a segment that is not yet sorted may have records of the tablet. */
     boolean mayHave(TabletRecord record) {
-      return !complete || open.stream().anyMatch(one -> one.mayHave(record));
+      return !complete || unsorted.stream().anyMatch(one -> one.mayHave(record));
     }
 
     boolean isDone() {
-      return complete && open.isEmpty();
+      return complete && unsorted.isEmpty();
     }
   }
 
@@ -261,11 +261,11 @@ final class DeadLogs {
       ServerId server, String segment, long bytes, Optional<SegmentSummary> summary) {
     Sorting sorting = sortings.computeIfAbsent(server, any -> new Sorting(runtime.nanoTime()));
     if (sorting.known.add(segment)) {
-      sorting.open.add(new Open(segment, summary));
+      sorting.unsorted.add(new Unsorted(segment, summary));
       sorting.bytes += bytes;
       sorting.progressNanos = runtime.nanoTime();
       // Segments that may have records of any tablet come first.
-      sorting.open.sort(Comparator.comparing((Open one) -> one.summary.isPresent()));
+      sorting.unsorted.sort(Comparator.comparing((Unsorted one) -> one.summary.isPresent()));
     }
   }
 
@@ -307,14 +307,14 @@ final class DeadLogs {
           .removeIf(one -> one.getValue().isDone() || isStuck(one.getKey(), one.getValue(), now));
       Map<ServerId, Integer> busy = new HashMap<>();
       for (Sorting sorting : sortings.values()) {
-        for (Open one : sorting.open) {
+        for (Unsorted one : sorting.unsorted) {
           one.sorter = one.sorter.filter(live::containsKey);
           one.sorter.ifPresent(server -> busy.merge(server, 1, Integer::sum));
         }
       }
       sortings.forEach(
           (dead, sorting) -> {
-            for (Open one : sorting.bytes < bytesMin ? List.<Open>of() : sorting.open) {
+            for (Unsorted one : sorting.bytes < bytesMin ? List.<Unsorted>of() : sorting.unsorted) {
               one.sorter = one.sorter.or(() -> idlest(live, busy));
               one.sorter.ifPresent(
                   server ->
@@ -335,11 +335,11 @@ final class DeadLogs {
   }
 
   private static boolean isStuck(ServerId dead, Sorting sorting, long now) {
-    boolean stuck = !sorting.open.isEmpty() && now - sorting.progressNanos > PATIENCE.toNanos();
+    boolean stuck = !sorting.unsorted.isEmpty() && now - sorting.progressNanos > PATIENCE.toNanos();
     if (stuck) {
       LOG.warn(
           "{} segments of {} were not sorted in {}: they are read as they are",
-          sorting.open.size(),
+          sorting.unsorted.size(),
           dead,
           PATIENCE);
     }
@@ -359,7 +359,7 @@ final class DeadLogs {
   private void sorted(ServerId dead, List<String> names) {
     synchronized (this) {
       Sorting sorting = sortings.get(dead);
-      if (sorting == null || !sorting.open.removeIf(one -> names.contains(one.name))) {
+      if (sorting == null || !sorting.unsorted.removeIf(one -> names.contains(one.name))) {
         return;
       }
       sorting.progressNanos = runtime.nanoTime();
@@ -368,6 +368,6 @@ final class DeadLogs {
         LOG.info("The log of {} is sorted", dead);
       }
     }
-    wake.look(); // The step under way may have planned before.
+    wake.wakeUp(); // The step under way may have planned before.
   }
 }

@@ -41,7 +41,7 @@ final class Evenness {
     }
     weights = Weights.of(tablets, bytes, 0);
     double mean = Weights.mean(tablets, servers.size());
-    slack = Weights.slack(mean, Balance.SLACK) / 2;
+    slack = Weights.slack(mean, BalanceSchedule.SLACK) / 2;
     least = mean - slack;
     most = mean + slack;
     spare = weights.weigh(free.size(), freeBytes, 0);

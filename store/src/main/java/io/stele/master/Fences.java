@@ -235,7 +235,7 @@ final class Fences implements AutoCloseable {
       case LEASE -> {
         if (locks.hasLock(begun.server)) {
           spare(begun);
-          wake.look();
+          wake.wakeUp();
         } else if (needsWait(begun)) {
           await(begun);
         } else if (doom(begun)) {
@@ -359,7 +359,7 @@ final class Fences implements AutoCloseable {
       recoveries.fenced(begun.server);
     }
     LOG.info("Tablet server {} is fenced", begun.server);
-    wake.look();
+    wake.wakeUp();
   }
 
   /** A server's process was seen to end on its node: its log need not be closed. */

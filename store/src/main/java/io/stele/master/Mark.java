@@ -32,13 +32,13 @@ import org.slf4j.LoggerFactory;
  * longer names, will never be named by any record again.
  *
  * @param tables the records of each table that is READY
- * @param unsettled the records of each table that is being created or dropped: perhaps not all
+ * @param partial the records of each table that is being created or dropped: some may be missing
  * @param hasOthers whether METADATA has tablets of tables without a node in the lock service, or
  *     damaged records that are of no known table: they may need any log and any file of a job
  */
 record Mark(
     Map<TableId, List<TabletRecord>> tables,
-    Map<TableId, List<TabletRecord>> unsettled,
+    Map<TableId, List<TabletRecord>> partial,
     boolean hasOthers) {
   private static final Logger LOG = LoggerFactory.getLogger(Mark.class);
   private static final int READS_MAX = 3;
@@ -85,7 +85,7 @@ record Mark(
 
   private Iterable<TabletRecord> all() {
     return () ->
-        Stream.concat(tables.values().stream(), unsettled.values().stream())
+        Stream.concat(tables.values().stream(), partial.values().stream())
             .flatMap(List::stream)
             .iterator();
   }
@@ -101,14 +101,14 @@ record Mark(
       return Optional.empty();
     }
     Map<TableId, List<TabletRecord>> tables = new TreeMap<>();
-    Map<TableId, List<TabletRecord>> unsettled = new TreeMap<>();
+    Map<TableId, List<TabletRecord>> partial = new TreeMap<>();
     List<String> damaged = new ArrayList<>();
     List<TableId> ready = new ArrayList<>(List.of(TableId.ROOT, TableId.METADATA));
     for (StoredTable table : listing.tables()) {
       switch (table.state()) {
         case READY -> ready.add(table.id());
         case CREATING, DROPPING ->
-            unsettled.put(table.id(), records.readUndamaged(table.id(), damaged::add));
+            partial.put(table.id(), records.readUndamaged(table.id(), damaged::add));
       }
     }
     for (TableId table : ready) {
@@ -119,7 +119,7 @@ record Mark(
       tables.put(table, whole.get());
     }
     Optional<Boolean> others = hasOthers(records, schemas, listing.tables());
-    return others.map(has -> new Mark(tables, unsettled, has || !damaged.isEmpty()));
+    return others.map(has -> new Mark(tables, partial, has || !damaged.isEmpty()));
   }
 
   /** Whether there are tablets of tables that are not {@code listed}; empty if not known now. */

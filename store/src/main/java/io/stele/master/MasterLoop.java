@@ -67,7 +67,7 @@ final class MasterLoop implements Runnable {
   private volatile boolean stopped;
   private volatile View view = new View(Map.of(), new TreeMap<>());
 
-  private boolean begun; // A step was.
+  private boolean hasBegun; // The first step has.
   private boolean bootstrapped;
   private boolean fullDue;
   private volatile boolean refreshAsked;
@@ -138,12 +138,12 @@ final class MasterLoop implements Runnable {
   void stop() {
     stopped = true;
     executor.close();
-    wake.look();
+    wake.wakeUp();
   }
 
   /** The records of a table may have changed: the loop soon reads them. */
-  void lookAt(TableId table) {
-    wake.lookAt(MetadataKeys.table(table));
+  void rereadSoon(TableId table) {
+    wake.rereadSoon(MetadataKeys.table(table));
   }
 
   /** What the loop saw last. */
@@ -187,18 +187,18 @@ final class MasterLoop implements Runnable {
       wake.overtake(); // Their records are read in each step.
     }
     readSoon(rows);
-    wake.look();
+    wake.wakeUp();
   }
 
   /** Something has new work for the loop. */
   void wakeUp() {
-    wake.look();
+    wake.wakeUp();
   }
 
   /** A server could not load a tablet. */
   void notLoaded(LoadFailure failure) {
     troubles.failed(failure);
-    wake.look();
+    wake.wakeUp();
   }
 
   /** Sets the first pause after which a tablet in quarantine is retried. */
@@ -220,14 +220,14 @@ final class MasterLoop implements Runnable {
   boolean giveUp(TableId table) throws IOException {
     orphans.giveUp(table);
     refreshAsked = true; // Whether the table exists is looked up again.
-    lookAt(table);
+    rereadSoon(table);
     return records.readUndamaged(table).isEmpty();
   }
 
   /** Somebody requested that a tablet in quarantine be retried. */
   void release(TabletId tablet) {
     troubles.release(tablet);
-    wake.look();
+    wake.wakeUp();
   }
 
   @Override
@@ -279,8 +279,8 @@ final class MasterLoop implements Runnable {
     ServedMetadata metadata = servedMetadata(rootServed, live);
     wake.reaches(metadata);
     // A new master has METADATA loaded first: it takes time to read what there is of tables.
-    boolean onlyMetadata = !begun && !isAllServed(root, live);
-    begun = true;
+    boolean onlyMetadata = !hasBegun && !isAllServed(root, live);
+    hasBegun = true;
     if (refresh && !onlyMetadata) {
       refreshAsked = false; // Before the look-up: more may be asked meanwhile.
       tables.resume();
@@ -288,9 +288,9 @@ final class MasterLoop implements Runnable {
       refreshNanos = runtime.nanoTime() + REFRESH_EVERY.toNanos();
     }
     Set<TableId> dropping = tables.dropping();
-    Look look = new Look(live, fences.fenced(), metadata, overtaken);
-    boolean complete = !onlyMetadata && read(look, dropping);
-    if (look.isOvertaken()) {
+    Step step = new Step(live, fences.fenced(), metadata, overtaken);
+    boolean complete = !onlyMetadata && read(step, dropping);
+    if (step.isOvertaken()) {
       return true;
     }
     Set<TableId> gone = orphans.gone(known.tables());
@@ -301,15 +301,15 @@ final class MasterLoop implements Runnable {
     view = new View(live, known.byId());
     hearReports(live);
     fences.logs().goOn(silent.answering(live));
-    return act(look, dropping, gone, complete);
+    return act(step, dropping, gone, complete);
   }
 
   /**
    * What one step works with.
    *
-   * @param fenced servers that are fenced; of those that are fenced later the next step takes care
+   * @param fenced the servers fenced so far; the next step handles those fenced later
    */
-  private record Look(
+  private record Step(
       Map<ServerId, ServerInfo> live,
       Set<ServerId> fenced,
       ServedMetadata metadata,
@@ -335,25 +335,25 @@ final class MasterLoop implements Runnable {
    * @param complete whether all required records were read
    * @return whether something in progress will change soon
    */
-  private boolean act(Look look, Set<TableId> dropping, Set<TableId> gone, boolean complete)
+  private boolean act(Step step, Set<TableId> dropping, Set<TableId> gone, boolean complete)
       throws IOException {
-    coldStart.look(look.live().keySet(), known.loads().servers(), !known.tables().isEmpty());
+    coldStart.look(step.live().keySet(), known.loads().servers(), !known.tables().isEmpty());
     Predicate<TabletRecord> held = merges.held(known);
-    Map<TabletId, TabletRecord> open = known.open(look.live().keySet(), dropping, wanted());
+    Map<TabletId, TabletRecord> open = known.open(step.live().keySet(), dropping, wanted());
     executor.retain(open.keySet());
-    silent.givenUp(open.values(), look.live()).forEach(troubles::failed);
-    ClusterSnapshot snapshot = snapshot(look, open, dropping, held);
+    silent.givenUp(open.values(), step.live()).forEach(troubles::failed);
+    ClusterSnapshot snapshot = snapshot(step, open, dropping, held);
     List<Action> actions = AssignmentPlanner.plan(snapshot);
     PlanExecutor.Outcome outcome =
-        executor.execute(actions, view, look.metadata(), look::isOvertaken);
+        executor.execute(actions, view, step.metadata(), step::isOvertaken);
     outcome.changed().forEach(this::remember);
     rebalancing.rest(outcome.changed());
     readSoon(outcome.outdated());
     boolean all = outcome.complete() && complete && !coldStart.isUnderWay();
     // Whatever makes METADATA reachable again comes before everything else that needs METADATA.
-    all &= tidyUp(gone, look);
-    boolean merging = !look.isOvertaken() && merge(dropping, look);
-    boolean moved = tables.goOn(look.metadata()::hasRecords) || merging;
+    all &= tidyUp(gone, step);
+    boolean merging = !step.isOvertaken() && merge(dropping, step);
+    boolean moved = tables.goOn(step.metadata()::hasRecords) || merging;
     if (all && isAtPeace()) {
       moved |=
           rebalancing.goOn(
@@ -406,20 +406,20 @@ final class MasterLoop implements Runnable {
   }
 
   /** Reads the records that may have changed; returns whether every attempted read succeeded. */
-  private boolean read(Look look, Set<TableId> dropping) {
+  private boolean read(Step step, Set<TableId> dropping) {
     if (fullDue) {
       fullDue = false;
       reads.readAllAgain();
     }
     reads.readSoon(wake.takeRanges());
-    reads.fenced(look.fenced());
+    reads.fenced(step.fenced());
     Set<TabletId> wanted = wanted();
     Set<TableId> going = withGivenUp(dropping, orphans.givenUp());
     return reads.read(
-        new RecordReads.Step(
-            look.metadata(),
-            look::isOvertaken,
-            known.open(look.live().keySet(), going, wanted).values(),
+        new RecordReads.Round(
+            step.metadata(),
+            step::isOvertaken,
+            known.open(step.live().keySet(), going, wanted).values(),
             wanted));
   }
 
@@ -445,14 +445,14 @@ final class MasterLoop implements Runnable {
   }
 
   /** Continues merges; returns whether any are in progress. */
-  private boolean merge(Set<TableId> dropping, Look look) {
-    Merges.Outcome outcome = merges.goOn(known, dropping, look::hasRecord);
+  private boolean merge(Set<TableId> dropping, Step step) {
+    Merges.Outcome outcome = merges.goOn(known, dropping, step::hasRecord);
     for (TabletRecord gone : outcome.removed()) {
       known.remove(gone.row());
     }
     outcome.changed().forEach(this::remember);
     if (!outcome.changed().isEmpty()) {
-      wake.look(); // Tablets may have become free to assign.
+      wake.wakeUp(); // Tablets may have become free to assign.
     }
     for (TabletRecord unwanted : outcome.unload()) {
       unwanted
@@ -480,12 +480,12 @@ final class MasterLoop implements Runnable {
    *
    * @return whether everything was done and nothing was wrong
    */
-  private boolean tidyUp(Set<TableId> gone, Look look) {
+  private boolean tidyUp(Set<TableId> gone, Step step) {
     try {
-      troubles.apply(known.byId(), look::hasRecord).forEach(this::remember);
-      boolean good = checkServed(look);
+      troubles.apply(known.byId(), step::hasRecord).forEach(this::remember);
+      boolean good = checkServed(step);
       for (TableId table : gone) {
-        List<TabletRecord> found = known.of(table).stream().filter(look::hasRecord).toList();
+        List<TabletRecord> found = known.of(table).stream().filter(step::hasRecord).toList();
         orphans.remove(table, found).forEach(orphan -> known.remove(orphan.row()));
       }
       return good;
@@ -502,10 +502,10 @@ final class MasterLoop implements Runnable {
    *
    * @return whether everything matches
    */
-  private boolean checkServed(Look look) throws IOException {
+  private boolean checkServed(Step step) throws IOException {
     boolean good = true;
     for (TabletRecord record : reports.unserved(known)) {
-      if (!look.hasRecord(record)) {
+      if (!step.hasRecord(record)) {
         continue;
       }
       good = false;
@@ -534,25 +534,25 @@ final class MasterLoop implements Runnable {
   }
 
   private ClusterSnapshot snapshot(
-      Look look,
+      Step step,
       Map<TabletId, TabletRecord> open,
       Set<TableId> dropping,
       Predicate<TabletRecord> held) {
     Map<ServerId, Loads.Sum> others = known.loads().without(open.keySet());
     return new ClusterSnapshot(
-        look.live().entrySet().stream()
+        step.live().entrySet().stream()
             .map(
                 server ->
                     ClusterSnapshot.Server.of(
                         server.getKey(), silent.takes(server.getKey(), server.getValue()), others))
             .toList(),
-        look.fenced(),
+        step.fenced(),
         open.values().stream()
             .filter(record -> isToBeServed(record, held))
             .map(record -> ClusterSnapshot.Tablet.of(record, known.loads().localHosts(record.id())))
             .toList(),
         dropping,
-        moves.current(known.byId(), look.live()));
+        moves.current(known.byId(), step.live()));
   }
 
   private void remember(TabletRecord record) {

@@ -70,7 +70,7 @@ final class MasterRequests implements MasterProtocol {
   private final TableAdmin tables;
   private final ChangeRequests changes;
   private final ServerWatch servers;
-  private final Balance balance;
+  private final BalanceSchedule balance;
   private final JobLeases jobs;
   private final JobDirectories directories;
   private final ClusterStatusAnswer status;
@@ -79,7 +79,7 @@ final class MasterRequests implements MasterProtocol {
       MasterLoop loop,
       TableAdmin tables,
       ServerWatch servers,
-      Balance balance,
+      BalanceSchedule balance,
       JobLeases jobs,
       JobDirectories directories) {
     this.loop = loop;
@@ -295,7 +295,7 @@ final class MasterRequests implements MasterProtocol {
     }
     Optional<TabletRecord> lower = Merges.before(upper, tablets);
     if (lower.isEmpty()) {
-      loop.lookAt(tablet.table());
+      loop.rereadSoon(tablet.table());
       return mergeNotBegun("the master does not know which tablet is before " + tablet + " now");
     }
     Optional<String> refusal = loop.merges().refusal(request.getRequest());
@@ -328,13 +328,13 @@ final class MasterRequests implements MasterProtocol {
             balance.beginNow();
             loop.wakeUp();
           }
-          Map.Entry<String, Balance.RunState> run = balance.lastRun();
+          Map.Entry<String, BalanceSchedule.RunState> run = balance.lastRun();
           return BalanceResponseProto.newBuilder()
               .setOn(balance.isOn())
               .setMoving(loop.moves().count())
               .setRun(run.getKey())
-              .setNowUnderWay(run.getValue() == Balance.RunState.UNDER_WAY)
-              .setStopped(run.getValue() == Balance.RunState.STOPPED)
+              .setNowUnderWay(run.getValue() == BalanceSchedule.RunState.UNDER_WAY)
+              .setStopped(run.getValue() == BalanceSchedule.RunState.STOPPED)
               .build();
         });
   }

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Moves tablets to balance the servers ({@link Balance}), splits hot tablets and merges small ones
- * ({@link Reshaping}). It does nothing until it was configured.
+ * Moves tablets to balance the servers ({@link BalanceSchedule}), splits hot tablets and merges
+ * small ones ({@link Reshaping}). It does nothing until it was configured.
  *
  * <p>Any thread may configure it; the other methods are for the single thread of the master's loop.
  */
@@ -24,7 +24,7 @@ final class Rebalancing {
   private final Moves moves;
   private final Merges merges;
   private final TabletServers requests;
-  private volatile Optional<Balance> balance = Optional.empty();
+  private volatile Optional<BalanceSchedule> balance = Optional.empty();
   private volatile Optional<Reshaping> reshaping = Optional.empty();
 
   Rebalancing(Moves moves, Merges merges, TabletServers requests) {
@@ -34,7 +34,7 @@ final class Rebalancing {
   }
 
   /** Has tablets balanced from now on, as {@code how} says. */
-  void balanceBy(Balance how) {
+  void balanceBy(BalanceSchedule how) {
     balance = Optional.of(how);
   }
 
@@ -64,7 +64,8 @@ final class Rebalancing {
   }
 
   /** Begins moves that even out what servers have; returns whether it did. */
-  private boolean balance(Balance how, KnownRecords known, Supplier<Balancer.Cluster> cluster) {
+  private boolean balance(
+      BalanceSchedule how, KnownRecords known, Supplier<Balancer.Cluster> cluster) {
     try {
       List<Balancer.Move> begun = how.decide(known.loads(), cluster);
       for (Balancer.Move move : begun) {

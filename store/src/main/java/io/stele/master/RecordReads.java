@@ -72,14 +72,14 @@ final class RecordReads {
   private long nextPartNanos;
 
   /**
-   * What one step of the loop works with.
+   * One round of reads, for a step of the loop.
    *
    * @param metadata what can be read
    * @param overtaken whether to give up
    * @param inTransition tablets that no server serves, or that must not stay as they are
    * @param wanted those of them that are to be moved or merged
    */
-  record Step(
+  record Round(
       ServedMetadata metadata,
       BooleanSupplier overtaken,
       Collection<TabletRecord> inTransition,
@@ -110,7 +110,7 @@ final class RecordReads {
   /** The records in these rows may have changed. Any thread may call it. */
   void changed(Collection<RecordRow> rows) {
     if (reported.size() + rows.size() > REPORTED_MAX) {
-      wake.lookAtAll();
+      wake.rereadAllSoon();
     } else {
       reported.addAll(rows);
     }
@@ -174,29 +174,29 @@ final class RecordReads {
    *
    * @return whether every attempted read succeeded
    */
-  boolean read(Step step) {
+  boolean read(Round round) {
     Set<Bytes> rows = new HashSet<>();
-    step.inTransition().forEach(record -> rows.add(record.row()));
+    round.inTransition().forEach(record -> rows.add(record.row()));
     readNanos.keySet().retainAll(rows);
     boolean complete = true;
-    for (List<ServedMetadata.Part> run : step.metadata().runs()) {
-      if (!read(run, step)) {
+    for (List<ServedMetadata.Part> run : round.metadata().runs()) {
+      if (!read(run, round)) {
         complete = false;
         for (ServedMetadata.Part part : run.size() > 1 ? run : List.<ServedMetadata.Part>of()) {
-          if (!step.overtaken().getAsBoolean()) {
-            read(List.of(part), step);
+          if (!round.overtaken().getAsBoolean()) {
+            read(List.of(part), round);
           }
         }
       }
     }
     if (complete && runtime.nanoTime() - nextPartNanos >= 0) {
-      complete = readPart(step.metadata());
+      complete = readPart(round.metadata());
     }
     return complete;
   }
 
   /** Returns whether the read succeeded. */
-  private boolean read(List<ServedMetadata.Part> run, Step step) {
+  private boolean read(List<ServedMetadata.Part> run, Round round) {
     RowRange rows = ServedMetadata.rows(run);
     try {
       List<RowRange> unread = unread(run);
@@ -206,7 +206,7 @@ final class RecordReads {
       }
       run.forEach(part -> readInFull.add(part.id()));
       if (!unread.equals(List.of(rows))) {
-        readRanges(rows, step);
+        readRanges(rows, round);
         readReported(rows);
       }
       return true;
@@ -223,9 +223,9 @@ final class RecordReads {
     return new ServedMetadata(true, parts).runs().stream().map(ServedMetadata::rows).toList();
   }
 
-  private void readRanges(RowRange rows, Step step) throws IOException {
+  private void readRanges(RowRange rows, Round round) throws IOException {
     List<RowRange> here =
-        Stream.concat(ranges.stream(), rowsOf(due(rows, step)).stream())
+        Stream.concat(ranges.stream(), rowsOf(due(rows, round)).stream())
             .flatMap(range -> range.intersection(rows).stream())
             .toList();
     if (here.isEmpty()) {
@@ -239,15 +239,15 @@ final class RecordReads {
   }
 
   /** The tablets in transition that were not read for some time. */
-  private List<TabletRecord> due(RowRange rows, Step step) {
-    long pause = Math.max(AGAIN_MIN.toNanos(), AGAIN_EACH.toNanos() * step.inTransition().size());
+  private List<TabletRecord> due(RowRange rows, Round round) {
+    long pause = Math.max(AGAIN_MIN.toNanos(), AGAIN_EACH.toNanos() * round.inTransition().size());
     long now = runtime.nanoTime();
-    return step.inTransition().stream()
+    return round.inTransition().stream()
         .filter(record -> !record.id().table().isSystem() && rows.contains(record.row()))
         .filter(
             record -> {
               Long read = readNanos.get(record.row());
-              return read == null || now - read >= pause || step.wanted().contains(record.id());
+              return read == null || now - read >= pause || round.wanted().contains(record.id());
             })
         .toList();
   }

@@ -24,7 +24,7 @@ final class Reshaping {
   private static final int LOOKS = 4; // At small ones, in the time after which they are merged.
 
   private final ProcessRuntime runtime;
-  private final Balance balance;
+  private final BalanceSchedule balance;
   private final IoFunction<TableId, Optional<StoredTable>> tables;
   private final HotTablets hot;
   private final Optional<SmallTablets> small;
@@ -47,7 +47,7 @@ final class Reshaping {
 
   Reshaping(
       ProcessRuntime runtime,
-      Balance balance,
+      BalanceSchedule balance,
       IoFunction<TableId, Optional<StoredTable>> tables,
       Settings settings) {
     this.runtime = runtime;

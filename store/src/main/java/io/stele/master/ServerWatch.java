@@ -117,7 +117,7 @@ final class ServerWatch implements AutoCloseable {
       outdated.add(server);
     }
     unread.set(true);
-    wake.look();
+    wake.wakeUp();
   }
 
   private void saw(Map<ServerId, ServerInfo> now, Set<ServerId> candidates) {
@@ -168,7 +168,7 @@ final class ServerWatch implements AutoCloseable {
     fences.exited(server);
     locks.revoke(server);
     unread.set(true);
-    wake.look();
+    wake.wakeUp();
   }
 
   /**
@@ -182,7 +182,7 @@ final class ServerWatch implements AutoCloseable {
       locks.forgetSuspicion(server);
     }
     unread.set(true);
-    wake.look();
+    wake.wakeUp();
   }
 
   /**
@@ -195,7 +195,7 @@ final class ServerWatch implements AutoCloseable {
     } catch (IOException e) {
       LOG.info("Cannot read the tablet servers' locks now; will retry: {}", e.toString());
     }
-    wake.look();
+    wake.wakeUp();
   }
 
   /** The servers that hold their locks. */

@@ -47,7 +47,7 @@ final class SilentServers {
     if (reports.leavesUnanswered(server, LATELY)) {
       return ClusterSnapshot.Takes.LAST_RESORT;
     }
-    return info.draining() ? ClusterSnapshot.Takes.METADATA : ClusterSnapshot.Takes.ALL;
+    return info.draining() ? ClusterSnapshot.Takes.METADATA_IF_NO_OTHER : ClusterSnapshot.Takes.ALL;
   }
 
   private boolean takesAny(Map<ServerId, ServerInfo> live, ClusterSnapshot.Takes which) {
@@ -73,7 +73,8 @@ final class SilentServers {
    */
   List<LoadFailure> givenUp(Collection<TabletRecord> open, Map<ServerId, ServerInfo> live) {
     boolean othersTakeAll = takesAny(live, ClusterSnapshot.Takes.ALL);
-    boolean othersTakeMetadata = othersTakeAll || takesAny(live, ClusterSnapshot.Takes.METADATA);
+    boolean othersTakeMetadata =
+        othersTakeAll || takesAny(live, ClusterSnapshot.Takes.METADATA_IF_NO_OTHER);
     Set<ServerId> servers = live.keySet();
     List<LoadFailure> failures = new ArrayList<>();
     for (TabletRecord record : open) {

@@ -125,7 +125,7 @@ final class Sweeper {
     for (Map.Entry<TableId, List<FileStatus>> one : files.entrySet()) {
       TableId table = one.getKey();
       List<TabletRecord> marked = mark.get().tables().get(table);
-      if (marked == null && mark.get().unsettled().containsKey(table)) {
+      if (marked == null && mark.get().partial().containsKey(table)) {
         continue;
       }
       if (marked == null && hasRecords(table)) {

@@ -130,7 +130,7 @@ final class TableChanges implements AutoCloseable {
       works.put(change.table(), new Work(begun, change.table(), runtime.nanoTime()));
     }
     moves(change.table(), Optional.of(name));
-    wake.look();
+    wake.wakeUp();
   }
 
   /**
@@ -343,7 +343,7 @@ final class TableChanges implements AutoCloseable {
       } else if (taken instanceof SchemaSteps.Taken.Next next) {
         schemas.names().write(now, now.with(change.get().at(next.step())));
         if (next.step() == Step.REMOVE_RECORDS) {
-          wake.lookAt(MetadataKeys.table(work.table));
+          wake.rereadSoon(MetadataKeys.table(work.table));
         }
       } else if (taken instanceof SchemaSteps.Taken.Ended ended
           && schemas.names().write(now, after(now, change.get(), ended.change()))) {
@@ -356,7 +356,7 @@ final class TableChanges implements AutoCloseable {
                 .failure()
                 .map(EndedChange.Failure::message)
                 .orElse("is " + change.get().kind().participle()));
-        wake.lookAt(MetadataKeys.table(work.table));
+        wake.rereadSoon(MetadataKeys.table(work.table));
         return Optional.empty();
       }
     }

@@ -42,7 +42,7 @@ final class Wake implements RequestGuard {
   }
 
   /** Something may have changed: look soon. */
-  void look() {
+  void wakeUp() {
     CompletableFuture<Void> waiting;
     synchronized (this) {
       waiting = called;
@@ -51,15 +51,15 @@ final class Wake implements RequestGuard {
   }
 
   /** Any record may have changed: read all of them, soon. */
-  void lookAtAll() {
+  void rereadAllSoon() {
     synchronized (this) {
       all = true;
     }
-    look();
+    wakeUp();
   }
 
   /** Records in {@code rows} of METADATA may have changed: read them, soon. */
-  void lookAt(RowRange rows) {
+  void rereadSoon(RowRange rows) {
     synchronized (this) {
       if (ranges.size() < RANGES_MAX) {
         ranges.add(rows);
@@ -67,7 +67,7 @@ final class Wake implements RequestGuard {
         all = true;
       }
     }
-    look();
+    wakeUp();
   }
 
   /**
@@ -76,7 +76,7 @@ final class Wake implements RequestGuard {
    */
   void overtake() {
     overtaken().complete(null);
-    look();
+    wakeUp();
   }
 
   /** What has happened up to now, the step that begins will see. */

@@ -403,7 +403,9 @@ class AssignmentPlannerTest {
         new ClusterSnapshot(live, Set.of(), List.of(), Set.of()).toBalance(Set.of(), 0);
     assertThat(
             Balancer.decide(
-                loads, cluster, Balancer.Limits.of(loads, live.size(), Balance.SLACK, Set.of())))
+                loads,
+                cluster,
+                Balancer.Limits.of(loads, live.size(), BalanceSchedule.SLACK, Set.of())))
         .isEmpty();
   }
 

@@ -40,7 +40,7 @@ class BalanceTest {
             Bytes.of("h"));
     master.stepUntilIdle();
     master.start(B);
-    master.wake.lookAtAll();
+    master.wake.rereadAllSoon();
     master.stepUntilIdle();
     return table;
   }
@@ -96,7 +96,7 @@ class BalanceTest {
           master
               .loop
               .rebalancing()
-              .balanceBy(new Balance(master.process, master.locks)); // Of the next master.
+              .balanceBy(new BalanceSchedule(master.process, master.locks)); // Of the next master.
           stepFor(Duration.ofSeconds(30));
           assertThat(on(A, table)).isEqualTo(8);
           request(BalanceRequestProto.newBuilder().setOn(true));
@@ -131,7 +131,7 @@ class BalanceTest {
           }
           String node = LockPaths.table(lost);
           master.locks.delete(node, master.locks.read(node).orElseThrow().version());
-          master.wake.lookAtAll();
+          master.wake.rereadAllSoon();
           master.loop.rebalancing().balanceBy(master.balance);
           request(BalanceRequestProto.newBuilder().setNow(true));
           stepFor(Duration.ofSeconds(30));
@@ -151,7 +151,8 @@ class BalanceTest {
           request(BalanceRequestProto.newBuilder().setNow(true));
           String run = master.balance.lastRun().getKey();
           request(BalanceRequestProto.newBuilder().setOn(false));
-          assertThat(master.balance.lastRun()).isEqualTo(Map.entry(run, Balance.RunState.STOPPED));
+          assertThat(master.balance.lastRun())
+              .isEqualTo(Map.entry(run, BalanceSchedule.RunState.STOPPED));
           stepFor(Duration.ofSeconds(30));
           assertThat(on(A, table)).isEqualTo(8);
 
@@ -195,7 +196,7 @@ class BalanceTest {
   }
 
   private boolean isUnderWay() {
-    return master.balance.lastRun().getValue() == Balance.RunState.UNDER_WAY;
+    return master.balance.lastRun().getValue() == BalanceSchedule.RunState.UNDER_WAY;
   }
 
   private boolean request(BalanceRequestProto.Builder request) throws Exception {

@@ -231,7 +231,7 @@ class DeadLogsTest {
           TableId table = deadServerWith(5);
           TableId other = master.table("other");
           master.plane.sorts = false;
-          master.wake.lookAtAll();
+          master.wake.rereadAllSoon();
           steps(10);
           assertThat(master.isServed(other)).isTrue();
           assertThat(master.isServed(table)).isFalse();
@@ -305,7 +305,7 @@ class DeadLogsTest {
     for (int i = 1; i <= records; i++) {
       master.simulation.outside().await(log.append(record(tablet, i)));
     }
-    master.wake.lookAtAll();
+    master.wake.rereadAllSoon();
     return table;
   }
 

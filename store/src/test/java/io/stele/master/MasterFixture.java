@@ -86,7 +86,8 @@ final class MasterFixture {
   final SchemaSteps steps = steps();
   final TableAdmin tables = new TableAdmin(process, schemas, steps, wake);
   final MasterLoop loop = new MasterLoop(process, records, watch, servers, tables, wake);
-  final Balance balance = new Balance(process, locks); // Nobody balances unless a test wants it.
+  final BalanceSchedule balance =
+      new BalanceSchedule(process, locks); // Nobody balances unless a test wants it.
   final JobLeases jobs = new JobLeases(process, new JobNodes(process, locks), Applications.NONE);
   final JobDirectories directories =
       new JobDirectories(fs, layout, schemas, new JobNodes(process, locks));

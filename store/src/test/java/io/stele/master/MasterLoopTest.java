@@ -36,7 +36,7 @@ class MasterLoopTest {
           master.stepUntilIdle();
           assertThat(master.plane.requests).containsExactly("load root", "load meta");
           TableId table = master.table("users", Bytes.of("m"));
-          master.wake.lookAtAll();
+          master.wake.rereadAllSoon();
           master.stepUntilIdle();
           assertThat(master.isServed(table)).isTrue();
         });
@@ -126,7 +126,7 @@ class MasterLoopTest {
           master.start(A);
           master.plane.silent.add(A.host());
           TableId first = master.table("first");
-          master.wake.lookAtAll();
+          master.wake.rereadAllSoon();
           master.loop.step();
           assertThat(master.only(first).assignment().isTo(A)).as("the lightest").isTrue();
           for (int i = 0; i < 60; i++) {
@@ -138,7 +138,7 @@ class MasterLoopTest {
           assertThat(master.loop.takers()).containsExactly(B);
           for (String name : List.of("second", "third", "fourth")) {
             TableId table = master.table(name);
-            master.wake.lookAtAll();
+            master.wake.rereadAllSoon();
             master.stepUntilIdle();
             assertThat(master.isServed(table)).as(name).isTrue();
           }
@@ -148,7 +148,7 @@ class MasterLoopTest {
             master.sleep(Duration.ofSeconds(1));
           }
           TableId last = master.table("last");
-          master.wake.lookAtAll();
+          master.wake.rereadAllSoon();
           master.stepUntilIdle();
           assertThat(master.only(last).assignment().isTo(A)).as("it answers again").isTrue();
           assertThat(master.loop.takers()).containsExactly(A, B);
@@ -172,7 +172,7 @@ class MasterLoopTest {
           TableId lower = master.table("lower");
           TableId higher = master.table("upper");
           assertThat(lower).isEqualTo(new TableId("t1"));
-          master.wake.lookAtAll();
+          master.wake.rereadAllSoon();
           for (int i = 0; i < 5; i++) {
             master.loop.step();
             master.sleep(Duration.ofMillis(50));
@@ -199,7 +199,7 @@ class MasterLoopTest {
           TableId upper = master.table("upper");
           master.loop.step();
           master.memory.setAway(Optional.of(new RowRange(middle, Bytes.EMPTY)));
-          master.wake.lookAtAll();
+          master.wake.rereadAllSoon();
           for (int i = 0; i < 5; i++) {
             master.loop.step();
             master.sleep(Duration.ofMillis(50));
@@ -231,7 +231,7 @@ class MasterLoopTest {
                   master.watch.locksChanged();
                 }
               });
-          master.wake.lookAtAll();
+          master.wake.rereadAllSoon();
           assertThat(master.loop.step()).as("looks again soon").isTrue();
           assertThat(tries[0]).isEqualTo(1);
         });
@@ -261,12 +261,12 @@ class MasterLoopTest {
           TableId table = master.table("users");
           master.stepUntilIdle();
           master.drop("users");
-          master.wake.lookAtAll();
+          master.wake.rereadAllSoon();
           master.stepUntilIdle();
           assertThat(master.schemas.list().tables()).isEmpty();
           master.plane.requests.clear();
           master.records.createTable(table, List.of(Bytes.of("m"))); // Late.
-          master.wake.lookAtAll();
+          master.wake.rereadAllSoon();
           master.stepUntilIdle();
           assertThat(master.records.readAll(table)).isEmpty();
           assertThat(master.plane.requests).isEmpty();
@@ -302,7 +302,7 @@ class MasterLoopTest {
           master.records.createTable(lost, List.of());
           TabletRecord record = master.only(lost);
           master.records.release(master.records.loaded(master.records.assign(record, B)), "fenced");
-          master.wake.lookAtAll();
+          master.wake.rereadAllSoon();
           master.stepUntilIdle();
           assertThat(master.records.readAll(lost)).hasSize(1);
           assertThat(master.plane.requests).doesNotContain("load t77");
@@ -320,7 +320,7 @@ class MasterLoopTest {
           master.records.createTable(lost, List.of(Bytes.of("f"), Bytes.of("m")));
           TabletRecord second = master.records.readAll(lost).get(1);
           master.records.release(master.records.loaded(master.records.assign(second, B)), "fenced");
-          master.wake.lookAtAll();
+          master.wake.rereadAllSoon();
           master.stepUntilIdle();
           assertThat(master.records.readAll(lost)).hasSize(3);
         });
@@ -336,7 +336,7 @@ class MasterLoopTest {
           TableId table = master.table("users");
           TabletRecord tablet = master.only(table);
           master.records.assign(tablet, A); // By a master that ended before it could ask.
-          master.wake.lookAtAll();
+          master.wake.rereadAllSoon();
           master.stepUntilIdle();
           assertThat(master.isServed(table)).isTrue();
         });

@@ -187,7 +187,7 @@ class MergesTest {
     FileRef file = FileRef.builder(Layout.file(tablet.id(), 1, 1), bytes, tablet.extent()).build();
     master.records.edit(
         tablet, ManifestEdit.builder("larger").coversReplay(true).add(List.of(file)).build());
-    master.loop.lookAt(table);
+    master.loop.rereadSoon(table);
     master.stepUntilIdle();
   }
 
@@ -205,7 +205,7 @@ class MergesTest {
         () -> {
           started();
           TabletRecord marked = leaveMarked();
-          master.wake.lookAtAll();
+          master.wake.rereadAllSoon();
           master.stepUntilIdle();
           assertThat(tablets()).hasSize(2);
           assertThat(tablets().get(0).id()).isEqualTo(marked.tentative().orElseThrow().child());
@@ -221,7 +221,7 @@ class MergesTest {
           leaveMarked();
           master.start(B);
           master.records.loaded(master.records.assign(tablets().get(1), B));
-          master.wake.lookAtAll();
+          master.wake.rereadAllSoon();
           master.stepUntilIdle();
           assertThat(tablets()).hasSize(3);
           assertThat(master.isServed(table)).isTrue();
@@ -237,7 +237,7 @@ class MergesTest {
           TabletRecord lower =
               master.records.release(tablets().get(0), "fenced"); // Its record names a log.
           assertThat(lower.logs()).isNotEmpty();
-          master.wake.lookAtAll();
+          master.wake.rereadAllSoon();
           master.loop.step();
           merge(tablets().get(1));
           master.stepUntilIdle();

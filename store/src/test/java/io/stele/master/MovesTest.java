@@ -39,7 +39,7 @@ class MovesTest {
     master.stepUntilIdle();
     master.start(B);
     master.start(C);
-    master.wake.lookAtAll();
+    master.wake.rereadAllSoon();
     master.stepUntilIdle();
     return master.only(table);
   }

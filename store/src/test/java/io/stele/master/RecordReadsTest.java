@@ -125,8 +125,8 @@ class RecordReadsTest {
         new TabletId(TableId.METADATA, String.format("%016x", number)), new RowRange(start, end));
   }
 
-  private static RecordReads.Step step(ServedMetadata.Part... parts) {
-    return new RecordReads.Step(
+  private static RecordReads.Round step(ServedMetadata.Part... parts) {
+    return new RecordReads.Round(
         new ServedMetadata(true, List.of(parts)), () -> false, List.of(), Set.of());
   }
 

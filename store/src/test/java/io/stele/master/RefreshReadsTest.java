@@ -47,7 +47,7 @@ class RefreshReadsTest {
           int before = readsOfARefresh(loop);
           assertThat(before).isLessThan(50);
           makeTables(50, 100);
-          master.wake.lookAtAll();
+          master.wake.rereadAllSoon();
           assertThat(readsOfARefresh(loop)).isEqualTo(before);
           assertThat(loop.view().tablets()).as("all were looked at").hasSize(102);
         });

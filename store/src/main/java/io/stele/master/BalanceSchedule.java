@@ -26,7 +26,7 @@ import java.util.function.Supplier;
  * <p>Whether it is on is kept in the lock service, so that it outlives masters. {@link #decide} and
  * {@link #rest} are for the master's loop alone; the rest is safe for use by any number of threads.
  */
-final class Balance {
+final class BalanceSchedule {
   private static final Bytes OFF = Bytes.of("off");
   private static final Bytes ON = Bytes.of("on");
   private static final Duration EVERY = Duration.ofSeconds(1);
@@ -75,7 +75,7 @@ final class Balance {
   private volatile boolean on = true; // When last looked at or set.
   private final AtomicLong sets = new AtomicLong(); // How often it was set.
 
-  Balance(ProcessRuntime runtime, LockService locks) {
+  BalanceSchedule(ProcessRuntime runtime, LockService locks) {
     this.runtime = runtime;
     this.locks = locks;
     this.nextNanos = runtime.nanoTime() + EVERY.toNanos();
