@@ -28,19 +28,22 @@ final class LatestInput {
               + " different rows, and what they write could be applied twice or in part. Read"
               + " pinned, which is the default, or write with BulkOutputFormat; or, if it does no"
               + " harm to apply operations again, set "
-              + JobKeys.OUTPUT_LATEST_ALLOWED
+              + TableOutputFormat.LATEST_ALLOWED_KEY
               + " to true");
     }
   }
 
   private static boolean isAllowed(Configuration conf) {
-    String allowed = conf.getTrimmed(JobKeys.OUTPUT_LATEST_ALLOWED, "false");
+    String allowed = conf.getTrimmed(TableOutputFormat.LATEST_ALLOWED_KEY, "false");
     return switch (allowed) {
       case "true" -> true;
       case "false" -> false;
       default ->
           throw SteleException.refused(
-              JobKeys.OUTPUT_LATEST_ALLOWED + " is " + allowed + ": it may be true or false");
+              TableOutputFormat.LATEST_ALLOWED_KEY
+                  + " is "
+                  + allowed
+                  + ": it may be true or false");
     };
   }
 }

@@ -318,8 +318,8 @@ final class Batcher {
       MutateBatch request = new MutateBatch(bytes(batch));
       Duration timeout = batch.get(0).attempts.attemptTimeout();
       TabletLocation at = batch.get(0).tablet.orElseThrow();
-      Map<TabletLocation, TabletProto> named =
-          new HashMap<>(); // Neighbours may be of different tablets.
+      // Neighbours may be of different tablets.
+      Map<TabletLocation, TabletProto> named = new HashMap<>();
       TabletProto tablet = named.computeIfAbsent(at, Batcher::name);
       for (SubmittedOperation first : batch) {
         if (!first.tablet.orElseThrow().equals(at)) {

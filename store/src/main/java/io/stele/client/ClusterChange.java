@@ -26,9 +26,11 @@ public final class ClusterChange {
   @GuardedBy("this")
   private Optional<ClusterCalls.Progress> end = Optional.empty();
 
-  private volatile boolean begun; // Once set it stays.
-  private volatile boolean
-      inDoubt; // An answer was lost: it may have been begun. Once set it stays.
+  // Once set it stays.
+  private volatile boolean begun;
+
+  // An answer was lost: it may have been begun. Once set it stays.
+  private volatile boolean inDoubt;
 
   /**
    * How far a change is.

@@ -109,8 +109,8 @@ public record MemoryPlan(
   private static final double MERGE_COPIES = MERGED_FILES + 1 + FLUSH_COPIES;
   private static final int REQUEST_VALUES = 8;
 
-  /** What one compaction has outside the heap, to compress. */
-  private static final long CODEC_BYTES = 17 * MIB / 8;
+  /** What one compaction has outside the heap at most, to compress. */
+  public static final long CODEC_BYTES = 17 * MIB / 8;
 
   /** The network's own buffers, and those in which files are read. */
   private static final long NETWORK_BYTES = 24 * MIB;
@@ -139,7 +139,7 @@ public record MemoryPlan(
     return Math.min(STREAM_BYTES_MOST, given.heapBytes() / STREAM_SHARE);
   }
 
-  /** The sum, a line a share. */
+  /** The sum, one line per share. */
   public String describe() {
     return "heap:" + lines(heap) + "\noff the heap:" + lines(direct);
   }

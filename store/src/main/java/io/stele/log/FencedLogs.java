@@ -30,7 +30,7 @@ public final class FencedLogs {
   private final Permits memory;
 
   @GuardedBy("this")
-  private final Map<Key, OpenLog> open = new HashMap<>();
+  private final Map<Key, ReplayedLog> open = new HashMap<>();
 
   /** The two kinds are apart: METADATA must not wait for what user tablets read. */
   private record Key(Path directory, TabletKind kind) {}
@@ -60,7 +60,7 @@ public final class FencedLogs {
    */
   public RecordSource read(Path directory, TabletId tablet, long above, long sinceNanos)
       throws IOException {
-    OpenLog log = take(new Key(directory, TabletKind.of(tablet)));
+    ReplayedLog log = take(new Key(directory, TabletKind.of(tablet)));
     boolean lent = false;
     try {
       List<Segment> segments = log.segments();
@@ -81,27 +81,27 @@ public final class FencedLogs {
 
   /** Closes the logs that are not being read. They are reopened if necessary. */
   public void closeUnused() {
-    List<OpenLog> unused = new ArrayList<>();
+    List<ReplayedLog> unused = new ArrayList<>();
     synchronized (this) {
       open.values().removeIf(log -> log.users().get() == 0 && unused.add(log));
     }
-    unused.forEach(OpenLog::close);
+    unused.forEach(ReplayedLog::close);
   }
 
-  private synchronized OpenLog take(Key key) {
-    OpenLog log =
+  private synchronized ReplayedLog take(Key key) {
+    ReplayedLog log =
         open.computeIfAbsent(
-            key, any -> new OpenLog(runtime, fs, key.directory(), key.kind(), memory));
+            key, any -> new ReplayedLog(runtime, fs, key.directory(), key.kind(), memory));
     log.users().incrementAndGet();
     return log;
   }
 
   private static final class Borrowed implements RecordSource {
     private final RecordSource records;
-    private final OpenLog log;
+    private final ReplayedLog log;
     private boolean closed;
 
-    Borrowed(RecordSource records, OpenLog log) {
+    Borrowed(RecordSource records, ReplayedLog log) {
       this.records = records;
       this.log = log;
     }

@@ -103,7 +103,7 @@ public final class LogInspector {
           break;
         }
         records++;
-        lines.accept(describe(reader.begun(), record.get()));
+        lines.accept(describe(reader.recordStart(), record.get()));
       } catch (CorruptionException e) {
         damage.add(e);
         lines.accept("damaged: " + e.getMessage());

@@ -34,7 +34,7 @@ public final class LogReader implements RecordSource {
   private int bodyCrc; // Of the body read last.
   private boolean atLink;
   private long position;
-  private long begun; // Where the record read last begins.
+  private long recordStart; // Of the last record read.
   private boolean torn;
   private boolean ended;
 
@@ -195,9 +195,9 @@ public final class LogReader implements RecordSource {
     return position;
   }
 
-  /** Where the record read last begins. */
-  long begun() {
-    return begun;
+  /** Where the last record read begins. */
+  long recordStart() {
+    return recordStart;
   }
 
   /** Whether the end was reached and has bytes of an unfinished record. */
@@ -239,7 +239,10 @@ public final class LogReader implements RecordSource {
     }
   }
 
-  /** The body of the record at the position, which does not move; empty at the segment's end. */
+  /**
+   * Skips fillers, and returns the body of the next record, at which the position then stands;
+   * empty at the segment's end, where this takes in the summary.
+   */
   private Optional<byte[]> nextRecord() throws IOException {
     if (atLink) {
       link();
@@ -249,7 +252,7 @@ public final class LogReader implements RecordSource {
       position += LogFormat.FRAME_BYTES + body.get().length;
       body = nextBody();
     }
-    begun = position;
+    recordStart = position;
     if (body.isPresent() && LogFormat.isSummary(body.get())) {
       endWithSummary(body.get());
       return Optional.empty();
@@ -282,14 +285,17 @@ public final class LogReader implements RecordSource {
     in.close();
   }
 
-  /** The body of the record at the position, which does not move; empty at the end. */
+  /**
+   * Returns the body of whatever stands at the position: a record, or a link, a filler or the
+   * summary. The position does not move. Empty at the end of the file.
+   */
   private Optional<byte[]> nextBody() throws IOException {
     if (ended) {
       return Optional.empty();
     }
-    int begun = readInto(frame);
-    if (begun < LogFormat.FRAME_BYTES) {
-      return end(begun > 0);
+    int read = readInto(frame);
+    if (read < LogFormat.FRAME_BYTES) {
+      return end(read > 0);
     }
     int length = ByteReader.intAt(frame, 0);
     bodyCrc = ByteReader.intAt(frame, Integer.BYTES);

@@ -29,9 +29,11 @@ final class SegmentChain {
    * @return what it says about the previous one
    */
   SegmentLink append(long number) {
+    // A segment that acknowledged nothing is left out of the chain: the new one names the segment
+    // before it.
     if (acknowledgedBytes > 0) {
       link = new SegmentLink(last, acknowledgedBytes, ledger.takeSummary(last));
-    } // Otherwise nothing is lost with the last: this one says what that would have said.
+    }
     last = number;
     acknowledgedBytes = 0;
     return link;

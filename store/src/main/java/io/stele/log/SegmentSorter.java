@@ -187,7 +187,7 @@ public final class SegmentSorter {
   private final class Sorting {
     private final OutputStream out;
     private final int salt;
-    private final Map<TabletId, List<SortedFormat.Extent>> index = new TreeMap<>();
+    private final Map<TabletId, List<SortedFormat.Run>> index = new TreeMap<>();
     private final Map<TabletId, List<EncodedRecord>> part = new HashMap<>();
     private long partSize;
     private long position;
@@ -214,7 +214,7 @@ public final class SegmentSorter {
         }
         index
             .computeIfAbsent(tablet.getKey(), id -> new ArrayList<>())
-            .add(new SortedFormat.Extent(from, position - from));
+            .add(new SortedFormat.Run(from, position - from));
       }
       part.clear();
       partSize = 0;

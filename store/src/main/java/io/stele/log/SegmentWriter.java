@@ -143,7 +143,9 @@ final class SegmentWriter {
         out.hflush();
       }
       case HSYNC -> {
-        if (!tablets.isEmpty() && !summarised) { // Else nothing follows, or a link must.
+        // A filler goes between records only: not before the first, where the link must be, nor
+        // after the summary.
+        if (!tablets.isEmpty() && !summarised) {
           fillChunk();
         }
         writeBuffer();
@@ -156,9 +158,9 @@ final class SegmentWriter {
   /** What follows begins a chunk of the file, so that it cannot take with it what is synced. */
   private void fillChunk() throws IOException {
     int chunk = out.chunkBytes();
-    int begun = (int) (position % chunk);
-    if (begun > 0) {
-      int rest = chunk - begun;
+    int inChunk = (int) (position % chunk);
+    if (inChunk > 0) {
+      int rest = chunk - inChunk;
       while (rest < LogFormat.FILLER_BYTES_MIN) {
         rest += chunk;
       }

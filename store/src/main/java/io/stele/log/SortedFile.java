@@ -107,12 +107,12 @@ final class SortedFile implements SortedSegment {
   }
 
   private final class Records implements RecordSource {
-    private final Iterator<SortedFormat.Extent> rest;
+    private final Iterator<SortedFormat.Run> rest;
     private Optional<LogReader> current = Optional.empty();
     private long end;
 
-    Records(Iterator<SortedFormat.Extent> extents) {
-      this.rest = extents;
+    Records(Iterator<SortedFormat.Run> runs) {
+      this.rest = runs;
     }
 
     @Override
@@ -133,12 +133,11 @@ final class SortedFile implements SortedSegment {
       }
     }
 
-    private void open(SortedFormat.Extent extent) {
-      end = extent.offset() + extent.length();
-      int buffer = (int) Math.min(BUFFER_BYTES, extent.length());
-      InputStream bytes =
-          new BufferedInputStream(new ExtentStream(in, extent.offset(), end), buffer);
-      current = Optional.of(new LogReader(bytes, file.toString(), salt, extent.offset()));
+    private void open(SortedFormat.Run run) {
+      end = run.offset() + run.length();
+      int buffer = (int) Math.min(BUFFER_BYTES, run.length());
+      InputStream bytes = new BufferedInputStream(new RunStream(in, run.offset(), end), buffer);
+      current = Optional.of(new LogReader(bytes, file.toString(), salt, run.offset()));
     }
 
     private void checkWhole(LogReader reader) throws CorruptionException {
@@ -155,12 +154,12 @@ final class SortedFile implements SortedSegment {
   }
 
   /** A part of a file that others read at the same time. */
-  private static final class ExtentStream extends InputStream {
+  private static final class RunStream extends InputStream {
     private final FSDataInputStream in;
     private final long end;
     private long position;
 
-    ExtentStream(FSDataInputStream in, long from, long end) {
+    RunStream(FSDataInputStream in, long from, long end) {
       this.in = in;
       this.position = from;
       this.end = end;

@@ -22,13 +22,13 @@ import org.apache.hadoop.fs.Path;
  * sorted  := header record* index footer
  * header  := the segment's own header; its last four bytes are the salt of the records' checksums
  * record  := as in a segment; its position is that in this file
- * index   := ended:varlong linked:u8 link? tablets:varlong (table:prefixed tablet:u64 extents:varlong (offset:varlong length:varlong)*)*
+ * index   := ended:varlong linked:u8 link? tablets:varlong (table:prefixed tablet:u64 runs:varlong (offset:varlong length:varlong)*)*
  * link    := prefixed link-body of the segment
  * footer  := index-length:u32 index-crc:u32 salt:u32 magic:"STELESRT"
  * </pre>
  *
  * <p>{@code ended} is where the segment's records end. The records of one tablet are in one or more
- * extents; they are in the order of the segment if the extents are read in the order of the index.
+ * runs; they are in the order of the segment if the runs are read in the order of the index.
  */
 final class SortedFormat {
   static final byte[] MAGIC = "STELESRT".getBytes(StandardCharsets.US_ASCII);
@@ -38,7 +38,7 @@ final class SortedFormat {
   private SortedFormat() {}
 
   /** Where some records of one tablet are. */
-  record Extent(long offset, long length) {}
+  record Run(long offset, long length) {}
 
   /**
    * What is in a sorted segment.
@@ -46,7 +46,7 @@ final class SortedFormat {
    * @param ended where the records of the segment itself end
    * @param link what the segment says of the one before
    */
-  record Index(long ended, Optional<SegmentLink> link, Map<TabletId, List<Extent>> tablets) {}
+  record Index(long ended, Optional<SegmentLink> link, Map<TabletId, List<Run>> tablets) {}
 
   /** The file with the sorted records of {@code segment}. */
   static Path path(Segment segment) {
@@ -64,10 +64,9 @@ final class SortedFormat {
     index
         .tablets()
         .forEach(
-            (tablet, extents) -> {
-              LogFormat.writeTablet(out, tablet).writeVarlong(extents.size());
-              extents.forEach(
-                  extent -> out.writeVarlong(extent.offset()).writeVarlong(extent.length()));
+            (tablet, runs) -> {
+              LogFormat.writeTablet(out, tablet).writeVarlong(runs.size());
+              runs.forEach(run -> out.writeVarlong(run.offset()).writeVarlong(run.length()));
             });
     int length = out.size();
     int crc = Crc32c.of(out.array(), 0, length);
@@ -110,15 +109,15 @@ final class SortedFormat {
         in.readByte() == 0
             ? Optional.empty()
             : Optional.of(LogFormat.decodeLink(in.readPrefixed().toByteArray()));
-    Map<TabletId, List<Extent>> tablets = new TreeMap<>();
+    Map<TabletId, List<Run>> tablets = new TreeMap<>();
     try {
       for (long left = in.readVarlong(); left > 0; left--) {
         TabletId tablet = LogFormat.readTablet(in);
-        List<Extent> extents = new ArrayList<>();
+        List<Run> runs = new ArrayList<>();
         for (long more = in.readVarlong(); more > 0; more--) {
-          extents.add(new Extent(in.readVarlong(), in.readVarlong()));
+          runs.add(new Run(in.readVarlong(), in.readVarlong()));
         }
-        tablets.put(tablet, List.copyOf(extents));
+        tablets.put(tablet, List.copyOf(runs));
       }
     } catch (IllegalArgumentException e) {
       throw in.malformed(String.valueOf(e.getMessage()));

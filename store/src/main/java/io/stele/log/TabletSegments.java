@@ -29,7 +29,7 @@ final class TabletSegments implements RecordSource {
   private static final Logger LOG = LoggerFactory.getLogger(TabletSegments.class);
 
   /** The segment being read. */
-  private record Open(Segment segment, LogReader reader, Optional<SegmentSummary> summary) {}
+  private record Reading(Segment segment, LogReader reader, Optional<SegmentSummary> summary) {}
 
   /** What is read in place of a segment. */
   private record Copy(Segment segment, SortedSegment sorted, RecordSource records) {}
@@ -43,7 +43,7 @@ final class TabletSegments implements RecordSource {
   private final SegmentLinks links;
   private final TabletDamage damages;
   private final Set<Long> cut = new HashSet<>(); // Segments that are shorter than they were.
-  private Optional<Open> current = Optional.empty();
+  private Optional<Reading> current = Optional.empty();
   private Optional<Copy> copy = Optional.empty(); // In place of the current one.
 
   /**
@@ -178,22 +178,22 @@ final class TabletSegments implements RecordSource {
   }
 
   private void open(Segment segment, LogReader reader) throws IOException {
-    current = Optional.of(new Open(segment, reader, Optional.empty())); // To be closed.
+    current = Optional.of(new Reading(segment, reader, Optional.empty())); // To be closed.
     Optional<SegmentSummary> summary = SegmentSummary.read(fs, segment);
-    Open open = new Open(segment, reader, summary);
-    current = Optional.of(open);
+    Reading reading = new Reading(segment, reader, summary);
+    current = Optional.of(reading);
     try {
-      Optional<SegmentLink> link = open.reader.link();
+      Optional<SegmentLink> link = reading.reader.link();
       if (link.isPresent()) {
         damages.learn(segment.number(), link.get());
         checkLink(segment, link.get());
       } // Otherwise it stood by and was not used: no other segment needs it.
     } catch (CorruptionException e) {
       damaged(segment.number(), e, summary);
-      resume(open);
+      resume(reading);
     }
     if (summary.isPresent() && !summary.get().has(tablet, above)) {
-      end(open, segment.lengthBytes());
+      end(reading, segment.lengthBytes());
     }
   }
 
@@ -205,31 +205,31 @@ final class TabletSegments implements RecordSource {
     }
   }
 
-  private Optional<LogRecord> read(Open open) throws IOException {
+  private Optional<LogRecord> read(Reading reading) throws IOException {
     try {
-      Optional<LogRecord> record = open.reader.next();
+      Optional<LogRecord> record = reading.reader.next();
       if (record.isEmpty()) {
-        end(open, open.reader.position());
+        end(reading, reading.reader.position());
       }
       return record;
     } catch (CorruptionException e) {
-      damaged(open.segment.number(), e, open.summary);
-      resume(open);
+      damaged(reading.segment.number(), e, reading.summary);
+      resume(reading);
       return Optional.empty();
     } catch (ChecksumException e) { // Of all replicas. One that is missing may come back.
-      unreadable(open, e);
+      unreadable(reading, e);
       return Optional.empty();
     }
   }
 
   /** Nothing more of a segment can be read. */
-  private void unreadable(Open open, ChecksumException why) throws IOException {
-    String file = open.segment.path().toString();
+  private void unreadable(Reading reading, ChecksumException why) throws IOException {
+    String file = reading.segment.path().toString();
     damaged(
-        open.segment.number(),
-        UnreadableBytes.damage(file, open.reader.position(), why),
-        open.summary);
-    end(open, open.segment.lengthBytes());
+        reading.segment.number(),
+        UnreadableBytes.damage(file, reading.reader.position(), why),
+        reading.summary);
+    end(reading, reading.segment.lengthBytes());
   }
 
   /** Nothing of a segment can be read. */
@@ -249,14 +249,14 @@ final class TabletSegments implements RecordSource {
   }
 
   /** Continues after the damage at the reader's position. */
-  private void resume(Open open) throws IOException {
+  private void resume(Reading reading) throws IOException {
     current = Optional.empty();
-    long damaged = open.reader.position();
-    open.reader.close();
-    Segment segment = open.segment;
+    long damaged = reading.reader.position();
+    reading.reader.close();
+    Segment segment = reading.segment;
     Optional<LogReader> next;
     try {
-      next = LogReader.openBehind(fs, segment, open.reader, damaged);
+      next = LogReader.openBehind(fs, segment, reading.reader, damaged);
     } catch (ChecksumException e) {
       LOG.warn("Segment {} cannot be read further", segment.path(), e);
       ended(segment, segment.lengthBytes());
@@ -265,14 +265,14 @@ final class TabletSegments implements RecordSource {
     if (next.isEmpty()) {
       ended(segment, segment.lengthBytes());
     } else {
-      current = Optional.of(new Open(segment, next.get(), open.summary));
+      current = Optional.of(new Reading(segment, next.get(), reading.summary));
     }
   }
 
-  private void end(Open open, long position) throws IOException {
+  private void end(Reading reading, long position) throws IOException {
     current = Optional.empty();
-    ended(open.segment, position);
-    open.reader.close();
+    ended(reading.segment, position);
+    reading.reader.close();
   }
 
   private void ended(Segment segment, long position) {

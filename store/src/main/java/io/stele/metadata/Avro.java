@@ -67,8 +67,10 @@ final class Avro {
     final byte[] json;
     private final List<Schema> prefixes = new ArrayList<>(); // By number of fields.
     private final Map<String, Schema> writers = new ConcurrentHashMap<>(); // By their JSON.
+
+    // Idle ones, by the writer's schema.
     private final Map<Schema, Queue<Reader>> readers =
-        Collections.synchronizedMap(new IdentityHashMap<>()); // Idle ones, by the writer's schema.
+        Collections.synchronizedMap(new IdentityHashMap<>());
 
     Codec(Class<?> type) {
       data = SpecificData.getForClass(type);

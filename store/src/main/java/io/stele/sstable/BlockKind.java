@@ -14,7 +14,10 @@ enum BlockKind {
 
   private static final BlockKind[] VALUES = values();
 
-  /** Of all but data and meta blocks, which have what users give them. */
+  /**
+   * Limit for blocks that Stele makes itself; the size of data and meta blocks depends on what is
+   * put into them.
+   */
   private static final int OWN_BYTES_MAX = 64 << 20;
 
   private final int code;
@@ -28,7 +31,10 @@ enum BlockKind {
     return code;
   }
 
-  /** More bytes than any such block has of contents; one that says more is damaged. */
+  /**
+   * The most bytes that the contents of such a block can have: a block whose header says more is
+   * damaged.
+   */
   int contentsBytesMax() {
     return switch (this) {
       case DATA, META -> SSTableFormat.CONTENTS_BYTES_MAX;

@@ -75,8 +75,8 @@ final class Blocks {
   }
 
   /**
-   * The data block at {@code handle} if the cache has it, which stays as it is but for a file to be
-   * held whole, which is loaded first.
+   * The data block at {@code handle}, if the cache has it. Puts nothing into the cache, except that
+   * a file to be held whole is loaded first.
    */
   Optional<Contents> cachedData(Handle handle) throws IOException {
     if (cache.wantsWhole()) {

@@ -15,9 +15,10 @@ final class BloomFilter {
   private final IndexBlock root;
   private final Bloom kind;
 
-  /** Whether the file has any: if it has none, they need not be checked. */
+  /** Whether the file has tombstones of rows; if not, the filter is not asked for them. */
   private final boolean rowTombstones;
 
+  /** Whether the file has tombstones of families; if not, the filter is not asked for them. */
   private final boolean familyTombstones;
 
   BloomFilter(Blocks blocks, IndexBlock root, SSTableProperties properties) {

@@ -106,7 +106,7 @@ public final class CaffeineBlockCache implements BlockCache {
   }
 
   private Counter counter(CacheStatistics.Kind kind) {
-    return Objects.requireNonNull(counters.get(kind)); // The constructor made one a kind.
+    return Objects.requireNonNull(counters.get(kind)); // The constructor made one per kind.
   }
 
   private static final class Counter {

@@ -8,7 +8,7 @@ import java.util.List;
 
 /**
  * Writes an index level by level: a full block is appended to the file and named in the level
- * above. Holds one block a level. Not safe for use by several threads.
+ * above. Holds one block per level. Not safe for use by several threads.
  */
 final class IndexWriter {
   private final BlockWriter blocks;

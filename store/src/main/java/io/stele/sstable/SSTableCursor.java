@@ -26,7 +26,10 @@ final class SSTableCursor implements CellCursor {
 
   private static final long NO_BLOCK = -1;
 
-  /** The usual ones are bounded by their number: one a cursor. */
+  /**
+   * Smaller blocks need no claim: a cursor holds one at a time, so the number of cursors bounds
+   * their memory.
+   */
   private static final int CLAIMED_ABOVE_BYTES = 512 << 10;
 
   private final Blocks blocks;
@@ -46,8 +49,8 @@ final class SSTableCursor implements CellCursor {
   private byte[] scratch = new byte[0];
 
   /**
-   * Whether the block may hold keys at or above {@link #upper}: that of the next block is, so that
-   * it has only such cells, or there is none.
+   * Whether the block may hold keys at or above {@link #upper}. Then it is the last to read: the
+   * key of the next block, if there is one, is not below {@code upper}.
    */
   private boolean checkUpper;
 

@@ -38,7 +38,7 @@ public final class SSTableDump {
   /**
    * Writes the file's parts as text.
    *
-   * @param cells whether to write every cell, one a line
+   * @param cells whether to write every cell, one per line
    * @return what is wrong with the file; empty: nothing
    * @throws io.stele.model.SteleException REFUSED, where a newer version of Stele wrote the file
    */

@@ -77,11 +77,6 @@ final class ColumnSelection {
     return wanted.length;
   }
 
-  /** Prefix {@code i}; must not be changed. */
-  byte[] prefix(int i) {
-    return wanted[i];
-  }
-
   /**
    * Where a column key's part from {@code rowEnd} on stands to prefix {@code i}: 0 if it begins
    * with it, below 0 if it comes before, above 0 if it comes after.
@@ -100,11 +95,6 @@ final class ColumnSelection {
     byte[] target = Arrays.copyOf(key, rowEnd + length);
     System.arraycopy(prefix, 0, target, rowEnd, length);
     return target;
-  }
-
-  /** The length of the family part of prefix {@code i}. */
-  int familyLength(int i) {
-    return familyLength(wanted[i]);
   }
 
   private static int familyLength(byte[] prefix) {

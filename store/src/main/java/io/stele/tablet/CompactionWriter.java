@@ -89,10 +89,9 @@ final class CompactionWriter {
   Output write(Inputs inputs, Coverage coverage, SchemaRules now, int groupsAtOnce)
       throws IOException {
     SchemaRules rules = now.at(coverage.known());
+    // Not a pin's time: the file would seem due again at once, and be compacted again and again.
     long collected =
-        inputs.past() == CellSieve.Past.WHOLE
-            ? clock.whenDropping() // Not a pin's: that would have it done again and again.
-            : coverage.collectedMicros();
+        inputs.past() == CellSieve.Past.WHOLE ? clock.whenDropping() : coverage.collectedMicros();
     Times times = new Times(collected, OperationsBlock.timeOf(inputs.operations()));
     List<TabletFile> files = new ArrayList<>();
     try (GroupWriters writers =
@@ -100,7 +99,7 @@ final class CompactionWriter {
       boolean dropped = false;
       for (int round = 0; writers.nextRound(); round++) {
         dropped |= sift(inputs, rules, writers);
-        if (round == 0) { // It has a file if any has.
+        if (round == 0) { // If any round writes a file, the first one does.
           addRest(inputs, rules, writers);
         }
         for (GroupWriters.Written written : writers.finishRound(clock.highest())) {

@@ -47,8 +47,9 @@ final class GcRule {
   }
 
   /**
-   * The same for who knows only the operations up to {@code sequence}: what is there then may be
-   * gone before fewer versions count.
+   * The rule as of operation {@code sequence}, for a compaction of files that end there. It counts
+   * as many versions as counted then: one that is still there may have been deleted before an
+   * alteration lowered the number, and then pushes no other out.
    */
   GcRule at(long sequence) {
     for (int i = 0; i < former.size(); i++) {

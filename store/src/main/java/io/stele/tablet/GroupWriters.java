@@ -79,17 +79,19 @@ final class GroupWriters implements Closeable {
   private final AtomicLong nextFile;
   private final String directory; // Relative to the root directory.
   private final long epoch;
-  private final int filesMax; // At once.
-  private final List<Group> groups = new ArrayList<>(); // Not written before.
+  private final int filesAtOnceMax;
+  private final List<Group> groupsLeft = new ArrayList<>(); // Not written in an earlier round.
   private final Map<String, Group> byFamily = new HashMap<>();
   private final AbandonedFiles abandoned;
-  private final Set<String> inRecord; // When the tablet was opened.
   private final List<Path> begun = new ArrayList<>();
   private boolean kept;
 
+  /** Paths of the files that the tablet's record named when the tablet was opened. */
+  private final Set<String> namedAtOpening;
+
   // Of this round.
   private final Set<Group> written = new LinkedHashSet<>();
-  private boolean hasLeftOut = true; // Groups with cells; before the first round: all.
+  private boolean needsRound = true; // Some groups with cells may not be written yet.
 
   // The family of the last cell, and its group if that is written: consecutive cells are mostly of
   // one family.
@@ -115,20 +117,20 @@ final class GroupWriters implements Closeable {
     this.directory = "tables/" + core.spec().id().table() + "/" + core.spec().id().name();
     this.epoch = core.spec().epoch();
     this.abandoned = core.abandoned();
-    this.inRecord =
+    this.namedAtOpening =
         core.spec().files().stream().map(FileRef::path).collect(Collectors.toUnmodifiableSet());
     rules
         .byGroup(families)
         .forEach(
             (name, members) -> {
               Group group = new Group(rules.schema().group(name).orElseThrow(), members);
-              groups.add(group);
+              groupsLeft.add(group);
               members.forEach(member -> byFamily.put(member, group));
             });
-    if (groups.isEmpty()) { // All its families were dropped: only operations are left.
-      groups.add(new Group(LocalityGroup.of(LocalityGroup.DEFAULT_NAME), families));
+    if (groupsLeft.isEmpty()) { // All its families were dropped: only operations are left.
+      groupsLeft.add(new Group(LocalityGroup.of(LocalityGroup.DEFAULT_NAME), families));
     }
-    this.filesMax = Math.min(atOnce, groups.size());
+    this.filesAtOnceMax = Math.min(atOnce, groupsLeft.size());
   }
 
   /**
@@ -137,21 +139,21 @@ final class GroupWriters implements Closeable {
    */
   boolean nextRound() {
     for (Group group : written) { // Forgotten with all its memory.
-      groups.remove(group);
+      groupsLeft.remove(group);
       group.families.forEach(byFamily::remove);
     }
     written.clear();
     lastFamily = "";
     lastGroup = Optional.empty();
-    boolean next = hasLeftOut;
-    hasLeftOut = false;
+    boolean next = needsRound;
+    needsRound = false;
     return next;
   }
 
   /** Adds a cell as one of {@code type}; {@code sieve} has just judged it. */
   void add(CellCursor cell, CellType type, CellSieve sieve) throws IOException {
     if (sieve.familyEnd() == sieve.rowEnd()) {
-      for (Group group : groups) {
+      for (Group group : groupsLeft) {
         if (admits(group)) {
           add(cell, type, group);
         }
@@ -174,12 +176,12 @@ final class GroupWriters implements Closeable {
 
   /** Whether a group, which has a cell now, is written in this round. */
   private boolean admits(Group group) {
-    if (written.size() < filesMax) {
+    if (written.size() < filesAtOnceMax) {
       written.add(group);
       return true;
     }
     boolean isAdmitted = written.contains(group);
-    hasLeftOut |= !isAdmitted;
+    needsRound |= !isAdmitted;
     return isAdmitted;
   }
 
@@ -191,7 +193,7 @@ final class GroupWriters implements Closeable {
   /** Begins a file if the round has none yet; returns the writer of one of its files. */
   SSTableWriter begin() throws IOException {
     if (written.isEmpty()) {
-      written.add(groups.get(0));
+      written.add(groupsLeft.get(0));
     }
     return writer(written.iterator().next());
   }
@@ -269,7 +271,7 @@ final class GroupWriters implements Closeable {
    * together, one block each.
    */
   private LocalityGroup withinMemory(LocalityGroup group) {
-    long fair = environment.options().valueBytesMax() / BLOCKS_SHARE / filesMax;
+    long fair = environment.options().valueBytesMax() / BLOCKS_SHARE / filesAtOnceMax;
     return group.withBlockBytes(
         (int) Math.min(group.blockBytes(), Math.max(BLOCK_BYTES_LEAST, fair)));
   }
@@ -294,7 +296,7 @@ final class GroupWriters implements Closeable {
           throw e;
         }
       } catch (IOException e) {
-        if (!inRecord.contains(relative)) {
+        if (!namedAtOpening.contains(relative)) {
           begun.add(path); // It may exist anyway.
         }
         throw e;

@@ -31,8 +31,8 @@ import org.apache.hadoop.fs.Path;
  * several threads.
  */
 public final class PinnedFiles implements Closeable {
-  private static final int READAHEAD_BYTES_MAX =
-      256 << 10; // Of a file: what fits into a processor's cache.
+  // Of a file: what fits into a processor's cache.
+  private static final int READAHEAD_BYTES_MAX = 256 << 10;
   private static final int READAHEAD_BYTES_MIN = 128 << 10;
 
   /** After this many rows without visible cells, the caller is told. */

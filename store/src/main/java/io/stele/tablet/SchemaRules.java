@@ -55,7 +55,7 @@ final class SchemaRules {
     groups.putAll(now.groups);
   }
 
-  /** The same for who knows only the operations up to {@code sequence}: see {@link GcRule#at}. */
+  /** The rules as of operation {@code sequence}: see {@link GcRule#at}. */
   SchemaRules at(long sequence) {
     boolean same = gc.values().stream().allMatch(rule -> rule.at(sequence) == rule);
     return same ? this : new SchemaRules(this, sequence);

@@ -56,9 +56,11 @@ final class Sequencer {
   private volatile long lastSequence;
   private volatile long lastOfFiles;
 
-  private volatile boolean
-      paused; // Set under the lock, so between two changes; cleared without it.
-  private volatile boolean closed; // Set before paused; never cleared.
+  // Set under the lock, so between two changes; cleared without it.
+  private volatile boolean paused;
+
+  // Set before paused; never cleared.
+  private volatile boolean closed;
 
   /** A sequencer that assigns numbers above {@code lastSequence}. */
   Sequencer(TabletCore core, long lastSequence) {

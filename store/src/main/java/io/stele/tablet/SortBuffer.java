@@ -76,8 +76,9 @@ public final class SortBuffer {
   private int current = -1; // The shared chunk that records go to.
   private int used;
   private long chunkBytes;
-  private long[] addresses =
-      new long[ADDRESSES_MIN]; // Chunk and offset of each record, as they came.
+
+  // Chunk and offset of each record, as they came.
+  private long[] addresses = new long[ADDRESSES_MIN];
   private int count;
   private Bytes firstRow = Bytes.EMPTY;
   private Bytes lastRow = Bytes.EMPTY;

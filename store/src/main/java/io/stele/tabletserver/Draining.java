@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The draining of a server: it gives all its tablets away and takes none. That lasts until it is
- * undone ({@link #begin}, {@link #undo}), or goes before the server's end ({@link #forGood}), which
- * has precedence: as long as it is under way, nothing else changes what the server takes.
+ * The draining of a server: it gives all its tablets away and takes none. A drain lasts until
+ * {@link #undo}. A drain before the server's end ({@link #forGood}) cannot be undone; while it
+ * runs, nothing else changes what the server takes.
  *
  * <p>The server's lock says whether it is drained, so that every master knows. What the lock says
  * and what {@link TabletLifecycle} does change together, under one guard that is held over I/O.
@@ -47,9 +47,9 @@ final class Draining {
   @GuardedBy("this")
   private boolean forGood;
 
-  /** Whether a thread sees to what is wanted. */
+  /** Whether a thread carries out what is wanted. */
   @GuardedBy("this")
-  private boolean attended;
+  private boolean hasWorker;
 
   /**
    * The draining of a server that takes tablets.
@@ -79,7 +79,7 @@ final class Draining {
     synchronized (this) {
       wanted = true;
     }
-    attend();
+    startWorker();
   }
 
   /**
@@ -98,7 +98,7 @@ final class Draining {
       }
       wanted = false;
     }
-    attend();
+    startWorker();
   }
 
   /** Whether {@link #forGood} is under way, or has ended well. */
@@ -149,37 +149,37 @@ final class Draining {
       changing.unlock();
     }
     LOG.warn("Server {} could not be drained; it goes on as before", context.id());
-    attend();
+    startWorker();
   }
 
-  /** Has a thread see to what is wanted, unless one does already. */
-  private void attend() {
+  /** Starts a thread that carries out what is wanted, unless there is one. */
+  private void startWorker() {
     synchronized (this) {
-      if (attended || context.life().isOver()) {
+      if (hasWorker || context.life().isOver()) {
         return;
       }
-      attended = true;
+      hasWorker = true;
     }
     boolean started = false;
     try {
-      context.runtime().start("drain", this::attendUntilDone);
+      context.runtime().start("drain", this::work);
       started = true;
     } finally {
       if (!started) {
-        leave();
+        workerEnded();
       }
     }
   }
 
-  private synchronized void leave() {
-    attended = false;
+  private synchronized void workerEnded() {
+    hasWorker = false;
   }
 
-  private void attendUntilDone() {
+  private void work() {
     try {
-      while (isLeft()) {
+      while (goOnOrEnd()) {
         try {
-          takeTurn();
+          giveOrTakeTablets();
         } catch (IOException | RuntimeException e) {
           LOG.warn(
               "Draining server {}, or its undoing, failed; will retry: {}",
@@ -191,16 +191,19 @@ final class Draining {
     } catch (InterruptedException e) {
       LOG.debug("The server ends", e);
     } catch (Error e) {
-      leave();
+      workerEnded();
       context.life().abort("draining it failed: " + e);
       throw e;
     }
   }
 
-  /** Whether anything is left to do for the thread that asks; otherwise it must end. */
-  private synchronized boolean isLeft() {
-    attended = !context.life().isOver() && !forGood && (wanted || !takesTablets());
-    return attended;
+  /**
+   * For the worker, before each turn: whether anything is left to do. If not, it counts as ended,
+   * and must end.
+   */
+  private synchronized boolean goOnOrEnd() {
+    hasWorker = !context.life().isOver() && !forGood && (wanted || !takesTablets());
+    return hasWorker;
   }
 
   private boolean takesTablets() {
@@ -211,8 +214,11 @@ final class Draining {
     return lifecycle.isDraining() && contact.isDraining();
   }
 
-  /** Gives tablets away, again and again: some may just have been assigned; or takes them again. */
-  private void takeTurn() throws IOException {
+  /**
+   * Gives tablets away, or has the server take them again, as is wanted. While they are given away,
+   * this is done again and again: some may just have been assigned.
+   */
+  private void giveOrTakeTablets() throws IOException {
     boolean drain;
     changing.lock();
     try {

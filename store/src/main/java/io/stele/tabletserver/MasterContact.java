@@ -138,8 +138,9 @@ final class MasterContact implements TabletNews, AutoCloseable {
    * Whether another server would get this one's tablets: one that answers the master and whose lock
    * does not say that it gives its own away. False if there is no master: they would stay unserved.
    *
-   * <p>The locks are read last, and after this server's says that it gives tablets away: so two
-   * that do so at the same time do not count on each other.
+   * <p>Call it when this server's own lock already says that it gives tablets away. The others'
+   * locks are read last. So of two servers that drain at the same time, at least one sees that the
+   * other takes none.
    *
    * @throws IOException if the master does not answer
    */

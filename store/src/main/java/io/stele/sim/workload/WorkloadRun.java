@@ -40,8 +40,9 @@ public final class WorkloadRun {
   private final Duration timeout;
   private final Map<Workload, History> histories = new LinkedHashMap<>();
   private final List<Task> clients = new ArrayList<>();
-  private final Map<Workload, List<Violation>> failures =
-      new LinkedHashMap<>(); // Each guards itself.
+
+  // Each list guards itself.
+  private final Map<Workload, List<Violation>> failures = new LinkedHashMap<>();
   private long begunNanos;
   private long stoppedNanos;
   private volatile Function<ProcessRuntime, RootFiles> mount =

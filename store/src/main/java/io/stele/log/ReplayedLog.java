@@ -28,8 +28,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Safe for use by any number of threads; its users are counted by {@link FencedLogs}.
  */
-final class OpenLog implements SortedSegments, AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(OpenLog.class);
+final class ReplayedLog implements SortedSegments, AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ReplayedLog.class);
 
   private final FileSystem fs;
   private final Path directory;
@@ -56,7 +56,8 @@ final class OpenLog implements SortedSegments, AutoCloseable {
    *
    * @param memory for segments that are not sorted, in bytes
    */
-  OpenLog(ProcessRuntime runtime, FileSystem fs, Path directory, TabletKind kind, Permits memory) {
+  ReplayedLog(
+      ProcessRuntime runtime, FileSystem fs, Path directory, TabletKind kind, Permits memory) {
     this.fs = fs;
     this.directory = directory;
     this.kind = kind;
