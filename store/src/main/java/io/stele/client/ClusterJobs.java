@@ -25,7 +25,7 @@ final class ClusterJobs {
 
   /** All jobs that have a node, by name. */
   List<ClusterJob> list() throws IOException {
-    JobNodes nodes = new JobNodes(connection.runtime(), connection.locks());
+    JobNodes nodes = connection.jobNodes();
     return connection.readLocks(
         "listing the jobs",
         () -> {

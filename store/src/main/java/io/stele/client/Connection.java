@@ -4,6 +4,7 @@ import io.stele.config.ClusterConfig;
 import io.stele.config.Keys;
 import io.stele.lock.CuratorLockService;
 import io.stele.lock.LockService;
+import io.stele.metadata.JobNodes;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletAccess;
@@ -69,6 +70,7 @@ final class Connection implements AutoCloseable {
   private final Tablets tablets;
   private final TabletRecords records;
   private final Schemas schemas;
+  private final JobNodes jobNodes;
   private final LockReads lockReads;
   private final ConcurrentMap<TableId, Batcher> batchers = new ConcurrentHashMap<>();
   private final Duration timeout;
@@ -102,6 +104,7 @@ final class Connection implements AutoCloseable {
     this.tablets = Tablets.of(access);
     this.records = new TabletRecords(runtime, locks, access, timeout);
     this.schemas = new Schemas(runtime, locks);
+    this.jobNodes = new JobNodes(runtime, locks);
     this.lockReads = new LockReads(runtime);
   }
 
@@ -143,6 +146,11 @@ final class Connection implements AutoCloseable {
 
   TabletRecords records() {
     return records;
+  }
+
+  /** The jobs, as the lock service has them. */
+  JobNodes jobNodes() {
+    return jobNodes;
   }
 
   /**

@@ -2,13 +2,10 @@ package io.stele.client;
 
 import io.stele.metadata.JobFileRefs;
 import io.stele.metadata.JobNodes;
-import io.stele.metadata.TabletLocation;
-import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.record.JobChange;
-import io.stele.runtime.Deadline;
 import io.stele.runtime.Futures;
 import io.stele.runtime.WorkerPool;
 import io.stele.wire.ByteStrings;
@@ -35,27 +32,22 @@ final class JobCommit {
   private static final int AT_ONCE = 16;
 
   private final Connection connection;
-  private final ServerCalls servers;
+  private final TabletAsking tablets;
   private final String job;
 
   JobCommit(Connection connection, String job) {
     this.connection = connection;
-    this.servers = new ServerCalls(connection);
+    this.tablets = new TabletAsking(connection);
     this.job = job;
-  }
-
-  /** Asks the server of a tablet. */
-  private interface Question {
-    JobFilesResponseProto ask(TabletLocation at, RowRange rows) throws IOException;
   }
 
   /**
    * What all tablets are asked.
    *
    * @param what for people
-   * @param wanted how the job is meanwhile
+   * @param expected the state that the job must keep while tablets are asked
    */
-  private record Asking(String what, Question question, JobNodes.State wanted) {}
+  private record Asking(String what, TabletAsking.Question question, JobNodes.State expected) {}
 
   /**
    * Has what the job does wait in all tablets with rows of it.
@@ -63,8 +55,8 @@ final class JobCommit {
    * @return false if the job has committed meanwhile
    */
   boolean register(TableId table, JobChange change) throws IOException {
-    Question question =
-        (at, rows) -> {
+    TabletAsking.Question question =
+        (servers, at, rows) -> {
           RegisterFilesRequestProto.Builder request =
               RegisterFilesRequestProto.newBuilder()
                   .setTablet(ClusterCalls.ref(at))
@@ -75,9 +67,9 @@ final class JobCommit {
               .filter(file -> file.bounds().intersection(rows).isPresent())
               .forEach(file -> request.addFiles(JobFileRefs.encode(file)));
           change.replaced().forEach(range -> request.addReplaced(encode(range)));
-          JobFilesResponseProto answer =
+          JobFilesResponseProto response =
               servers.call(at.server(), server -> server.registerFiles(null, request.build()));
-          if (request.getReplacedCount() > 0 && !answer.getReplaces()) {
+          if (request.getReplacedCount() > 0 && !response.getReplaces()) {
             throw SteleException.refused(
                 "job "
                     + job
@@ -85,10 +77,15 @@ final class JobCommit {
                     + at.server()
                     + " is too old to do: upgrade it, and submit the job again");
           }
-          return answer;
+          return asAnswer(response);
         };
     String what = "registering files of job " + job;
-    return walk(table, change, new Asking(what, question, JobNodes.State.BEGUN));
+    return askAll(table, change, new Asking(what, question, JobNodes.State.BEGUN));
+  }
+
+  private static TabletAsking.Answer asAnswer(JobFilesResponseProto response) {
+    RowRange rows = ByteStrings.range(response.getStartRow(), response.getEndRow());
+    return new TabletAsking.Answer(response.getDone(), rows, response.getTrouble());
   }
 
   private static RowRangeProto encode(RowRange rows) {
@@ -115,22 +112,26 @@ final class JobCommit {
   }
 
   private void resolveNow(TableId table, JobChange change) throws IOException {
-    Question question =
-        (at, rows) -> {
+    TabletAsking.Question question =
+        (servers, at, rows) -> {
           ResolveJobRequestProto request =
               ResolveJobRequestProto.newBuilder()
                   .setTablet(ClusterCalls.ref(at))
                   .setJob(job)
                   .build();
-          return servers.call(at.server(), server -> server.resolveJob(null, request));
+          return asAnswer(servers.call(at.server(), server -> server.resolveJob(null, request)));
         };
     String what = "taking files of job " + job;
-    walk(table, change, new Asking(what, question, JobNodes.State.COMMITTED));
+    askAll(table, change, new Asking(what, question, JobNodes.State.COMMITTED));
   }
 
-  /** Asks all tablets with rows of {@code change}, several at once. */
-  private boolean walk(TableId table, JobChange change, Asking asking) throws IOException {
-    AtomicBoolean over = new AtomicBoolean(); // One part failed, or the job is as nobody wanted.
+  /**
+   * Asks all tablets with rows of {@code change}, several at once.
+   *
+   * @return false if the job did not keep the expected state
+   */
+  private boolean askAll(TableId table, JobChange change, Asking asking) throws IOException {
+    AtomicBoolean over = new AtomicBoolean(); // One part failed, or the job's state has changed.
     List<CompletableFuture<Boolean>> parts = new ArrayList<>();
     try (WorkerPool threads = connection.runtime().pool("commit-job", AT_ONCE)) {
       for (RowRanges rows : parts(table, change)) {
@@ -139,7 +140,7 @@ final class JobCommit {
         threads.execute(
             () -> {
               try {
-                done.complete(walk(table, rows, asking, over));
+                done.complete(askPart(table, rows, asking, over));
               } catch (IOException | RuntimeException | Error e) {
                 over.set(true);
                 done.completeExceptionally(e);
@@ -167,80 +168,36 @@ final class JobCommit {
    * tablets would have as many ranges as there are files, each.
    */
   static Optional<RowRanges> united(JobChange change) {
-    List<RowRange> rows = change.rows();
-    return Optional.of(rows)
-        .filter(some -> !some.isEmpty()) // None is not every row here.
+    // RowRanges.of reads no range as every row; here it means no row.
+    return Optional.of(change.rows())
+        .filter(some -> !some.isEmpty())
         .map(RowRanges::of)
         .filter(some -> !some.isEmpty());
   }
 
-  private boolean walk(TableId table, RowRanges part, Asking asking, AtomicBoolean over)
+  private boolean askPart(TableId table, RowRanges part, Asking asking, AtomicBoolean over)
       throws IOException {
-    Optional<Bytes> done = Optional.of(Bytes.EMPTY); // Up to here; empty: to the end.
-    for (RowRange rows : part.ranges()) {
-      while (!over.get() && done.isPresent() && rows.isBeforeEnd(done.get())) {
-        Bytes start = rows.start();
-        Bytes row = start.compareTo(done.get()) > 0 ? start : done.get();
-        Optional<Optional<Bytes>> reached = tablet(table, row, asking);
-        if (reached.isEmpty()) {
-          over.set(true);
-          return false;
-        }
-        done = reached.get();
+    RowRanges left = part;
+    while (!over.get() && !left.isEmpty()) {
+      Optional<RowRange> done =
+          tablets.ask(
+              table, left.first(), asking.what(), asking.question(), () -> isAsExpected(asking));
+      if (done.isEmpty()) {
+        over.set(true);
+        return false;
       }
+      left = left.from(done.get().end());
     }
     return true;
   }
 
-  /** Asks the tablet with {@code row}; where its rows end, or empty if the job has committed. */
-  private Optional<Optional<Bytes>> tablet(TableId table, Bytes row, Asking asking)
-      throws IOException {
-    String what = asking.what();
-    Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
-    Optional<RowRange> known = Optional.empty();
-    Pauses pauses = new Pauses(connection.runtime(), what);
-    Optional<String> trouble = Optional.empty(); // As the tablet's server has it.
-    while (true) {
-      TabletLocation at = connection.locate(table, row, what);
-      try {
-        JobFilesResponseProto answer = asking.question().ask(at, known.orElse(at.extent()));
-        RowRange rows = ByteStrings.range(answer.getStartRow(), answer.getEndRow());
-        trouble = Optional.of(answer.getTrouble()).filter(why -> !why.isEmpty());
-        if (answer.getDone() && rows.contains(row)) {
-          return Optional.of(rows.end().isEmpty() ? Optional.empty() : Optional.of(rows.end()));
-        }
-        if (!rows.contains(row)) {
-          connection.forget(at); // It has been split.
-        }
-        known = Optional.of(rows); // As its server has them: it may have more than was located.
-      } catch (IOException | SteleException e) {
-        if (!ClusterCalls.mayPass(e) || deadline.isOver()) {
-          throw e;
-        }
-        servers.forget();
-        connection.forget(at);
-      }
-      if (deadline.isOver()) {
-        throw SteleException.retryLater(
-            what
-                + ": the tablet with row \""
-                + row
-                + "\" was not ready within "
-                + connection.timeout().toMillis()
-                + " ms"
-                + trouble.map(why -> "; its server says: " + why).orElse(""));
-      }
-      JobNodes.State state =
-          connection.readLocks(
-              what, () -> new JobNodes(connection.runtime(), connection.locks()).state(job));
-      if (state == JobNodes.State.GONE) {
-        throw over(job);
-      }
-      if (state != asking.wanted()) {
-        return Optional.empty();
-      }
-      pauses.pause();
+  private boolean isAsExpected(Asking asking) throws IOException {
+    JobNodes.State state =
+        connection.readLocks(asking.what(), () -> connection.jobNodes().state(job));
+    if (state == JobNodes.State.GONE) {
+      throw over(job);
     }
+    return state == asking.expected();
   }
 
   /** Why a job cannot commit that has no node any more. */

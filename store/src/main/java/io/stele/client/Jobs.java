@@ -1,11 +1,8 @@
 package io.stele.client;
 
-import io.stele.config.MemoryPlan;
 import io.stele.metadata.Attempts.Effect;
 import io.stele.metadata.JobNodes;
-import io.stele.metadata.Layout;
 import io.stele.metadata.StoredTable;
-import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
@@ -14,19 +11,14 @@ import io.stele.record.FileRef;
 import io.stele.record.JobChange;
 import io.stele.runtime.Deadline;
 import io.stele.wire.control.ControlProtos.BeginJobRequestProto;
-import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
 import io.stele.wire.control.ControlProtos.CommitJobRequestProto;
-import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.EndJobRequestProto;
 import io.stele.wire.control.ControlProtos.MakeJobDirectoryRequestProto;
 import io.stele.wire.control.ControlProtos.PinningProto;
 import io.stele.wire.control.ControlProtos.RenewJobRequestProto;
 import io.stele.wire.control.ControlProtos.RenewJobResponseProto;
-import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import java.io.IOException;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -34,10 +26,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import java.util.random.RandomGenerator;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -61,15 +50,19 @@ public final class Jobs {
    */
   private static final Duration PATIENCE = Duration.ofMinutes(30);
 
-  /** As far as the clock of a tablet server may be from ZooKeeper's, unless configured. */
-  private static final long CLOCKS_APART_MICROS_MAX = 30_000_000;
-
   private final Connection connection;
   private final Admin admin;
+  private final JobSite site;
 
   Jobs(Connection connection, Admin admin) {
     this.connection = connection;
     this.admin = admin;
+    this.site = new JobSite(connection, admin);
+  }
+
+  /** Where and how jobs write. */
+  public JobSite site() {
+    return site;
   }
 
   /**
@@ -152,8 +145,7 @@ public final class Jobs {
   }
 
   private Optional<JobNodes.Job> read(String what, String job) throws IOException {
-    return connection.readLocks(
-        what, () -> new JobNodes(connection.runtime(), connection.locks()).read(job));
+    return connection.readLocks(what, () -> connection.jobNodes().read(job));
   }
 
   /** Renews a job at once, and several times in its lease until that is closed. */
@@ -162,13 +154,13 @@ public final class Jobs {
   }
 
   /**
-   * Commits a job: makes the files visible that it has written, and rows go that it replaces, all
-   * at once for whoever reads after he has seen some of that; and then ends it. May be done again,
-   * by several at once, with the same changes: once is enough, whoever is first.
+   * Commits a job: its files become visible, and the rows that it replaces disappear. A reader that
+   * has seen any part of this sees all of it in every later read. Then the job ends. May be
+   * repeated, also by several processes at once with the same changes; it takes effect once.
    *
-   * <p>For tablets that cannot learn of their files this waits, for half an hour at most; and then
-   * while tables are pinned for other jobs, for as long. If it fails with OUTCOME_UNKNOWN, the job
-   * may have committed, as it may if the thread is interrupted; after any other failure it has not.
+   * <p>Waits up to half an hour for tablets that cannot register their files, and then up to half
+   * an hour while tables are pinned for other jobs. If it fails with OUTCOME_UNKNOWN or is
+   * interrupted, the job may have committed; after any other failure it has not.
    *
    * @param changes by the table; no two files of one writer have cells of the same columns
    * @throws SteleException NOT_FOUND if a table is gone, or the job is over and it is not known
@@ -285,41 +277,6 @@ public final class Jobs {
   }
 
   /**
-   * The table that has a name now.
-   *
-   * @throws SteleException NOT_FOUND if there is none
-   */
-  public TableId tableId(String table) throws IOException {
-    return admin.tableId(table);
-  }
-
-  /**
-   * Splits the tablet of a table with {@code row} in it there, if it does not begin with it.
-   *
-   * @param table the table's name
-   * @param id the table that is meant
-   * @throws SteleException NOT_FOUND if that has another name now, or is gone; otherwise as {@link
-   *     Admin#splitTablet}
-   */
-  public void split(String table, TableId id, Bytes row) throws IOException {
-    if (!admin.tableId(table).equals(id)) {
-      throw SteleException.notFound("table " + table + " is not the same as before");
-    }
-    admin.splitTablet(table, row);
-  }
-
-  /**
-   * Begins to move tablets of a table so that each server gets its share, unless an operator has
-   * turned balancing off. Does not wait until they are moved. The master forgets what it was asked
-   * if it ends; the balancer does the rest then.
-   *
-   * @throws SteleException RETRY_LATER if the master could not be asked in time
-   */
-  public void spread(TableId table) throws IOException {
-    TableSpread.begin(admin, table);
-  }
-
-  /**
    * Has the directory of a job's files made, in which this user may write. The store can read and
    * delete them there, and those who may read all of the tables can read them.
    *
@@ -341,91 +298,9 @@ public final class Jobs {
             master -> master.makeJobDirectory(null, request));
   }
 
-  /** The file system with the cluster's files, for what jobs write there. */
-  public FileSystem files() throws IOException {
-    return connection.files();
-  }
-
-  /** How many replicas must have what a job writes, as its configuration says. */
-  public int replicasMin() {
-    return connection.replicasMin();
-  }
-
-  /** The cluster's root directory. */
-  public Path root() throws IOException {
-    return connection.root();
-  }
-
-  /** The directory of a table's files, but for those that jobs have written. */
-  public Path directory(TableId table) throws IOException {
-    return new Path(root(), Layout.directory(table));
-  }
-
-  /** A name that nobody else has. */
-  public String unique() {
-    return JobNodes.newRequest(connection.runtime());
-  }
-
-  /**
-   * The wall clock of this machine, in microseconds since 1970.
-   *
-   * @throws SteleException REFUSED if the master's clock differs from it by more than half a
-   *     minute: cells of a wrong time would hide what is written later, or be hidden by what was
-   *     written before
-   */
-  public long nowMicros() throws IOException {
-    long before = clockMicros();
-    ClusterStatusResponseProto status = status("comparing clocks");
-    long after = clockMicros();
-    if (status.hasNowMicros()) { // A master of an earlier version does not say.
-      long there = status.getNowMicros();
-      long ahead = Math.max(before - there, 0) - Math.max(there - after, 0);
-      if (Math.abs(ahead) > CLOCKS_APART_MICROS_MAX) {
-        throw SteleException.refused(
-            "the clock of this host is "
-                + Duration.of(Math.abs(ahead), ChronoUnit.MICROS).toSeconds()
-                + " s "
-                + (ahead > 0 ? "ahead of" : "behind")
-                + " that of the master, "
-                + status.getMaster()
-                + ": correct the one that is wrong. What the job writes has the time of this clock");
-      }
-    }
-    return after;
-  }
-
-  private long clockMicros() {
-    return ChronoUnit.MICROS.between(Instant.EPOCH, connection.runtime().wallClock().instant());
-  }
-
-  private ClusterStatusResponseProto status(String what) throws IOException {
-    return admin
-        .calls()
-        .ask(
-            Effect.READ,
-            what,
-            master -> master.clusterStatus(null, EmptyProto.getDefaultInstance()));
-  }
-
-  /** The largest value of a cell, in bytes, that all tablet servers take. */
-  public long valueBytesMax() throws IOException {
-    return status("asking for the largest value").getServersList().stream()
-        .filter(ServerStatusProto::hasValueBytesMax)
-        .mapToLong(ServerStatusProto::getValueBytesMax)
-        .min()
-        .orElse(Math.min(connection.valueBytesMax(), MemoryPlan.VALUE_BYTES_MOST));
-  }
-
-  /** Random numbers. */
-  public RandomGenerator random() {
-    return connection.runtime().random();
-  }
-
   /** What can be said of a job now. */
   public JobNodes.State state(String job) throws IOException {
-    return connection.readLocks(
-        "asking about job " + job,
-        () -> new JobNodes(connection.runtime(), connection.locks()).state(job));
+    return connection.readLocks("asking about job " + job, () -> connection.jobNodes().state(job));
   }
 
   /**

@@ -45,7 +45,7 @@ public final class PinnedTablets {
     this.connection = connection;
     this.table = table;
     this.job = table.pin().orElseThrow();
-    this.jobs = new JobNodes(connection.runtime(), connection.locks());
+    this.jobs = connection.jobNodes();
   }
 
   /**
@@ -120,7 +120,7 @@ public final class PinnedTablets {
     }
   }
 
-  /** Reads from METADATA, on another thread, so that whoever waits can say that he is alive. */
+  /** Reads from METADATA, on another thread, so that the waiting caller can report progress. */
   private <T> T read(String what, IoCallable<T> read) throws IOException {
     CompletableFuture<T> result = new CompletableFuture<>();
     Task task =

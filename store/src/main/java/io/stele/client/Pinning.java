@@ -5,7 +5,6 @@ import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
-import io.stele.runtime.Deadline;
 import io.stele.runtime.Futures;
 import io.stele.runtime.WorkerPool;
 import io.stele.wire.ByteStrings;
@@ -15,7 +14,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -30,7 +28,7 @@ final class Pinning {
 
   private final Connection connection;
   private final String job;
-  private final ServerCalls servers;
+  private final TabletAsking tablets;
   private final CompletableFuture<Void> failed = new CompletableFuture<>();
   private volatile boolean over; // One part failed, or all is done.
 
@@ -44,7 +42,7 @@ final class Pinning {
   Pinning(Connection connection, String job) {
     this.connection = connection;
     this.job = job;
-    this.servers = new ServerCalls(connection);
+    this.tablets = new TabletAsking(connection);
   }
 
   /**
@@ -110,44 +108,22 @@ final class Pinning {
 
   /** Pins the tablet with {@code row} in it; returns where the rows end that are pinned so. */
   private Bytes pinTablet(TableId table, Bytes row, String what) throws IOException {
-    Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
-    Pauses pauses = new Pauses(connection.runtime(), what);
-    Optional<String> trouble = Optional.empty(); // As the tablet's server has it.
-    while (!over) {
-      TabletLocation at = connection.locate(table, row, what);
-      PinTabletRequestProto request =
-          PinTabletRequestProto.newBuilder().setTablet(ClusterCalls.ref(at)).setJob(job).build();
-      try {
-        PinTabletResponseProto answer =
-            servers.call(at.server(), server -> server.pinTablet(null, request));
-        trouble = Optional.of(answer.getTrouble()).filter(why -> !why.isEmpty());
-        if (answer.getDone()) {
-          // The tablet's rows as its server has them: it may have been split since it was located.
-          RowRange pinned = ByteStrings.range(answer.getStartRow(), answer.getEndRow());
-          if (pinned.contains(row)) {
-            return pinned.end();
-          }
-          connection.forget(at);
-        }
-      } catch (IOException | SteleException e) {
-        if (!ClusterCalls.mayPass(e) || deadline.isOver()) {
-          throw e;
-        }
-        servers.forget();
-        connection.forget(at);
-      }
-      if (deadline.isOver()) {
-        throw SteleException.retryLater(
-            what
-                + ": the tablet with row \""
-                + row
-                + "\" was not pinned within "
-                + connection.timeout().toMillis()
-                + " ms"
-                + trouble.map(why -> "; its server says: " + why).orElse(""));
-      }
-      pauses.pause();
-    }
-    throw SteleException.retryLater(what + ": given up");
+    return tablets
+        .ask(table, row, what, this::pinOnce, () -> !over)
+        .orElseThrow(() -> SteleException.retryLater(what + ": given up"))
+        .end();
+  }
+
+  private TabletAsking.Answer pinOnce(ServerCalls servers, TabletLocation at, RowRange known)
+      throws IOException {
+    PinTabletRequestProto request =
+        PinTabletRequestProto.newBuilder().setTablet(ClusterCalls.ref(at)).setJob(job).build();
+    PinTabletResponseProto answer =
+        servers.call(at.server(), server -> server.pinTablet(null, request));
+    RowRange rows = // The server says them only when it has pinned them.
+        answer.getDone()
+            ? ByteStrings.range(answer.getStartRow(), answer.getEndRow())
+            : at.extent();
+    return new TabletAsking.Answer(answer.getDone(), rows, answer.getTrouble());
   }
 }

@@ -70,7 +70,7 @@ class JobOutputTest {
     stele = cluster.client();
     stele.admin().createTable(SCHEMA, List.of(Bytes.of("m")));
     jobs = stele.jobs();
-    table = jobs.tableId("web");
+    table = jobs.site().tableId("web");
     begin();
   }
 
@@ -110,8 +110,8 @@ class JobOutputTest {
 
   private int sstables() throws IOException {
     int count = 0;
-    Path directory = new Path(jobs.root(), "bulk/" + job);
-    for (FileStatus file : jobs.files().listStatus(directory)) {
+    Path directory = new Path(jobs.site().root(), "bulk/" + job);
+    for (FileStatus file : jobs.site().files().listStatus(directory)) {
       count += file.getPath().getName().endsWith(".sst") ? 1 : 0;
     }
     return count;
@@ -157,7 +157,7 @@ class JobOutputTest {
     finish("task-0-a", "one", "a");
     output.publish("task-0-a", "task-0");
     finish("task-1-a", "two", "b");
-    Behind behind = new Behind(new Path(jobs.root(), "bulk/" + job));
+    Behind behind = new Behind(new Path(jobs.site().root(), "bulk/" + job));
     output.publish("task-1-a", "task-1"); // By another process.
     new JobOutput(jobs, job, behind).commit(List.of(), Map.of());
     assertThat(visible()).containsExactly("a one", "b two");
@@ -170,7 +170,7 @@ class JobOutputTest {
     private boolean caughtUp;
 
     Behind(Path directory) throws IOException {
-      super(jobs.files());
+      super(jobs.site().files());
       this.directory = directory;
       this.before = super.listStatus(directory);
     }
@@ -195,7 +195,7 @@ class JobOutputTest {
     private boolean published;
 
     Publishing(int before) throws IOException {
-      super(jobs.files());
+      super(jobs.site().files());
       this.before = before;
     }
 
@@ -228,8 +228,9 @@ class JobOutputTest {
     restart("2s");
     finish("task-0-a", "one", "a");
     output.publish("task-0-a", "task-0");
-    Path file = new Path(jobs.root(), output.changes(Map.of()).get(table).files().get(0).path());
-    assertThat(jobs.files().delete(file, false)).isTrue();
+    Path file =
+        new Path(jobs.site().root(), output.changes(Map.of()).get(table).files().get(0).path());
+    assertThat(jobs.site().files().delete(file, false)).isTrue();
     assertThatThrownBy(() -> jobs.register(job, output.changes(Map.of())))
         .hasMessageContaining("its server says")
         .hasMessageContaining(file.getName());
@@ -241,12 +242,13 @@ class JobOutputTest {
     restart("1s");
     finish("task-0-a", "one", "a");
     output.publish("task-0-a", "task-0");
-    Path file = new Path(jobs.root(), output.changes(Map.of()).get(table).files().get(0).path());
+    Path file =
+        new Path(jobs.site().root(), output.changes(Map.of()).get(table).files().get(0).path());
     Path aside = file.suffix("-aside");
-    assertThat(jobs.files().rename(file, aside)).isTrue();
+    assertThat(jobs.site().files().rename(file, aside)).isTrue();
     CompletableFuture<Void> commit = CompletableFuture.runAsync(() -> commit(new CyclicBarrier(1)));
     assertThatThrownBy(() -> commit.get(3, TimeUnit.SECONDS)).isInstanceOf(TimeoutException.class);
-    assertThat(jobs.files().rename(aside, file)).isTrue();
+    assertThat(jobs.site().files().rename(aside, file)).isTrue();
     commit.get();
     assertThat(visible()).containsExactly("a one");
   }
@@ -256,8 +258,9 @@ class JobOutputTest {
     restart("1s");
     finish("task-0-a", "one", "a");
     output.publish("task-0-a", "task-0");
-    Path file = new Path(jobs.root(), output.changes(Map.of()).get(table).files().get(0).path());
-    assertThat(jobs.files().delete(file, false)).isTrue();
+    Path file =
+        new Path(jobs.site().root(), output.changes(Map.of()).get(table).files().get(0).path());
+    assertThat(jobs.site().files().delete(file, false)).isTrue();
     CompletableFuture<Void> commit = CompletableFuture.runAsync(() -> commit(new CyclicBarrier(1)));
     assertThatThrownBy(() -> commit.get(2, TimeUnit.SECONDS)).isInstanceOf(TimeoutException.class);
     output.abort();
@@ -366,7 +369,7 @@ class JobOutputTest {
     private int calls;
 
     PublishingLate(int before, List<String> published) throws IOException {
-      super(jobs.files());
+      super(jobs.site().files());
       this.before = before;
       this.published = published;
     }
@@ -580,7 +583,7 @@ class JobOutputTest {
     private boolean failed;
 
     FirstCreateFails() throws IOException {
-      super(jobs.files());
+      super(jobs.site().files());
     }
 
     @Override
@@ -635,9 +638,9 @@ class JobOutputTest {
   void anOutputThatIsOverAndSweptIsNotSetUp() throws IOException {
     output.setUp("job_1");
     output.abort();
-    Path directory = new Path(jobs.root(), "bulk/" + job);
+    Path directory = new Path(jobs.site().root(), "bulk/" + job);
     cluster.master().sweep();
-    assertThat(jobs.files().exists(directory)).isFalse();
+    assertThat(jobs.site().files().exists(directory)).isFalse();
     finish("task-0-a", "one", "a");
     assertThatThrownBy(() -> output.requireSetUp("job_1")).hasMessageContaining("is over");
     assertThatThrownBy(() -> output.setUp("job_1")).hasMessageContaining("is over");

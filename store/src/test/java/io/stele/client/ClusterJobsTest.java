@@ -143,7 +143,7 @@ class ClusterJobsTest {
   /** Some files of one task wait in the table, for the job's commit. */
   private JobOutput waiting(String job, String... rows) throws IOException {
     JobOutput output = new JobOutput(jobs, job);
-    TableId table = jobs.tableId("web");
+    TableId table = jobs.site().tableId("web");
     try (AttemptOutput attempt = output.attempt("task-0-a", new JobOutput.Terms(1000, 1 << 20))) {
       attempt.addTable("web", table, SCHEMA);
       for (String row : rows) {
@@ -166,7 +166,8 @@ class ClusterJobsTest {
     assertCode(Code.NOT_FOUND, () -> output.commit(List.of(), Map.of()));
     assertThat(visible()).isEmpty();
     MiniStele.await(
-        "its files are deleted", () -> !jobs.files().exists(new Path(jobs.root(), "bulk/" + job)));
+        "its files are deleted",
+        () -> !jobs.site().files().exists(new Path(jobs.site().root(), "bulk/" + job)));
     assertThat(visible()).isEmpty();
     assertCode(Code.NOT_FOUND, () -> admin.endJob(job));
     assertThat(cluster.aborts()).isEmpty();
@@ -197,7 +198,7 @@ class ClusterJobsTest {
     MiniStele.await(
         "nothing is pinned",
         () ->
-            cluster.records().readAll(jobs.tableId("web")).stream()
+            cluster.records().readAll(jobs.site().tableId("web")).stream()
                 .allMatch(tablet -> tablet.pins().isEmpty()));
     assertCode(Code.REFUSED, () -> table.atPin(job).readRow("a"));
   }

@@ -275,6 +275,22 @@ class TabletsAwayTest {
   }
 
   @Test
+  void aRestartThatWasBegunCanBeAwaitedLater() throws Exception {
+    World world = new World(0, 6);
+    world.run(
+        () -> {
+          ServerId server = world.server(0).id();
+          ClusterChange restart = world.client.admin().beginRestartServer(server);
+          assertThat(restart.progress().done()).isFalse();
+          restart.await();
+          assertThat(world.client.admin().clusterStatus().servers())
+              .hasSize(3)
+              .noneMatch(one -> one.id().equals(server));
+        });
+    assertThat(world.longestGap).isLessThan(AWAY_MAX);
+  }
+
+  @Test
   void allServersAndTheMasterAreRestartedInTurnAndNoCallFails() throws Exception {
     for (long seed : Seeds.of(4).toArray()) {
       World world = new World(seed, 20);
@@ -477,7 +493,7 @@ class TabletsAwayTest {
     void commitWithCuts(int count) throws IOException {
       Jobs jobs = client.jobs();
       String job = jobs.begin(Duration.ofMinutes(1));
-      TableId table = jobs.tableId("t");
+      TableId table = jobs.site().tableId("t");
       List<JobOutput.Cut> cuts = new ArrayList<>();
       for (int i = 1; i < count; i++) {
         cuts.add(new JobOutput.Cut("t", table, row(i)));

@@ -1,0 +1,152 @@
+package io.stele.client;
+
+import io.stele.config.MemoryPlan;
+import io.stele.metadata.Attempts.Effect;
+import io.stele.metadata.JobNodes;
+import io.stele.metadata.Layout;
+import io.stele.model.Bytes;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
+import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.ServerStatusProto;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.random.RandomGenerator;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * Where and how jobs write: the cluster's files, the tablets of the tables that they write, the
+ * clock, and the limits. Internal: for input and output formats. Safe for use by any number of
+ * threads.
+ */
+public final class JobSite {
+  /** As far as the clock of a tablet server may be from ZooKeeper's, unless configured. */
+  private static final long CLOCKS_APART_MICROS_MAX = 30_000_000;
+
+  private final Connection connection;
+  private final Admin admin;
+
+  JobSite(Connection connection, Admin admin) {
+    this.connection = connection;
+    this.admin = admin;
+  }
+
+  /**
+   * The table that has a name now.
+   *
+   * @throws SteleException NOT_FOUND if there is none
+   */
+  public TableId tableId(String table) throws IOException {
+    return admin.tableId(table);
+  }
+
+  /**
+   * Splits the tablet of a table with {@code row} in it there, if it does not begin with it.
+   *
+   * @param table the table's name
+   * @param id the table that is meant
+   * @throws SteleException NOT_FOUND if that has another name now, or is gone; otherwise as {@link
+   *     Admin#splitTablet}
+   */
+  public void split(String table, TableId id, Bytes row) throws IOException {
+    if (!admin.tableId(table).equals(id)) {
+      throw SteleException.notFound("table " + table + " is not the same as before");
+    }
+    admin.splitTablet(table, row);
+  }
+
+  /**
+   * Begins to move tablets of a table so that each server gets its share, unless an operator has
+   * turned balancing off. Does not wait until they are moved. The master forgets what it was asked
+   * if it ends; the balancer does the rest then.
+   *
+   * @throws SteleException RETRY_LATER if the master could not be asked in time
+   */
+  public void spread(TableId table) throws IOException {
+    TableSpread.begin(admin, table);
+  }
+
+  /** The file system with the cluster's files. */
+  public FileSystem files() throws IOException {
+    return connection.files();
+  }
+
+  /** How many replicas must have what a job writes, as its configuration says. */
+  public int replicasMin() {
+    return connection.replicasMin();
+  }
+
+  /** The cluster's root directory. */
+  public Path root() throws IOException {
+    return connection.root();
+  }
+
+  /** The directory of a table's files, but for those that jobs have written. */
+  public Path directory(TableId table) throws IOException {
+    return new Path(root(), Layout.directory(table));
+  }
+
+  /** A name that nobody else has. */
+  public String unique() {
+    return JobNodes.newRequest(connection.runtime());
+  }
+
+  /**
+   * The wall clock of this machine, in microseconds since 1970.
+   *
+   * @throws SteleException REFUSED if the master's clock differs from it by more than half a
+   *     minute: cells of a wrong time would hide what is written later, or be hidden by what was
+   *     written before
+   */
+  public long nowMicros() throws IOException {
+    long before = clockMicros();
+    ClusterStatusResponseProto status = status("comparing clocks");
+    long after = clockMicros();
+    if (status.hasNowMicros()) { // A master of an earlier version does not say.
+      long there = status.getNowMicros();
+      long ahead = Math.max(before - there, 0) - Math.max(there - after, 0);
+      if (Math.abs(ahead) > CLOCKS_APART_MICROS_MAX) {
+        throw SteleException.refused(
+            "the clock of this host is "
+                + Duration.of(Math.abs(ahead), ChronoUnit.MICROS).toSeconds()
+                + " s "
+                + (ahead > 0 ? "ahead of" : "behind")
+                + " that of the master, "
+                + status.getMaster()
+                + ": correct the one that is wrong. What the job writes has the time of this clock");
+      }
+    }
+    return after;
+  }
+
+  private long clockMicros() {
+    return ChronoUnit.MICROS.between(Instant.EPOCH, connection.runtime().wallClock().instant());
+  }
+
+  private ClusterStatusResponseProto status(String what) throws IOException {
+    return admin
+        .calls()
+        .ask(
+            Effect.READ,
+            what,
+            master -> master.clusterStatus(null, EmptyProto.getDefaultInstance()));
+  }
+
+  /** The largest value of a cell, in bytes, that all tablet servers take. */
+  public long valueBytesMax() throws IOException {
+    return status("asking for the largest value").getServersList().stream()
+        .filter(ServerStatusProto::hasValueBytesMax)
+        .mapToLong(ServerStatusProto::getValueBytesMax)
+        .min()
+        .orElse(Math.min(connection.valueBytesMax(), MemoryPlan.VALUE_BYTES_MOST));
+  }
+
+  /** Random numbers. */
+  public RandomGenerator random() {
+    return connection.runtime().random();
+  }
+}

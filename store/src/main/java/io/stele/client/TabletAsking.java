@@ -1,0 +1,100 @@
+package io.stele.client;
+
+import io.stele.metadata.TabletLocation;
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.runtime.Deadline;
+import java.io.IOException;
+import java.util.Optional;
+
+/**
+ * Asks tablets to do something, each again and again until it is done. Meanwhile a tablet may be
+ * split, or go to another server: then it is located again. Safe for use by any number of threads.
+ */
+final class TabletAsking {
+  private final Connection connection;
+  private final ServerCalls servers;
+
+  /** What tablets are asked. */
+  interface Question {
+    /**
+     * Asks once.
+     *
+     * @param at the tablet as it was located
+     * @param rows its rows, as its server said the last time; the first time, as it was located
+     */
+    Answer ask(ServerCalls servers, TabletLocation at, RowRange rows) throws IOException;
+  }
+
+  /**
+   * What the server of a tablet says.
+   *
+   * @param rows the tablet's rows, which may be others than it was located with
+   * @param trouble why it could not be done when the server last tried; may be empty
+   */
+  record Answer(boolean isDone, RowRange rows, String trouble) {}
+
+  /** Asked before a tablet is asked again. */
+  interface Check {
+    /** Whether to go on. */
+    boolean goesOn() throws IOException;
+  }
+
+  TabletAsking(Connection connection) {
+    this.connection = connection;
+    this.servers = new ServerCalls(connection);
+  }
+
+  /**
+   * Asks the tablet with {@code row} in it until it is done, for {@code stele.client.timeout} at
+   * most.
+   *
+   * @param what for messages
+   * @return the rows for which it is done; empty if {@code check} said not to go on
+   * @throws SteleException RETRY_LATER if it was not done in time
+   */
+  Optional<RowRange> ask(TableId table, Bytes row, String what, Question question, Check check)
+      throws IOException {
+    Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
+    Pauses pauses = new Pauses(connection.runtime(), what);
+    Optional<RowRange> known = Optional.empty();
+    String trouble = "";
+    while (true) {
+      TabletLocation at = connection.locate(table, row, what);
+      try {
+        Answer answer = question.ask(servers, at, known.orElse(at.extent()));
+        boolean isHere = answer.rows().contains(row);
+        if (answer.isDone() && isHere) {
+          return Optional.of(answer.rows());
+        }
+        if (!isHere) {
+          connection.forget(at); // It has been split.
+        }
+        known = Optional.of(answer.rows()); // It may have more than was located.
+        trouble = answer.trouble();
+      } catch (IOException | SteleException e) {
+        if (!ClusterCalls.mayPass(e) || deadline.isOver()) {
+          throw e;
+        }
+        servers.forget();
+        connection.forget(at);
+      }
+      if (deadline.isOver()) {
+        throw SteleException.retryLater(
+            what
+                + ": the tablet with row \""
+                + row
+                + "\" was not ready within "
+                + connection.timeout().toMillis()
+                + " ms"
+                + (trouble.isEmpty() ? "" : "; its server says: " + trouble));
+      }
+      if (!check.goesOn()) {
+        return Optional.empty();
+      }
+      pauses.pause();
+    }
+  }
+}
