@@ -567,13 +567,13 @@ final class Batcher {
     goOn(submitted);
   }
 
-  /** Any exception ends the mutation: nothing else would. */
+  /** Any exception ends the mutation: nothing else would. If it was sent, it may be applied. */
   private void step(SubmittedOperation submitted, Runnable work) {
     try {
       work.run();
     } catch (RuntimeException | Error e) {
       if (!submitted.done.isDone()) {
-        fail(submitted, e);
+        fail(submitted, submitted.attempts.giveUp(e));
       }
     }
   }

@@ -258,7 +258,7 @@ final class ServerPage {
     String prefix = "log_" + kind;
     metrics.add(counter(prefix + "_records_total", "Records acknowledged", log.records()));
     metrics.add(counter(prefix + "_bytes_total", "Bytes of these records", log.bytes()));
-    metrics.add(counter(prefix + "_flushes_total", "Flushes, one a batch", log.flushes()));
+    metrics.add(counter(prefix + "_flushes_total", "Flushes, one per batch", log.flushes()));
     metrics.add(counter(prefix + "_segments_total", "Segments begun", log.segments()));
     metrics.add(
         counter(

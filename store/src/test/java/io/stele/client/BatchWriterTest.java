@@ -35,6 +35,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -286,6 +287,39 @@ class BatchWriterTest {
     assertThat(tablets.applied()).hasSize(100);
     assertThat(timers.pending).isEmpty();
     writer.close();
+  }
+
+  @Test
+  void aMutationThatCannotBeSentAgainMayBeAppliedIfItWasSentBefore() throws IOException {
+    AtomicBoolean broken = new AtomicBoolean();
+    tablets.fault(
+        entry -> {
+          broken.set(true);
+          return Optional.of(SteleException.outcomeUnknown("no answer", new IOException()));
+        });
+    ForwardingRuntime withoutTimers =
+        new ForwardingRuntime() {
+          @Override
+          public Timer after(Duration delay, Runnable work) {
+            if (broken.get()) {
+              throw new RejectedExecutionException("no timer can be set");
+            }
+            return super.after(delay, work);
+          }
+        };
+    BatchWriter writer =
+        writer(
+            withoutTimers,
+            Duration.ofSeconds(600),
+            new Operations(SystemRuntime.INSTANCE),
+            (check, batches) -> new BatchWriter(check, batches, 1 << 20, Durability.HFLUSH));
+    CompletableFuture<Void> added = writer.add(mutation("row", "v"));
+    assertThatThrownBy(writer::close).isInstanceOf(MutationsFailedException.class);
+    assertThatThrownBy(added::get)
+        .cause()
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN));
   }
 
   @Test
