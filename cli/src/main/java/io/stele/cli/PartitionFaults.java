@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -16,9 +17,10 @@ import java.util.stream.Collectors;
  * Processes of the cluster are cut off from ZooKeeper, and still reach HDFS, clients and each
  * other: a server that lost its tablets has all it needs to answer for them. Or they are cut off
  * from the NameNode, and still reach everything else: they keep their locks, read and write what is
- * open, and can open, close and rename nothing. Or a tablet server is cut off from clients alone,
- * or loses its answers to them: then they do not know what became of what they asked for. For one
- * thread.
+ * open, and can open, close and rename nothing. Or tablet servers and masters are cut off from each
+ * other, and from nothing else: those keep their locks and tablets, and neither hears of the other.
+ * Or a tablet server is cut off from clients alone. Where only the answers are lost, who asked does
+ * not know what became of it. For one thread.
  */
 final class PartitionFaults {
   // Less than the session's default of 10 s: its lease ends, its session does not.
@@ -44,6 +46,12 @@ final class PartitionFaults {
         fromNameNode("cut-server-namenode", stele -> any(servers())),
         fromNameNode("cut-servers-namenode", stele -> servers()),
         fromNameNode("cut-master-namenode", this::activeMaster),
+        serverFromMasters("cut-server-master", "cut off from the masters", TortureRelay.Cut.ALL),
+        serversFromMaster("cut-servers-master"),
+        serverFromMasters(
+            "cut-master-answers",
+            "lost the answers to and from the masters of",
+            TortureRelay.Cut.ANSWERS),
         fromClients("cut-clients", "cut off from clients", TortureRelay.Cut.ALL),
         fromClients("cut-answers", "lost the answers to clients of", TortureRelay.Cut.ANSWERS));
   }
@@ -66,6 +74,17 @@ final class PartitionFaults {
         name,
         "cut off from the NameNode",
         stele -> cut(who.apply(stele), scene.upTo(SOME_MAX), scene.ownRelays().nameNode()));
+  }
+
+  private TortureFault serverFromMasters(String name, String text, TortureRelay.Cut cut) {
+    return TortureFault.of(name, text, stele -> cutApart(any(servers()), masters(), cut));
+  }
+
+  private TortureFault serversFromMaster(String name) {
+    return TortureFault.of(
+        name,
+        "cut off from the tablet servers",
+        stele -> cutApart(activeMaster(stele), servers(), TortureRelay.Cut.ALL));
   }
 
   private TortureFault fromClients(String name, String text, TortureRelay.Cut cut) {
@@ -98,9 +117,32 @@ final class PartitionFaults {
     if (processes.isEmpty()) {
       return Optional.empty();
     }
-    relay.cutOff(processes.stream().map(TaggedProcess::pid).collect(Collectors.toSet()));
-    String names = processes.stream().map(ProcessFaults::name).collect(Collectors.joining(", "));
-    return Optional.of(endAfter(time, relay, names));
+    relay.cutOff(pids(processes));
+    return Optional.of(endAfter(time, relay, names(processes)));
+  }
+
+  /**
+   * Cuts processes and others off from each other's control planes.
+   *
+   * @param whose those that are named
+   */
+  private Optional<String> cutApart(
+      List<TaggedProcess> whose, List<TaggedProcess> others, TortureRelay.Cut cut)
+      throws IOException, InterruptedException {
+    if (whose.isEmpty() || others.isEmpty()) {
+      return Optional.empty();
+    }
+    TortureRelay relay = scene.ownRelays().control();
+    relay.cutApart(pids(whose), pids(others), cut);
+    return Optional.of(endAfter(scene.upTo(SOME_MAX), relay, names(whose)));
+  }
+
+  private static Set<Long> pids(List<TaggedProcess> processes) {
+    return processes.stream().map(TaggedProcess::pid).collect(Collectors.toSet());
+  }
+
+  private static String names(List<TaggedProcess> processes) {
+    return processes.stream().map(ProcessFaults::name).collect(Collectors.joining(", "));
   }
 
   /**

@@ -40,6 +40,11 @@ final class ProcessSockets {
     static TcpSocket listening(int port) {
       return new TcpSocket(port, 0);
     }
+
+    /** Whether it listens. */
+    boolean listens() {
+      return remotePort == 0;
+    }
   }
 
   /** Whether this system tells. */

@@ -43,9 +43,10 @@ import picocli.CommandLine.Spec;
       "It finds most while things fail: add --faults, or kill servers and masters",
       "during the run. On a cluster that it starts itself, or that stele demo --keep",
       "left running, it kills and stops processes and takes parts of Hadoop away. On",
-      "its own cluster, on Linux, it also cuts servers and masters off from ZooKeeper",
-      "and the NameNode, and servers from clients. On any other cluster it does what",
-      "an operator does: it drains, restarts, moves, merges, splits and balances.",
+      "its own cluster, on Linux, it also cuts servers and masters off from ZooKeeper,",
+      "the NameNode and each other, and servers from clients. On any other cluster it",
+      "does what an operator does: it drains, restarts, moves, merges, splits and",
+      "balances.",
       "",
       "It uses its own tables, torture-SEED-*, and drops them at the end. The seed",
       "decides what clients ask for, not when, so no two runs are the same. All calls",
@@ -131,7 +132,7 @@ final class TortureCommand implements Callable<Integer> {
       names = "--fault",
       paramLabel = "NAME",
       description =
-          "With --faults: only this fault; may be repeated. One of kill-server, stop-server, stop-server-long, kill-master, stop-master, kill-am, drain, move, merge, split, balance, rolling-restart, zookeeper, stop-zookeeper, namenode, datanode, datanode-disk, full-disks, quota, cut-server, cut-server-long, cut-servers, cut-master, cut-masters, cut-server-namenode, cut-servers-namenode, cut-master-namenode, cut-clients, cut-answers; the last ten only with --start, on Linux.")
+          "With --faults: only this fault; may be repeated. One of kill-server, stop-server, stop-server-long, kill-master, stop-master, kill-am, drain, move, merge, split, balance, rolling-restart, zookeeper, stop-zookeeper, namenode, datanode, datanode-disk, full-disks, quota, cut-server, cut-server-long, cut-servers, cut-master, cut-masters, cut-server-namenode, cut-servers-namenode, cut-master-namenode, cut-server-master, cut-servers-master, cut-master-answers, cut-clients, cut-answers; the last thirteen only with --start, on Linux.")
   private List<String> faultNames = List.of();
 
   @Option(
@@ -240,7 +241,8 @@ final class TortureCommand implements Callable<Integer> {
             directory, DATA_NODES, site, daemon -> out.println("  " + daemon + " up"))) {
       Configuration conf = own.configuration();
       Optional<TortureRelays> relays = relays(conf);
-      try (YarnSubmitter yarn = YarnSubmitter.connect(conf)) {
+      Configuration ofCluster = relays.map(before -> before.ofCluster(conf)).orElse(conf);
+      try (YarnSubmitter yarn = YarnSubmitter.connect(ofCluster)) {
         DemoCluster.startStele(yarn, said -> {});
       }
       out.println("  Stele up; logs are in " + EmbeddedHadoop.logDirectory(directory));
@@ -258,7 +260,7 @@ final class TortureCommand implements Callable<Integer> {
       spec.commandLine()
           .getOut()
           .println(
-              "  nothing is cut off from ZooKeeper, the NameNode or clients: only Linux tells whose a connection is, in /proc");
+              "  nothing is cut off from ZooKeeper, the NameNode, masters, servers or clients: only Linux tells whose a connection is, in /proc");
       return Optional.empty();
     }
     return Optional.of(

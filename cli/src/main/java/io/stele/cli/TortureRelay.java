@@ -9,21 +9,27 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands between the processes of this machine and one of its TCP services, and cuts processes off
- * from it, as a partition of the network does: nothing of their connections is forwarded, neither
- * way, not even their end, and new ones are accepted and held. Everybody else reaches the service,
- * and the processes reach everything else. When the partition is over their connections are closed,
- * so that they connect anew. It may also cut everybody off, or forward what they say and drop all
+ * Stands between the processes of this machine and TCP services on it, and cuts processes off from
+ * them, as a partition of the network does: nothing of their connections is forwarded, neither way,
+ * not even their end, and new ones are accepted and held. Everybody else reaches the services, and
+ * the processes reach everything else. When the partition is over their connections are closed, so
+ * that they connect anew. It may also cut everybody off, or forward what they say and drop all
  * answers.
  *
- * <p>They are told {@link #address} instead of the service's own. Which process a connection
- * belongs to is told by {@link ProcessSockets}.
+ * <p>One relay stands before one service: processes are told {@link #address} instead of the
+ * service's own. Another is a SOCKS proxy, which each connection tells where it goes; it can also
+ * cut processes off from each other. Which processes are at the ends of a connection is told by
+ * {@link ProcessSockets}.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -33,16 +39,13 @@ final class TortureRelay implements AutoCloseable {
   private static final int CONNECT_MAX_MILLIS = 5_000;
 
   private final ServerSocket door;
-  private final Address service;
+  private final Optional<Address> service; // Empty: each connection names its own.
 
   @GuardedBy("this")
   private final Set<Connection> connections = new HashSet<>();
 
   @GuardedBy("this")
-  private final Set<Long> cutOff = new HashSet<>();
-
-  @GuardedBy("this")
-  private Cut everybody = Cut.NOTHING;
+  private final List<Partition> partitions = new ArrayList<>();
 
   /** What of a connection is not forwarded. */
   enum Cut {
@@ -53,8 +56,17 @@ final class TortureRelay implements AutoCloseable {
     ALL
   }
 
-  private TortureRelay(ServerSocket door, Address service) {
-    this.door = door;
+  /**
+   * Which connections are cut.
+   *
+   * @param callers the processes that made them; empty: any
+   * @param services the processes that they go to; empty: any
+   * @param cut what of them
+   */
+  private record Partition(Optional<Set<Long>> callers, Optional<Set<Long>> services, Cut cut) {}
+
+  private TortureRelay(Optional<Address> service) throws IOException {
+    this.door = new ServerSocket(0, 0, InetAddress.getLoopbackAddress());
     this.service = service;
   }
 
@@ -65,16 +77,27 @@ final class TortureRelay implements AutoCloseable {
    * @throws IOException if it cannot listen
    */
   static TortureRelay to(String service) throws IOException {
-    Address target = Address.parse(service);
-    TortureRelay relay =
-        new TortureRelay(new ServerSocket(0, 0, InetAddress.getLoopbackAddress()), target);
+    return started(Optional.of(Address.parse(service)));
+  }
+
+  /**
+   * Starts one that is a SOCKS proxy.
+   *
+   * @throws IOException if it cannot listen
+   */
+  static TortureRelay socks() throws IOException {
+    return started(Optional.empty());
+  }
+
+  private static TortureRelay started(Optional<Address> service) throws IOException {
+    TortureRelay relay = new TortureRelay(service);
     RUNTIME.start("relay", relay::accept);
     return relay;
   }
 
-  /** Where it forwards to, host:port. */
+  /** Where it forwards to, host:port; in words for a SOCKS proxy. */
   String service() {
-    return service.toString();
+    return service.map(Address::toString).orElse("where each connection goes");
   }
 
   /** Where it listens, host:port. */
@@ -88,15 +111,21 @@ final class TortureRelay implements AutoCloseable {
    * @throws IOException if this system does not tell which connections are theirs; nobody is cut
    *     off then
    */
-  synchronized void cutOff(Set<Long> pids) throws IOException {
-    Set<Integer> theirs = new HashSet<>();
-    for (long pid : pids) {
-      theirs.addAll(portsOf(pid));
-    }
-    cutOff.addAll(pids);
-    connections.stream()
-        .filter(connection -> theirs.contains(connection.port()))
-        .forEach(connection -> connection.cut = Cut.ALL);
+  void cutOff(Set<Long> pids) throws IOException {
+    cut(List.of(new Partition(Optional.of(pids), Optional.empty(), Cut.ALL)));
+  }
+
+  /**
+   * Cuts connections between some processes and others, made by either, until {@link #reconnect}.
+   *
+   * @param cut what of them
+   * @throws IOException if this system does not tell which they are; none is cut then
+   */
+  void cutApart(Set<Long> some, Set<Long> others, Cut cut) throws IOException {
+    cut(
+        List.of(
+            new Partition(Optional.of(some), Optional.of(others), cut),
+            new Partition(Optional.of(others), Optional.of(some), cut)));
   }
 
   /**
@@ -104,15 +133,25 @@ final class TortureRelay implements AutoCloseable {
    *
    * @param cut what of them
    */
-  synchronized void cutEverybody(Cut cut) {
-    everybody = cut;
-    connections.forEach(connection -> connection.cut = cut);
+  void cutEverybody(Cut cut) throws IOException {
+    cut(List.of(new Partition(Optional.empty(), Optional.empty(), cut)));
+  }
+
+  private synchronized void cut(List<Partition> more) throws IOException {
+    List<Predicate<Connection>> theirs = new ArrayList<>();
+    for (Partition partition : more) {
+      theirs.add(connectionsOf(partition));
+    }
+    partitions.addAll(more);
+    for (int i = 0; i < more.size(); i++) {
+      Cut cut = more.get(i).cut();
+      connections.stream().filter(theirs.get(i)).forEach(connection -> connection.cut(cut));
+    }
   }
 
   /** Ends all partitions. */
   synchronized void reconnect() {
-    cutOff.clear();
-    everybody = Cut.NOTHING;
+    partitions.clear();
     for (Iterator<Connection> all = connections.iterator(); all.hasNext(); ) {
       Connection connection = all.next();
       if (connection.cut != Cut.NOTHING) {
@@ -122,45 +161,76 @@ final class TortureRelay implements AutoCloseable {
     }
   }
 
+  /** How many of its connections are cut, in whole or in part. */
+  synchronized int cutConnections() {
+    return (int) connections.stream().filter(connection -> connection.cut != Cut.NOTHING).count();
+  }
+
   /** How many connections it has accepted that have not ended, or that ended while cut. */
   synchronized int connections() {
     return connections.size();
   }
 
-  /** The ports at which a process is connected with this. */
-  private Set<Integer> portsOf(long pid) throws IOException {
-    Set<Integer> ports = new HashSet<>();
-    for (ProcessSockets.TcpSocket socket : ProcessSockets.of(pid)) {
-      if (socket.remotePort() == door.getLocalPort()) {
-        ports.add(socket.localPort());
-      }
+  /** Which connections that there are now a partition cuts. */
+  private Predicate<Connection> connectionsOf(Partition partition) throws IOException {
+    int own = door.getLocalPort();
+    Predicate<Integer> from = ports(partition.callers(), socket -> socket.remotePort() == own);
+    Predicate<Integer> to = ports(partition.services(), ProcessSockets.TcpSocket::listens);
+    return connection ->
+        from.test(connection.port())
+            && connection.destination.map(Address::port).filter(to).isPresent();
+  }
+
+  /** The local ports of some of the sockets of processes; all ports if it may be any process. */
+  private static Predicate<Integer> ports(
+      Optional<Set<Long>> pids, Predicate<ProcessSockets.TcpSocket> which) throws IOException {
+    if (pids.isEmpty()) {
+      return port -> true;
     }
-    return ports;
+    Set<Integer> ports = new HashSet<>();
+    for (long pid : pids.get()) {
+      ProcessSockets.of(pid).stream()
+          .filter(which)
+          .forEach(socket -> ports.add(socket.localPort()));
+    }
+    return ports::contains;
   }
 
   private void accept() {
     while (!door.isClosed()) {
       try {
-        accept(door.accept());
+        accept(new Connection(door.accept()));
       } catch (IOException e) {
         if (!door.isClosed()) {
-          System.err.println("stele: the relay to " + service + " lost a connection: " + e);
+          System.err.println("stele: the relay to " + service() + " lost a connection: " + e);
         }
       }
     }
   }
 
-  private synchronized void accept(Socket near) throws IOException {
-    Connection connection = new Connection(near, everybody);
+  private void accept(Connection connection) throws IOException {
+    if (service.isEmpty()) {
+      add(connection);
+      RUNTIME.start("relay-out", connection::askAndConnect);
+    } else if (isForwarded(connection, service.get())) {
+      RUNTIME.start("relay-out", () -> connection.connect(service.get()));
+    }
+  }
+
+  private synchronized void add(Connection connection) {
     connections.add(connection);
-    for (long pid : cutOff) {
-      if (portsOf(pid).contains(connection.port())) {
-        connection.cut = Cut.ALL;
+  }
+
+  /** Takes note of where a connection goes; returns whether it gets there. */
+  private synchronized boolean isForwarded(Connection connection, Address to) throws IOException {
+    connections.add(connection);
+    connection.destination = Optional.of(to);
+    for (Partition partition : partitions) {
+      if (connectionsOf(partition).test(connection)) {
+        connection.cut(partition.cut());
       }
     }
-    if (connection.cut != Cut.ALL) {
-      RUNTIME.start("relay-out", connection::connect);
-    }
+    return connection.cut != Cut.ALL;
   }
 
   private synchronized void forget(Connection connection) {
@@ -186,30 +256,65 @@ final class TortureRelay implements AutoCloseable {
     private boolean closed;
 
     /** What is read from then on is dropped, of either side or of the service. */
-    private volatile Cut cut;
+    private volatile Cut cut = Cut.NOTHING;
 
-    Connection(Socket near, Cut cut) {
+    private volatile Optional<Address> destination = Optional.empty(); // Until it has said so.
+
+    Connection(Socket near) {
       this.near = near;
-      this.cut = cut;
     }
 
     int port() {
       return near.getPort();
     }
 
-    void connect() {
-      Socket to = new Socket();
+    /** Cuts so much of it, if that is more than was cut. */
+    void cut(Cut more) {
+      if (more.compareTo(cut) > 0) {
+        cut = more;
+      }
+    }
+
+    /** Forwards it to where it says that it goes. */
+    void askAndConnect() {
       try {
-        to.connect(new InetSocketAddress(service.host(), service.port()), CONNECT_MAX_MILLIS);
-        near.setTcpNoDelay(true);
-        to.setTcpNoDelay(true);
+        Address asked = SocksRequest.read(near);
+        if (isForwarded(this, asked)) {
+          connect(asked);
+        }
       } catch (IOException e) {
+        end(); // Nobody knows where it goes.
+      }
+    }
+
+    /** Forwards it, unless {@code to} cannot be connected. */
+    void connect(Address to) {
+      Socket connected = new Socket();
+      try {
+        connected.connect(new InetSocketAddress(to.host(), to.port()), CONNECT_MAX_MILLIS);
+        near.setTcpNoDelay(true);
+        connected.setTcpNoDelay(true);
+      } catch (IOException e) {
+        answer(false);
         end(); // As the service itself does that is away.
         return;
       }
-      if (isAttached(to)) {
-        RUNTIME.start("relay-in", () -> forward(to, near, Cut.ANSWERS));
-        forward(near, to, Cut.ALL);
+      if (isAttached(connected)) {
+        answer(true);
+        RUNTIME.start("relay-in", () -> forward(connected, near, Cut.ANSWERS));
+        forward(near, connected, Cut.ALL);
+      }
+    }
+
+    /** Tells a client of a SOCKS proxy whether it is connected, unless it must not hear of it. */
+    private void answer(boolean connected) {
+      // That it is not is an answer of the service.
+      if (service.isEmpty() && cut.compareTo(connected ? Cut.ALL : Cut.ANSWERS) < 0) {
+        try {
+          SocksRequest.answer(near, connected);
+        } catch (IOException e) {
+          // It has ended, which shows when it is read.
+        }
       }
     }
 

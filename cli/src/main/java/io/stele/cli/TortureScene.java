@@ -18,7 +18,7 @@ import java.util.function.Predicate;
  *
  * @param hadoop the work directory of the embedded Hadoop that the cluster runs on; empty: its
  *     processes are not ours to kill
- * @param relays stand between the cluster's processes and ZooKeeper and the NameNode; empty: none
+ * @param relays stand between the cluster's processes and what they are connected to; empty: none
  *     do
  * @param tables what the names of the tables begin with that clients work on
  * @param random decides what fails, and for how long

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.stele.cli.embedded.ConnectedProcess;
+import io.stele.cli.embedded.EchoServer;
 import io.stele.cli.embedded.TaggedProcess;
 import io.stele.client.Stele;
 import io.stele.client.Table;
@@ -22,6 +23,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
@@ -61,7 +63,7 @@ class PartitionFaultsTest {
     conf = MiniStele.quick(new Configuration(false));
     site = Site.inMemory();
     mini = MiniStele.start(conf, site, 1, 1);
-    scene = scene(Optional.of(new TortureRelays(relay, unused, clients)));
+    scene = scene(Optional.of(new TortureRelays(relay, unused, unused, clients)));
   }
 
   private TortureScene scene(Optional<TortureRelays> before) {
@@ -133,7 +135,7 @@ class PartitionFaultsTest {
 
   @Test
   void serversOrAMasterAreCutOffFromTheNameNode() throws Exception {
-    scene = scene(Optional.of(new TortureRelays(unused, relay, clients)));
+    scene = scene(Optional.of(new TortureRelays(unused, relay, unused, clients)));
     assertThat(cutOffBy("cut-server-namenode"))
         .singleElement()
         .asString()
@@ -141,6 +143,27 @@ class PartitionFaultsTest {
     assertThat(cutOffBy("cut-servers-namenode"))
         .containsExactly("tabletserver-1", "tabletserver-2", "tabletserver-3");
     assertThat(inject("cut-master-namenode")).isEmpty(); // As above.
+  }
+
+  @Test
+  void aServerAndTheMastersAreCutOffFromEachOther() throws Exception {
+    try (TortureRelay control = TortureRelay.socks()) {
+      scene = scene(Optional.of(new TortureRelays(unused, unused, control, clients)));
+      String master = "localhost:" + processes.get("master-2").listeningPort();
+      for (String component : COMPONENTS) {
+        if (component.startsWith("tabletserver-")) {
+          Objects.requireNonNull(
+                  processes.put(
+                      component,
+                      ConnectedProcess.startThrough(control.address(), hadoop, component, master)))
+              .close();
+        }
+      }
+      for (String fault : List.of("cut-server-master", "cut-master-answers")) {
+        assertThat(cutOffBy(fault)).singleElement().asString().startsWith("tabletserver-");
+      }
+      assertThat(inject("cut-servers-master")).isEmpty(); // As above.
+    }
   }
 
   @Test
@@ -189,6 +212,7 @@ class PartitionFaultsTest {
     assertThat(Keys.ZOOKEEPER_QUORUM.in(conf)).isEqualTo(relays.zookeeper().address());
     relays.nameNode().close();
     relays.zookeeper().close();
+    relays.control().close();
   }
 
   @Test

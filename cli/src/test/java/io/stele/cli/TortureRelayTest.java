@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.stele.cli.embedded.ConnectedProcess;
+import io.stele.cli.embedded.EchoServer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -30,6 +30,10 @@ import org.apache.hadoop.thirdparty.protobuf.ServiceException;
  * elsewhere, is the caller's. After an I/O error other than a refused connection the call may have
  * been executed.
  *
+ * <p>Its connections are made as Hadoop's configuration says, for all protocols ({@code
+ * hadoop.rpc.socket.factory.class.default}) or for one ({@code
+ * hadoop.rpc.socket.factory.class.MasterProtocol}).
+ *
  * <p>Safe for use by any number of threads; calls to one server share a connection.
  *
  * @param <P> the protocol, as {@link ControlServer} was given it
@@ -74,7 +78,7 @@ public final class ControlClient<P> implements Closeable {
                 address,
                 UserGroupInformation.getCurrentUser(),
                 own,
-                NetUtils.getDefaultSocketFactory(own),
+                NetUtils.getSocketFactory(own, protocol),
                 Math.toIntExact(timeout.toMillis()),
                 RetryPolicies.TRY_ONCE_THEN_FAIL)
             .getProxy();

@@ -13,12 +13,14 @@ import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.net.ConnectException;
 import java.net.ServerSocket;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.ipc.RemoteException;
+import org.apache.hadoop.net.SocksSocketFactory;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 import org.junit.jupiter.api.AfterEach;
@@ -149,6 +151,19 @@ final class ControlPlaneTest {
     assertThatThrownBy(() -> create(Duration.ofMillis(300)))
         .isInstanceOf(SocketTimeoutException.class);
     done.countDown();
+  }
+
+  @Test
+  void aSocketFactoryMayBeSetForOneProtocol() throws IOException {
+    behaviour = () -> TableChangeProto.newBuilder().setTableId("t7").setDone(true).build();
+    try (ServerSocket socket = new ServerSocket(0)) {
+      conf.set("hadoop.socks.server", "127.0.0.1:" + socket.getLocalPort());
+    }
+    conf.set(
+        "hadoop.rpc.socket.factory.class.TabletServerProtocol", SocksSocketFactory.class.getName());
+    create(Duration.ofSeconds(10));
+    conf.set("hadoop.rpc.socket.factory.class.MasterProtocol", SocksSocketFactory.class.getName());
+    assertThatThrownBy(() -> create(Duration.ofSeconds(10))).isInstanceOf(SocketException.class);
   }
 
   private TableChangeProto create(Duration timeout) throws IOException {

@@ -7,15 +7,21 @@ import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.lang.ProcessBuilder.Redirect;
-import java.net.ServerSocket;
+import java.net.InetSocketAddress;
+import java.net.Proxy;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * A process of an embedded Hadoop for tests: it is connected to an address, again whenever its
- * connection is closed, sends what it is told, and tells what it hears.
+ * connection is closed, sends what it is told, and tells what it hears. What is connected to it
+ * hears an echo.
  */
 public final class ConnectedProcess implements AutoCloseable {
   private static final String SEND = "send ";
@@ -44,8 +50,24 @@ public final class ConnectedProcess implements AutoCloseable {
    */
   public static ConnectedProcess start(Path hadoop, String component, String address)
       throws IOException {
-    ProcessBuilder builder =
-        new ProcessBuilder(
+    return start(hadoop, component, address, Optional.empty());
+  }
+
+  /**
+   * Starts one that is connected through a SOCKS proxy, and returns when it is connected.
+   *
+   * @param proxy where that listens, host:port
+   */
+  public static ConnectedProcess startThrough(
+      String proxy, Path hadoop, String component, String address) throws IOException {
+    return start(hadoop, component, address, Optional.of(proxy));
+  }
+
+  private static ConnectedProcess start(
+      Path hadoop, String component, String address, Optional<String> proxy) throws IOException {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx64m",
                 "-XX:+UseSerialGC",
@@ -53,8 +75,9 @@ public final class ConnectedProcess implements AutoCloseable {
                 "-cp",
                 System.getProperty("java.class.path"),
                 ConnectedProcess.class.getName(),
-                address)
-            .redirectError(Redirect.INHERIT);
+                address));
+    proxy.ifPresent(command::add);
+    ProcessBuilder builder = new ProcessBuilder(command).redirectError(Redirect.INHERIT);
     builder.environment().put(ProcessTag.VARIABLE, ProcessTag.of(hadoop).value());
     builder.environment().put("STELE_COMPONENT", component);
     ConnectedProcess started = new ConnectedProcess(builder.start());
@@ -111,15 +134,17 @@ public final class ConnectedProcess implements AutoCloseable {
     process.destroyForcibly();
   }
 
-  /** The process itself. Argument: the address. It tells at which port it listens when asked. */
+  /**
+   * The process itself. Arguments: the address, and that of a proxy, if any. It tells at which port
+   * it listens when asked.
+   */
   public static void main(String[] args) throws IOException {
     PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
     BufferedReader in =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    int colon = args[0].lastIndexOf(':');
-    String host = args[0].substring(0, colon);
-    int port = Integer.parseInt(args[0].substring(colon + 1));
-    AtomicReference<Socket> socket = new AtomicReference<>(new Socket(host, port));
+    InetSocketAddress address = parse(args[0]);
+    Proxy proxy = args.length > 1 ? new Proxy(Proxy.Type.SOCKS, parse(args[1])) : Proxy.NO_PROXY;
+    AtomicReference<Socket> socket = new AtomicReference<>(connect(address, proxy));
     out.println("connected");
     Thread hearing =
         new Thread(
@@ -128,7 +153,7 @@ public final class ConnectedProcess implements AutoCloseable {
                 while (true) {
                   hear(socket.get(), out);
                   out.println("closed");
-                  socket.set(new Socket(host, port));
+                  socket.set(connect(address, proxy));
                   out.println("connected");
                 }
               } catch (IOException e) {
@@ -137,7 +162,7 @@ public final class ConnectedProcess implements AutoCloseable {
             });
     hearing.setDaemon(true);
     hearing.start();
-    try (ServerSocket listening = new ServerSocket(0)) {
+    try (EchoServer listening = new EchoServer()) {
       for (String line = in.readLine(); line != null; line = in.readLine()) {
         if (line.equals(AGAIN)) {
           socket.get().close();
@@ -152,7 +177,29 @@ public final class ConnectedProcess implements AutoCloseable {
           write(socket.get(), line.substring(SEND.length()) + "\n");
           out.println("sent");
         } else {
-          out.println(listening.getLocalPort());
+          out.println(parse(listening.address()).getPort());
+        }
+      }
+    }
+  }
+
+  private static InetSocketAddress parse(String address) {
+    int colon = address.lastIndexOf(':');
+    return new InetSocketAddress(
+        address.substring(0, colon), Integer.parseInt(address.substring(colon + 1)));
+  }
+
+  /** Connects; again if a proxy has held that and given it up. */
+  private static Socket connect(InetSocketAddress address, Proxy proxy) throws IOException {
+    while (true) {
+      Socket socket = new Socket(proxy);
+      try {
+        socket.connect(address);
+        return socket;
+      } catch (SocketException e) {
+        socket.close();
+        if (proxy.equals(Proxy.NO_PROXY)) {
+          throw e;
         }
       }
     }

@@ -1,4 +1,4 @@
-package io.stele.cli;
+package io.stele.cli.embedded;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -12,13 +12,14 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** Sends back each line that it hears. */
-final class EchoServer implements AutoCloseable {
+/** Sends back each line that it hears. Safe for use by any number of threads. */
+public final class EchoServer implements AutoCloseable {
   private final ServerSocket door;
   private final List<String> heard = Collections.synchronizedList(new ArrayList<>());
   private final List<Socket> connections = Collections.synchronizedList(new ArrayList<>());
 
-  EchoServer() throws IOException {
+  /** Starts one. */
+  public EchoServer() throws IOException {
     door = new ServerSocket(0, 0, InetAddress.getLoopbackAddress());
     start(
         () -> {
@@ -62,22 +63,22 @@ final class EchoServer implements AutoCloseable {
   }
 
   /** Where it listens, host:port. */
-  String address() {
+  public String address() {
     return door.getInetAddress().getHostAddress() + ":" + door.getLocalPort();
   }
 
   /** What it heard, in order for each connection. */
-  List<String> heard() {
+  public List<String> heard() {
     return List.copyOf(heard);
   }
 
   /** How many connections it had so far. */
-  int connections() {
+  public int connections() {
     return connections.size();
   }
 
   /** Closes its connections. */
-  void hangUp() throws IOException {
+  public void hangUp() throws IOException {
     for (Socket connection : List.copyOf(connections)) {
       connection.close();
     }
