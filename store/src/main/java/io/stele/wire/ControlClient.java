@@ -78,7 +78,7 @@ public final class ControlClient<P> implements Closeable {
                 address,
                 UserGroupInformation.getCurrentUser(),
                 own,
-                NetUtils.getSocketFactory(own, protocol),
+                new ControlSocketFactory(NetUtils.getSocketFactory(own, protocol)),
                 Math.toIntExact(timeout.toMillis()),
                 RetryPolicies.TRY_ONCE_THEN_FAIL)
             .getProxy();

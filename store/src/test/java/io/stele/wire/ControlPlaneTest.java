@@ -12,14 +12,22 @@ import io.stele.wire.control.ControlProtos.TableChangeProto;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.ipc.ProtobufRpcEngine2;
+import org.apache.hadoop.ipc.RPC;
 import org.apache.hadoop.ipc.RemoteException;
+import org.apache.hadoop.net.ConnectTimeoutException;
 import org.apache.hadoop.net.SocksSocketFactory;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
@@ -164,6 +172,42 @@ final class ControlPlaneTest {
     create(Duration.ofSeconds(10));
     conf.set("hadoop.rpc.socket.factory.class.MasterProtocol", SocksSocketFactory.class.getName());
     assertThatThrownBy(() -> create(Duration.ofSeconds(10))).isInstanceOf(SocketException.class);
+  }
+
+  @Test
+  void aHostThatIsSilentFailsTheCallAfterOurTimeToConnectWhoeverElseConnects() throws Exception {
+    // Hadoop RPC has a client with its own, longer time limit by then, as that of HDFS is.
+    Configuration others = new Configuration(conf);
+    RPC.setProtocolEngine(others, MasterProtocol.class, ProtobufRpcEngine2.class);
+    MasterProtocol first =
+        RPC.getProxy(
+            MasterProtocol.class, 1, new InetSocketAddress("127.0.0.1", server.port()), others);
+    List<Socket> waiting = new ArrayList<>();
+    try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      while (isConnected(silent, waiting)) {} // Until its queue is full, and it hears no more.
+      long begin = System.nanoTime();
+      try (var client = client(silent.getLocalPort(), Duration.ofSeconds(60))) {
+        assertThatThrownBy(() -> client.call(m -> m.createTable(null, REQUEST)))
+            .isInstanceOf(ConnectTimeoutException.class);
+      }
+      assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(15));
+    } finally {
+      RPC.stopProxy(first);
+      for (Socket socket : waiting) {
+        socket.close();
+      }
+    }
+  }
+
+  private static boolean isConnected(ServerSocket to, List<Socket> sockets) throws IOException {
+    Socket socket = new Socket();
+    sockets.add(socket);
+    try {
+      socket.connect(to.getLocalSocketAddress(), 300);
+      return true;
+    } catch (SocketTimeoutException e) {
+      return false;
+    }
   }
 
   private TableChangeProto create(Duration timeout) throws IOException {
