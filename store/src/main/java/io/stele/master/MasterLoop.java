@@ -354,7 +354,7 @@ final class MasterLoop implements Runnable {
     all &= tidyUp(gone, step);
     boolean merging = !step.isOvertaken() && merge(dropping, step);
     boolean moved = tables.goOn(step.metadata()::hasRecords) || merging;
-    if (all && isAtPeace()) {
+    if (all && isAtPeace() && !silent.isInDoubt(step.live())) {
       moved |=
           rebalancing.goOn(
               known, view, moved, () -> snapshot.toBalance(known.hidden(), away(held)));

@@ -23,6 +23,9 @@ final class SilentServers {
   /** A server that said something more recently is not silent: it is asked every few seconds. */
   static final Duration LATELY = Duration.ofSeconds(15);
 
+  /** A server that has not answered for so long may be about to be silent. */
+  private static final Duration ANSWERS_WITHIN = Duration.ofSeconds(2);
+
   /** How long a server may be silent before others do work that any of them can do. */
   private static final Duration WORKS_UNTIL = Duration.ofSeconds(5);
 
@@ -40,6 +43,18 @@ final class SilentServers {
     Map<ServerId, ServerInfo> answering = new TreeMap<>(live);
     answering.keySet().removeIf(server -> reports.leavesUnanswered(server, WORKS_UNTIL));
     return answering;
+  }
+
+  /**
+   * Whether one of the {@code live} servers may have just fallen silent. Until that is known,
+   * nothing should be moved that is served: it may be moved to that one.
+   */
+  boolean isInDoubt(Map<ServerId, ServerInfo> live) {
+    return live.keySet().stream()
+        .anyMatch(
+            server ->
+                reports.leavesUnanswered(server, ANSWERS_WITHIN)
+                    && !reports.leavesUnanswered(server, LATELY));
   }
 
   /** Which tablets a live server is to get. */

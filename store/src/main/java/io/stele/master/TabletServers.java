@@ -67,9 +67,18 @@ final class TabletServers implements AutoCloseable {
   @GuardedBy("this")
   private final Map<Address, Queue> queues = new HashMap<>();
 
-  /** How many calls to a server have failed in a row. */
   @GuardedBy("this")
-  private final Map<Address, Integer> failures = new HashMap<>();
+  private final Map<Address, Failures> failures = new HashMap<>();
+
+  /**
+   * The calls to a server that failed since the last that did not.
+   *
+   * @param count how many
+   * @param report whether the last of them asked for a report
+   */
+  private record Failures(int count, boolean report) {
+    static final Failures NONE = new Failures(0, false);
+  }
 
   /** The pending requests for a server; exists while there are any, or a call is in progress. */
   private static final class Queue {
@@ -293,8 +302,15 @@ final class TabletServers implements AutoCloseable {
   }
 
   private synchronized Duration restAfterFailure(Address server) {
-    int before = failures.merge(server, 1, Integer::sum) - 1;
+    int before = failures(server).count();
+    boolean report = queue(server).otherUnderWay.equals(Optional.of(REPORT));
+    failures.put(server, new Failures(before + 1, report));
     return REST_FIRST.multipliedBy(1L << Math.min(before, REST_DOUBLINGS_MAX));
+  }
+
+  @GuardedBy("this")
+  private Failures failures(Address server) {
+    return failures.getOrDefault(server, Failures.NONE);
   }
 
   /** The next call to {@code server}; if there is none, its queue is removed. */
@@ -304,10 +320,14 @@ final class TabletServers implements AutoCloseable {
       queues.remove(server);
       return Optional.empty();
     }
-    IoConsumer<Address> report = queue.others.remove(REPORT);
-    if (report != null) { // Before all else: it tells whether the server answers.
-      queue.otherUnderWay = Optional.of(REPORT);
-      return Optional.of(report);
+    // Before all else: it tells whether the server answers. If the last was not answered, loads
+    // have their turn: the server may hear, and only its answers be lost.
+    if (queue.loads.isEmpty() || !failures(server).report()) {
+      IoConsumer<Address> report = queue.others.remove(REPORT);
+      if (report != null) {
+        queue.otherUnderWay = Optional.of(REPORT);
+        return Optional.of(report);
+      }
     }
     if (!queue.loads.isEmpty()) {
       LoadTabletsRequestProto request =

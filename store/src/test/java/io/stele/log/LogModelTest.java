@@ -46,7 +46,15 @@ class LogModelTest {
     CRASH,
     POWER_LOSS,
     /** It dies alone, and is seen to: its segments stay open for a while. */
-    KILL
+    KILL;
+
+    void befall(CrashableDisk disk, CrashableFileSystem process, Random random) {
+      switch (this) {
+        case CRASH -> disk.crash(random);
+        case POWER_LOSS -> disk.powerLoss(random);
+        case KILL -> disk.kill(process, random);
+      }
+    }
   }
 
   /** How often a hanging stream is looked at before it is let go. */
@@ -108,11 +116,7 @@ class LogModelTest {
         }
       }
     }
-    switch (ends) {
-      case CRASH -> disk.crash(random);
-      case POWER_LOSS -> disk.powerLoss(random);
-      case KILL -> disk.kill(fs, random);
-    }
+    ends.befall(disk, fs, random);
     hangs.letGoForEver();
     log.close();
     disk.heal();

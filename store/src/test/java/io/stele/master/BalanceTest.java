@@ -107,6 +107,23 @@ class BalanceTest {
   }
 
   @Test
+  void nothingMovesWhileAServerMayHaveFallenSilent() throws Exception {
+    master.run(
+        () -> {
+          TableId table = started();
+          master.plane.silent.add(B.host());
+          stepFor(Duration.ofSeconds(6)); // It is asked in this time, and not known to be silent.
+          master.loop.rebalancing().balanceBy(master.balance);
+          request(BalanceRequestProto.newBuilder().setNow(true));
+          stepFor(Duration.ofSeconds(5));
+          assertThat(on(A, table)).isEqualTo(8);
+          master.plane.silent.clear();
+          stepFor(Duration.ofSeconds(10));
+          assertThat(on(B, table)).isEqualTo(4);
+        });
+  }
+
+  @Test
   void onRequestAllIsEvenedOutThoughItIsOff() throws Exception {
     master.run(
         () -> {

@@ -125,6 +125,22 @@ class TabletServersTest {
   }
 
   @Test
+  void aServerWhoseAnswerToAReportIsLostIsAskedToLoadTabletsNext() throws Exception {
+    simulation.run(
+        () -> {
+          servers.report(info("unheard"), report -> {});
+          simulation.outside().sleep(Duration.ofMillis(10));
+          servers.report(info("unheard"), report -> {});
+          simulation.outside().sleep(Duration.ofSeconds(1));
+          servers.load(info("unheard"), tablets(1).get(0));
+          servers.report(info("unheard"), report -> {});
+          simulation.outside().sleep(Duration.ofMillis(2500)); // A rest and a call.
+          assertThat(plane.calls).hasSize(2);
+          assertThat(plane.tablets).hasSize(1);
+        });
+  }
+
+  @Test
   void requestsThatWaitForAServerThatIsGoneAreDropped() throws Exception {
     simulation.run(
         () -> {
@@ -156,8 +172,8 @@ class TabletServersTest {
   }
 
   /**
-   * Calls that take a second; those to {@code slow} take ten, {@code gone} does not answer, and
-   * {@code starting} refuses.
+   * Calls that take a second; those to {@code slow} take ten, {@code gone} does not answer, {@code
+   * starting} refuses, and the answers of {@code unheard} are lost.
    */
   private static final class SlowPlane extends UnimplementedTabletServer implements ControlPlane {
     private final SimulatedProcess process;
@@ -189,12 +205,17 @@ class TabletServersTest {
       if (server.host().equals("starting")) {
         throw SteleException.retryLater("this server is starting");
       }
-      answered.add(server.host());
+      R answer;
       try {
-        return call.on(protocol.cast(this));
+        answer = call.on(protocol.cast(this));
       } catch (ServiceException e) {
         throw new IOException(e);
       }
+      if (server.host().equals("unheard")) {
+        throw new IOException("the answer is lost");
+      }
+      answered.add(server.host());
+      return answer;
     }
 
     @Override

@@ -90,14 +90,22 @@ class TidyTest {
   /** Types that documents speak of and no source imports. */
   private static final Set<String> FOREIGN_TYPES =
       Set.of(
+          "AsyncTable",
           "AvroAsTextInputFormat",
           "BufferedMutator",
           "ConnectionState",
           "ConnectionStateManager",
           "CuratorFramework",
+          "Export",
+          "HBaseTestingUtility",
+          "Import",
+          "ImportTsv",
           "Pages", // The reader's own.
+          "RowCounter",
+          "SyncTable",
           "TableSnapshotInputFormat",
-          "Unsafe");
+          "Unsafe",
+          "VerifyReplication");
 
   private static Path root;
   private static Sources sources;
