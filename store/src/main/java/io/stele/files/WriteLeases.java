@@ -55,11 +55,6 @@ public final class WriteLeases {
         holder == fs ? directory : resolved);
   }
 
-  /** Whether there are none, as the files are local. */
-  public boolean isLocal() {
-    return leases.isEmpty();
-  }
-
   /**
    * Whether the file of that name is closed, so that no writer can change it.
    *

@@ -63,8 +63,8 @@ public final class FencedLog {
     DurableFiles files = new DurableFiles(fs);
     CheckedLines.write(files, draft, FIRST_LINE, lines);
     Path file = new Path(directory, NAME);
-    if (!fs.rename(draft, file)) {
-      fs.delete(draft, false);
+    if (!files.renameToNew(draft, file)) {
+      files.deleteUnlessRenamed(draft);
       if (!fs.exists(file)) {
         throw new IOException("cannot rename " + draft + " to " + file);
       }

@@ -5,6 +5,7 @@ import io.stele.files.WriteLeases;
 import io.stele.runtime.FanOut;
 import io.stele.runtime.Futures;
 import io.stele.runtime.IoConsumer;
+import io.stele.runtime.Permits;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 import java.io.FileNotFoundException;
@@ -50,7 +51,9 @@ public final class LogFence {
   private static final int LONGER_CALLS = 2; // Then the waits grow no more.
   private static final int CALLS_UNTIL_LATE = 2; // HDFS has had more than a minute then.
   private static final int COPIERS = 4; // A dead server leaves one or two open segments per log.
+  private static final int COPIES_AT_ONCE = 8; // Of all fences: each takes some 6 MiB of memory.
   private static final Duration COPY_AGAIN = Duration.ofSeconds(5);
+  private static final int READS_MAX = 3; // What fails so often is damaged.
   private static final Duration POLL_MIN = Duration.ofMillis(10);
   private static final Duration POLL_MAX = Duration.ofSeconds(1);
   private static final int POLL_PART = 20; // Of the time waited so far: no more is lost by it.
@@ -64,6 +67,7 @@ public final class LogFence {
     boolean listedAsItIs;
     boolean copyTried; // While it was open.
     long nextCopyNanos; // Once it is closed.
+    int reads; // That failed.
     int calls;
     long nextCallNanos;
 
@@ -78,6 +82,7 @@ public final class LogFence {
   private final ProcessRuntime runtime;
   private final FileSystem fs;
   private final SegmentCopier copier;
+  private final Permits copies;
 
   /** A fence for the logs in {@code fs}, with the default minimum of replicas. */
   public LogFence(ProcessRuntime runtime, FileSystem fs) {
@@ -93,6 +98,7 @@ public final class LogFence {
     this.runtime = runtime;
     this.fs = fs;
     this.copier = new SegmentCopier(runtime, fs, replicasMin);
+    this.copies = new Permits(runtime, COPIES_AT_ONCE);
   }
 
   /**
@@ -213,7 +219,10 @@ public final class LogFence {
   private void giveUpAccepted(Path directory, List<Open> all, Map<String, Segment> instead)
       throws IOException {
     List<Open> late =
-        all.stream().filter(one -> !one.closed && one.calls > CALLS_UNTIL_LATE).toList();
+        all.stream()
+            .filter(one -> !one.closed && !instead.containsKey(one.name))
+            .filter(one -> one.calls > CALLS_UNTIL_LATE)
+            .toList();
     if (late.isEmpty()) {
       return;
     }
@@ -263,8 +272,9 @@ public final class LogFence {
     }
     open.copyTried = true;
     try {
-      instead.put(open.name, copier.copy(open.segment));
+      instead.put(open.name, copy(open));
     } catch (IOException e) {
+      checkNotInterrupted(e);
       LOG.info("HDFS must close {} first: {}", open.segment.path(), e.toString());
       return;
     }
@@ -272,27 +282,51 @@ public final class LogFence {
   }
 
   /** Copies a closed segment, unless everything in it is on disk anyway. */
-  private void copyClosed(Open closed, Map<String, Segment> instead) {
+  private void copyClosed(Open closed, Map<String, Segment> instead) throws IOException {
     if (closed.closedBefore && hasSummary(closed.segment)) {
       closed.listedAsItIs = true;
       return;
     }
     try {
-      instead.put(closed.name, copier.copy(closed.segment));
+      instead.put(closed.name, copy(closed));
     } catch (SegmentCopier.UnreadableException e) {
+      checkNotInterrupted(e);
+      closed.nextCopyNanos = runtime.nanoTime() + COPY_AGAIN.toNanos();
       if (e.getCause() instanceof FileNotFoundException missing) {
         gone(closed, instead, missing);
-      } else { // Only the tablets that need it must wait for it.
-        LOG.warn("It is not copied: {}", e.getMessage());
-        closed.listedAsItIs = true;
+      } else {
+        LOG.warn("It cannot be copied: {}", e.getMessage());
+        closed.listedAsItIs = ++closed.reads == READS_MAX; // Only tablets that need it wait then.
       }
     } catch (IOException e) {
+      checkNotInterrupted(e);
       LOG.warn(
           "The tablets of a dead server wait until {} can be copied. It was not ended in order, so"
               + " its last records may be on too few nodes: {}",
           closed.segment.path(),
           e.toString());
       closed.nextCopyNanos = runtime.nanoTime() + COPY_AGAIN.toNanos();
+    }
+  }
+
+  private Segment copy(Open one) throws IOException {
+    try {
+      copies.acquire(1);
+    } catch (InterruptedException e) {
+      throw Futures.interrupted(e, "copying " + one.segment.path());
+    }
+    try {
+      return copier.copy(one.segment);
+    } finally {
+      copies.release(1);
+    }
+  }
+
+  private static void checkNotInterrupted(IOException failure) throws IOException {
+    for (Throwable one = failure; one != null; one = one.getCause()) {
+      if (Futures.isInterruption(one)) {
+        throw failure;
+      }
     }
   }
 

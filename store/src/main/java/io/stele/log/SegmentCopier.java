@@ -36,6 +36,7 @@ import org.slf4j.LoggerFactory;
 final class SegmentCopier {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentCopier.class);
   private static final int BUFFER_BYTES = 1 << 20;
+  private static final int BUFFER_BYTES_MIN = 64 << 10; // Most segments have no records.
 
   private final ProcessRuntime runtime;
   private final FileSystem fs;
@@ -86,11 +87,10 @@ final class SegmentCopier {
 
   /** Returns how many bytes were copied. */
   private long copy(Segment segment, Path to) throws IOException {
-    DurableFiles files = new DurableFiles(fs);
-    files.mkdirs(to.getParent());
-    try (Source source = open(segment);
-        DurableFile out = files.create(to)) {
-      byte[] buffer = new byte[BUFFER_BYTES];
+    try (Source source = open(segment); // First: it may be gone, and its directory too.
+        DurableFile out = new DurableFiles(fs).createBelow(to)) {
+      byte[] buffer =
+          new byte[(int) Math.max(BUFFER_BYTES_MIN, Math.min(source.least, BUFFER_BYTES))];
       for (int read = source.read(buffer); read >= 0; read = source.read(buffer)) {
         out.write(buffer, 0, read);
       }

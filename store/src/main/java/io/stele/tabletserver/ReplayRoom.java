@@ -18,14 +18,15 @@ import java.util.concurrent.locks.Lock;
  * <p>While there is room, any number of tablets are replayed at a time. A replay that finds no room
  * releases what it has, and starts again when it has the turn. Only the replay that has the turn
  * waits, for the memtables and operations of served tablets to be written out; so no two replays
- * wait for each other. It waits for operations only before its first record: those that remain are
- * written already, or its own.
+ * wait for each other. It waits for operations only before its first record, as those that remain
+ * are written already, or its own; and then not for long, as their budget may be exceeded.
  *
  * <p>Safe for use by any number of threads.
  */
 final class ReplayRoom {
   private static final Duration PAUSE = Duration.ofMillis(20);
   private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE_FOR_OPERATIONS = Duration.ofSeconds(10);
 
   private final ProcessRuntime runtime;
   private final ServerLife life;
@@ -120,7 +121,7 @@ final class ReplayRoom {
      */
     void await(long bytes) throws IOException {
       long begin = runtime.nanoTime();
-      while (lacksMemtables(bytes) || lacksOperations()) {
+      while (lacksMemtables(bytes) || lacksOperations(begin)) {
         if (waiting == Waiting.LATER) {
           throw new NoRoomException();
         }
@@ -141,10 +142,14 @@ final class ReplayRoom {
       return waiting != Waiting.NEVER && !memtables.hasRoom(bytes) && memtables.bytes() > own.get();
     }
 
-    private boolean lacksOperations() {
+    private boolean lacksOperations(long begin) {
       return switch (waiting) {
         case LATER -> resources.operations().isFull();
-        case NOW -> !begun && resources.operations().isFull() && operationsAreWrittenSoon();
+        case NOW ->
+            !begun
+                && resources.operations().isFull()
+                && runtime.nanoTime() - begin < PATIENCE_FOR_OPERATIONS.toNanos()
+                && operationsAreWrittenSoon();
         case NEVER -> false;
       };
     }

@@ -358,16 +358,17 @@ class ClusterCheckTest {
           new LogFence(SystemRuntime.INSTANCE, fs), new Path("/stele/logs/" + dead), log);
       assertThat(segmentProblems(cluster)).isEmpty();
 
-      Path segment = new Path(log, "user-1.log");
-      byte[] bytes = read("recovery/" + dead + "/user-1.log");
-      write("recovery/" + dead + "/user-1.log", bytes, bytes.length - 1);
+      Path segment = fs.globStatus(new Path(log, "copy.*/user-1.log"))[0].getPath();
+      String name = "recovery/" + dead + "/" + segment.getParent().getName() + "/user-1.log";
+      byte[] bytes = read(name);
+      write(name, bytes, bytes.length - 1);
       assertThat(segmentProblems(cluster))
           .singleElement()
           .satisfies(
               problem -> {
                 assertThat(problem.subject())
                     .startsWith("log segment ")
-                    .endsWith(segment.toString());
+                    .endsWith(Path.getPathWithoutSchemeAndAuthority(segment).toString());
                 assertThat(problem.detail()).contains("had " + bytes.length + " bytes");
               });
       fs.delete(segment, false);
