@@ -202,22 +202,22 @@ final class SegmentWriter {
     }
   }
 
-  private void tear() throws IOException {
-    try (DurableFile torn = out) {
-      if (summarised && syncedPosition < position) {
-        torn.write(0); // A summary that may not be on disk must not end the file.
-      }
-    }
-  }
-
   /** Ends the stream after {@code failure}, to which a failure to do so is added. */
   void abandon(Throwable failure) {
     buffer.clear();
     try {
-      tear();
+      closeAsItIs();
     } catch (IOException | RuntimeException e) {
       if (e != failure) {
         failure.addSuppressed(e);
+      }
+    }
+  }
+
+  private void closeAsItIs() throws IOException {
+    try (DurableFile unended = out) {
+      if (summarised && syncedPosition < position) {
+        unended.write(0); // A torn tail: a summary that may not be on disk must not end the file.
       }
     }
   }
