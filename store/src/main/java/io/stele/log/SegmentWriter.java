@@ -204,9 +204,14 @@ final class SegmentWriter {
 
   /** Ends the stream after {@code failure}, to which a failure to do so is added. */
   void abandon(Throwable failure) {
+    boolean isWritten = buffer.size() == 0;
     buffer.clear();
     try {
-      closeAsItIs();
+      if (!summarised || syncedPosition == position) {
+        out.close();
+      } else if (isWritten) {
+        closeWithTornTail();
+      } // Else it may be written in part. The file stays open; a fence closes and copies it.
     } catch (IOException | RuntimeException e) {
       if (e != failure) {
         failure.addSuppressed(e);
@@ -214,11 +219,9 @@ final class SegmentWriter {
     }
   }
 
-  private void closeAsItIs() throws IOException {
-    try (DurableFile unended = out) {
-      if (summarised && syncedPosition < position) {
-        unended.write(0); // A torn tail: a summary that may not be on disk must not end the file.
-      }
-    }
+  /** A summary that may not be on disk must not end a closed file. */
+  private void closeWithTornTail() throws IOException {
+    out.write(0); // If this fails, the file stays open.
+    out.close();
   }
 }

@@ -136,6 +136,21 @@ class UnendedSegmentTest {
   }
 
   @Test
+  void aFileWhoseSummaryMayBeWrittenInPartStaysOpen() throws Exception {
+    SegmentWriter writer = writerOfOneRecord();
+    writer.appendSummary();
+    disk.inject(FaultInjector.always(Operation.WRITE, path -> true, new Effect.Short(1000)));
+    IOException failure = null;
+    try {
+      writer.flush(Durability.HSYNC);
+    } catch (IOException e) {
+      failure = e;
+    }
+    writer.abandon(assertThat(failure).isNotNull().actual());
+    assertThat(disk.openForWriting()).contains(Path.getPathWithoutSchemeAndAuthority(file));
+  }
+
+  @Test
   void aSummaryThatMayNotBeOnDiskDoesNotEndTheFile() throws Exception {
     SegmentWriter writer = writerOfOneRecord();
     writer.appendSummary();
