@@ -27,7 +27,7 @@ public final class DurableFile extends OutputStream {
   private final FSDataOutputStream out;
   private final Blocks blocks;
   private long position;
-  private int fewestReplicas = Integer.MAX_VALUE; // Of a block that ended.
+  private int fewestOfEndedBlocks = Integer.MAX_VALUE; // More than there can be: none ended.
   private boolean nameSynced;
 
   /**
@@ -74,7 +74,7 @@ public final class DurableFile extends OutputStream {
   private void countReplicas() throws IOException {
     if (replicated().isPresent()) {
       out.hflush();
-      fewestReplicas = Math.min(fewestReplicas, replicas().orElse(fewestReplicas));
+      fewestOfEndedBlocks = fewestReplicas();
     }
   }
 
@@ -132,7 +132,7 @@ public final class DurableFile extends OutputStream {
       throw new TooFewReplicasException(
           path
               + " has only "
-              + Math.min(fewestReplicas, replicas().orElse(fewestReplicas))
+              + fewestReplicas()
               + " of the "
               + Math.min(least, replication())
               + " replicas that it needs ("
@@ -143,8 +143,12 @@ public final class DurableFile extends OutputStream {
 
   /** Whether {@link #checkReplicas} finds enough. */
   public boolean hasReplicas(int least) throws IOException {
-    int wanted = Math.min(least, replication());
-    return Math.min(fewestReplicas, replicas().orElse(wanted)) >= wanted;
+    return fewestReplicas() >= Math.min(least, replication());
+  }
+
+  /** Of any block so far; more than there can be if the file system does not say. */
+  private int fewestReplicas() throws IOException {
+    return Math.min(fewestOfEndedBlocks, replicas().orElse(fewestOfEndedBlocks));
   }
 
   /** The node with the first replica of that block; empty if the file system does not say. */

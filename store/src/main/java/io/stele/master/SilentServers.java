@@ -23,7 +23,7 @@ final class SilentServers {
   /** A server that said something more recently is not silent: it is asked every few seconds. */
   static final Duration LATELY = Duration.ofSeconds(15);
 
-  /** A server that has not answered for so long may be about to be silent. */
+  /** A server that leaves a request unanswered for this time may have fallen silent. */
   private static final Duration ANSWERS_WITHIN = Duration.ofSeconds(2);
 
   /** How long a server may be silent before others do work that any of them can do. */

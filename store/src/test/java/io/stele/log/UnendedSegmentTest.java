@@ -6,6 +6,7 @@ import static io.stele.log.LogRecords.all;
 import static io.stele.log.LogRecords.record;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.stele.files.DurableFiles;
 import io.stele.files.DurableFiles.Placement;
@@ -53,6 +54,13 @@ class UnendedSegmentTest {
     writer.append(SegmentLink.NONE);
     writer.append(new WaitingRecord(record(TABLET, 1, 10), Durability.HFLUSH, false));
     return writer;
+  }
+
+  /** Abandons a segment because it cannot be synced. */
+  private static void abandonAfterSync(SegmentWriter writer) {
+    Throwable failure = catchThrowable(() -> writer.flush(Durability.HSYNC));
+    assertThat(failure).isInstanceOf(IOException.class);
+    writer.abandon(failure);
   }
 
   private Optional<SegmentSummary> summary() throws IOException {
@@ -140,13 +148,7 @@ class UnendedSegmentTest {
     SegmentWriter writer = writerOfOneRecord();
     writer.appendSummary();
     disk.inject(FaultInjector.always(Operation.WRITE, path -> true, new Effect.Short(1000)));
-    IOException failure = null;
-    try {
-      writer.flush(Durability.HSYNC);
-    } catch (IOException e) {
-      failure = e;
-    }
-    writer.abandon(assertThat(failure).isNotNull().actual());
+    abandonAfterSync(writer);
     assertThat(disk.openForWriting()).contains(Path.getPathWithoutSchemeAndAuthority(file));
   }
 
@@ -156,13 +158,7 @@ class UnendedSegmentTest {
     writer.appendSummary();
     assertThat(disk.unsyncedBytes(file)).isZero();
     disk.inject(FaultInjector.always(Operation.FLUSH, path -> true, new Effect.Fail()));
-    IOException failure = null;
-    try {
-      writer.flush(Durability.HSYNC);
-    } catch (IOException e) {
-      failure = e;
-    }
-    writer.abandon(assertThat(failure).isNotNull().actual());
+    abandonAfterSync(writer);
     assertThat(summary()).isEmpty();
     try (LogReader reader = LogReader.open(master, file)) {
       assertThat(reader.next()).contains(record(TABLET, 1, 10));
