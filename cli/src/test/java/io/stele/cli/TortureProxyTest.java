@@ -61,12 +61,6 @@ class TortureProxyTest {
     }
   }
 
-  private static void echo(ConnectedProcess process, String line) throws IOException {
-    process.send(line);
-    assertThat(Set.of(process.next(), process.next()))
-        .containsExactlyInAnyOrder("sent", "heard " + line);
-  }
-
   private static void expectNewConnection(ConnectedProcess process) throws IOException {
     process.expect("closed");
     process.expect("connected");
@@ -75,18 +69,18 @@ class TortureProxyTest {
   @Test
   void aProcessThatIsCutOffFromAnotherReachesAllOthers() throws IOException {
     for (ConnectedProcess process : List.of(one, other, caller)) {
-      echo(process, "before");
+      process.expectEcho("before");
     }
     relay.cutApart(Set.of(one.pid()), Set.of(SELF), TortureRelay.Cut.ALL);
     one.sendMuch("lost");
     one.expect("sent");
-    echo(other, "meanwhile");
-    echo(caller, "meanwhile"); // It is connected to the one that is cut off from here.
+    other.expectEcho("meanwhile");
+    caller.expectEcho("meanwhile"); // It is connected to the one that is cut off from here.
 
     relay.reconnect();
     expectNewConnection(one);
     for (ConnectedProcess process : List.of(one, other, caller)) {
-      echo(process, "after");
+      process.expectEcho("after");
     }
     assertThat(server.heard()).containsExactly("before", "before", "meanwhile", "after", "after");
   }
@@ -96,19 +90,19 @@ class TortureProxyTest {
     relay.cutApart(Set.of(one.pid()), Set.of(caller.pid()), TortureRelay.Cut.ALL);
     caller.send("lost");
     caller.expect("sent");
-    echo(one, "meanwhile"); // It is also connected to this process.
+    one.expectEcho("meanwhile"); // It is also connected to this process.
     relay.reconnect();
     expectNewConnection(caller);
-    echo(caller, "after");
+    caller.expectEcho("after");
 
     relay.cutApart(Set.of(caller.pid()), Set.of(one.pid()), TortureRelay.Cut.ALL);
     caller.connectAgain();
     caller.expect("closed");
     Await.until(PATIENCE, "the new connection is held", () -> relay.cutConnections() == 2);
-    echo(one, "meanwhile");
+    one.expectEcho("meanwhile");
     relay.reconnect();
     caller.expect("connected");
-    echo(caller, "after");
+    caller.expectEcho("after");
   }
 
   @Test
@@ -126,7 +120,7 @@ class TortureProxyTest {
 
     relay.reconnect();
     expectNewConnection(one); // Without having heard an answer.
-    echo(one, "after");
+    one.expectEcho("after");
   }
 
   @Test

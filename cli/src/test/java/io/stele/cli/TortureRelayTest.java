@@ -42,35 +42,29 @@ class TortureRelayTest {
     }
   }
 
-  private static void echo(ConnectedProcess process, String line) throws IOException {
-    process.send(line);
-    assertThat(Set.of(process.next(), process.next()))
-        .containsExactlyInAnyOrder("sent", "heard " + line);
-  }
-
   @Test
   void aProcessThatIsCutOffIsNotHeardNorHearsAndAllOthersAre() throws IOException {
-    echo(one, "before");
+    one.expectEcho("before");
     relay.cutOff(Set.of(one.pid()));
     one.sendMuch("lost"); // To the end only if somebody reads it.
     one.expect("sent");
-    echo(other, "meanwhile");
+    other.expectEcho("meanwhile");
     server.hangUp(); // Which only the other one hears of.
     other.expect("closed");
     other.expect("connected");
-    echo(other, "again");
+    other.expectEcho("again");
 
     relay.reconnect();
     one.expect("closed");
     one.expect("connected");
-    echo(one, "after");
+    one.expectEcho("after");
     assertThat(server.heard()).containsExactly("before", "meanwhile", "again", "after");
   }
 
   @Test
   void aNewConnectionOfAProcessThatIsCutOffIsHeldUntilTheEnd() throws IOException {
-    echo(one, "before");
-    echo(other, "before");
+    one.expectEcho("before");
+    other.expectEcho("before");
     relay.cutOff(Set.of(one.pid()));
     one.connectAgain();
     one.expect("closed");
@@ -81,20 +75,20 @@ class TortureRelayTest {
     other.connectAgain();
     other.expect("closed");
     other.expect("connected");
-    echo(other, "meanwhile");
+    other.expectEcho("meanwhile");
     assertThat(server.connections()).isEqualTo(3);
 
     relay.reconnect();
     one.expect("closed");
     one.expect("connected");
-    echo(one, "after");
+    one.expectEcho("after");
     assertThat(server.heard()).containsExactly("before", "before", "meanwhile", "after");
     assertThat(server.connections()).isEqualTo(4);
   }
 
   @Test
   void everybodyMayBeCutOff() throws Exception {
-    echo(one, "before");
+    one.expectEcho("before");
     relay.cutEverybody(TortureRelay.Cut.ALL);
     one.sendMuch("lost");
     one.expect("sent");
@@ -110,14 +104,14 @@ class TortureRelayTest {
     for (ConnectedProcess process : List.of(one, other)) {
       process.expect("closed");
       process.expect("connected");
-      echo(process, "after");
+      process.expectEcho("after");
     }
     assertThat(server.heard()).containsExactly("before", "after", "after");
   }
 
   @Test
   void answersMayBeLost() throws Exception {
-    echo(one, "before");
+    one.expectEcho("before");
     relay.cutEverybody(TortureRelay.Cut.ANSWERS);
     one.send("asked");
     one.expect("sent");
@@ -129,17 +123,17 @@ class TortureRelayTest {
     relay.reconnect();
     one.expect("closed"); // Without having heard an answer.
     one.expect("connected");
-    echo(one, "after");
+    one.expectEcho("after");
     assertThat(server.heard()).containsExactly("before", "asked", "after");
   }
 
   @Test
   void aServiceThatIsAwayClosesConnectionsOfTheRelayToo() throws IOException {
-    echo(one, "before");
+    one.expectEcho("before");
     server.hangUp();
     one.expect("closed");
     one.expect("connected");
-    echo(one, "after");
+    one.expectEcho("after");
   }
 
   @Test

@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
@@ -126,6 +127,15 @@ public final class ConnectedProcess implements AutoCloseable {
     String next = next();
     if (!next.equals(told)) {
       throw new AssertionError("expected '" + told + "', not '" + next + "'");
+    }
+  }
+
+  /** Sends a line; fails unless it tells next, in any order, that it was sent and came back. */
+  public void expectEcho(String line) throws IOException {
+    send(line);
+    Set<String> told = Set.of(next(), next());
+    if (!told.equals(Set.of("sent", "heard " + line))) {
+      throw new AssertionError("expected an echo of '" + line + "', not " + told);
     }
   }
 
