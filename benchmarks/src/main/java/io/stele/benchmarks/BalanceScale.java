@@ -108,7 +108,7 @@ public final class BalanceScale {
     Map<ServerId, Loads.Sum> others = known.loads().without(open.keySet());
     List<ClusterSnapshot.Server> all = new ArrayList<>();
     for (ServerId id : live) {
-      all.add(ClusterSnapshot.Server.of(id, ClusterSnapshot.Takes.ALL, others));
+      all.add(ClusterSnapshot.Server.of(id, ClusterSnapshot.Takes.ALL, false, others));
     }
     List<ClusterSnapshot.Tablet> tablets =
         open.values().stream()

@@ -30,7 +30,7 @@ import java.util.function.Predicate;
  * served tablet stays where it is, unless it must move. A tablet that moves goes to its target, if
  * that server takes tablets. Draining servers get no tablets, unless no other is left that answers,
  * and then only METADATA's. A tablet that could not be loaded goes to another server, if there is
- * one.
+ * one; so do METADATA's tablets instead of to a server that may have just fallen silent.
  */
 public final class AssignmentPlanner {
   /** What a tablet holds; the earlier ones are loaded first. */
@@ -234,7 +234,7 @@ public final class AssignmentPlanner {
     return Optional.ofNullable(snapshot.moves().get(tablet.id()))
         .flatMap(ClusterSnapshot.Move::to)
         .filter(this::takes)
-        .filter(to -> !tablet.failedOn().equals(Optional.of(to)));
+        .filter(to -> !avoids(tablet, to));
   }
 
   /** The server on whose host most of its bytes lie, among those that {@code may} get it. */
@@ -280,10 +280,11 @@ public final class AssignmentPlanner {
     return byTakes.computeIfAbsent(takes, any -> new TreeSet<>(Load.LIGHTEST_FIRST));
   }
 
-  /** Whether it could not be loaded there, or is meant to leave. */
+  /** Whether it could not be loaded there, is meant to leave, or had better not wait there. */
   private boolean avoids(ClusterSnapshot.Tablet tablet, ServerId server) {
     ClusterSnapshot.Move move = snapshot.moves().get(tablet.id());
     return tablet.failedOn().equals(Optional.of(server))
-        || (move != null && move.from().equals(server));
+        || (move != null && move.from().equals(server))
+        || (tablet.id().table().isSystem() && Objects.requireNonNull(live.get(server)).inDoubt());
   }
 }

@@ -91,18 +91,20 @@ public record ClusterSnapshot(
   /**
    * A server that holds its lock.
    *
+   * @param inDoubt whether it may have just fallen silent: METADATA's tablets go to others, if
+   *     there are any, as everything waits for them
    * @param tablets how many tablets it has that are not in the snapshot, because nothing is to be
    *     done about them
    * @param bytes of the SSTables of these
    */
-  public record Server(ServerId id, Takes takes, int tablets, long bytes) {
+  public record Server(ServerId id, Takes takes, boolean inDoubt, int tablets, long bytes) {
     /**
      * A server that answers and has no tablets except those of the snapshot.
      *
      * @param draining whether it gives its tablets away
      */
     public Server(ServerId id, boolean draining) {
-      this(id, draining ? Takes.METADATA_IF_NO_OTHER : Takes.ALL, 0, 0);
+      this(id, draining ? Takes.METADATA_IF_NO_OTHER : Takes.ALL, false, 0, 0);
     }
 
     /**
@@ -110,11 +112,12 @@ public record ClusterSnapshot(
      *
      * @param others what servers have that is not in the snapshot
      */
-    public static Server of(ServerId id, Takes takes, Map<ServerId, Loads.Sum> others) {
+    public static Server of(
+        ServerId id, Takes takes, boolean inDoubt, Map<ServerId, Loads.Sum> others) {
       Loads.Sum has = others.get(id);
       return has == null
-          ? new Server(id, takes, 0, 0)
-          : new Server(id, takes, has.count(), has.bytes());
+          ? new Server(id, takes, inDoubt, 0, 0)
+          : new Server(id, takes, inDoubt, has.count(), has.bytes());
     }
   }
 

@@ -541,10 +541,7 @@ final class MasterLoop implements Runnable {
     Map<ServerId, Loads.Sum> others = known.loads().without(open.keySet());
     return new ClusterSnapshot(
         step.live().entrySet().stream()
-            .map(
-                server ->
-                    ClusterSnapshot.Server.of(
-                        server.getKey(), silent.takes(server.getKey(), server.getValue()), others))
+            .map(server -> silent.snapshot(server.getKey(), server.getValue(), others))
             .toList(),
         step.fenced(),
         open.values().stream()

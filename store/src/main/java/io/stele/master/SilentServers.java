@@ -50,15 +50,25 @@ final class SilentServers {
    * nothing should be moved that is served: it may be moved to that one.
    */
   boolean isInDoubt(Map<ServerId, ServerInfo> live) {
-    return live.keySet().stream()
-        .anyMatch(
-            server ->
-                reports.leavesUnanswered(server, ANSWERS_WITHIN)
-                    && !reports.leavesUnanswered(server, LATELY));
+    return live.keySet().stream().anyMatch(this::isInDoubt);
   }
 
-  /** Which tablets a live server is to get. */
-  ClusterSnapshot.Takes takes(ServerId server, ServerInfo info) {
+  private boolean isInDoubt(ServerId server) {
+    return reports.leavesUnanswered(server, ANSWERS_WITHIN)
+        && !reports.leavesUnanswered(server, LATELY);
+  }
+
+  /**
+   * A live server, as the planner sees it.
+   *
+   * @param others what servers have that is not in the snapshot
+   */
+  ClusterSnapshot.Server snapshot(
+      ServerId server, ServerInfo info, Map<ServerId, Loads.Sum> others) {
+    return ClusterSnapshot.Server.of(server, takes(server, info), isInDoubt(server), others);
+  }
+
+  private ClusterSnapshot.Takes takes(ServerId server, ServerInfo info) {
     if (reports.leavesUnanswered(server, LATELY)) {
       return ClusterSnapshot.Takes.LAST_RESORT;
     }

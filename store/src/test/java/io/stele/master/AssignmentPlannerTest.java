@@ -135,13 +135,43 @@ class AssignmentPlannerTest {
   @Test
   void aServerThatDoesNotAnswerGetsMetadataOnlyIfThereIsNoOther() {
     ClusterSnapshot.Server silent =
-        new ClusterSnapshot.Server(B, ClusterSnapshot.Takes.LAST_RESORT, 0, 0);
+        new ClusterSnapshot.Server(B, ClusterSnapshot.Takes.LAST_RESORT, false, 0, 0);
     ClusterSnapshot.Tablet busy = loaded(USER, A); // The silent one is the lighter.
     assertThat(
             plan(List.of(new ClusterSnapshot.Server(A, true), silent), none(TabletId.ROOT), busy))
         .containsExactly(new Action.Assign(TabletId.ROOT, A));
     assertThat(plan(List.of(silent), none(TabletId.ROOT), none(USER)))
         .containsExactly(new Action.Assign(TabletId.ROOT, B));
+  }
+
+  @Test
+  void metadataGoesToAServerThatMayHaveJustFallenSilentOnlyIfThereIsNoOther() {
+    ClusterSnapshot.Server doubtful =
+        new ClusterSnapshot.Server(B, ClusterSnapshot.Takes.ALL, true, 0, 0);
+    ClusterSnapshot.Tablet busy = loaded(USER, A); // The doubtful one is the lighter.
+    List<ClusterSnapshot.Server> both = List.of(new ClusterSnapshot.Server(A, false), doubtful);
+    assertThat(plan(both, none(TabletId.ROOT), busy))
+        .containsExactly(new Action.Assign(TabletId.ROOT, A));
+    assertThat(plan(both, loaded(TabletId.ROOT, A), none(META), busy))
+        .containsExactly(new Action.Assign(META, A));
+    assertThat(plan(both, loaded(TabletId.ROOT, A), loaded(META, A), none(USER)))
+        .containsExactly(new Action.Assign(USER, B));
+    assertThat(plan(List.of(doubtful), none(TabletId.ROOT)))
+        .containsExactly(new Action.Assign(TabletId.ROOT, B));
+  }
+
+  @Test
+  void metadataDoesNotMoveToAServerThatMayHaveJustFallenSilent() {
+    ClusterSnapshot.Server doubtful =
+        new ClusterSnapshot.Server(B, ClusterSnapshot.Takes.ALL, true, 0, 0);
+    ClusterSnapshot snapshot =
+        new ClusterSnapshot(
+            List.of(new ClusterSnapshot.Server(A, false), doubtful),
+            Set.of(),
+            List.of(loaded(TabletId.ROOT, A), none(META)),
+            Set.of(),
+            Map.of(META, new ClusterSnapshot.Move(DEAD, Optional.of(B))));
+    assertThat(AssignmentPlanner.plan(snapshot)).containsExactly(new Action.Assign(META, A));
   }
 
   @Test

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class MasterLoopTest {
   private static final ServerId A = new ServerId("a", 1, 1);
   private static final ServerId B = new ServerId("b", 1, 1);
+  private static final ServerId C = new ServerId("c", 1, 1);
 
   private final MasterFixture master = new MasterFixture();
 
@@ -152,6 +153,32 @@ class MasterLoopTest {
           master.stepUntilIdle();
           assertThat(master.only(last).assignment().isTo(A)).as("it answers again").isTrue();
           assertThat(master.loop.takers()).containsExactly(A, B);
+        });
+  }
+
+  @Test
+  void metadataIsNotGivenToAServerThatHasJustFallenSilent() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          Lock lost = master.start(C);
+          master.stepUntilIdle();
+          master.start(A);
+          master.start(B);
+          master.loop.step();
+          master.plane.silent.add(A.host());
+          for (int i = 0; i < 7; i++) {
+            master.loop.step();
+            master.sleep(Duration.ofSeconds(1));
+          }
+          lost.release();
+          master.stepUntilIdle();
+          assertThat(root().assignment().isTo(B)).as("A comes first").isTrue();
+          assertThat(master.only(TableId.METADATA).assignment().isTo(B)).isTrue();
+          TableId table = master.table("users");
+          master.wake.rereadAllSoon();
+          master.loop.step();
+          assertThat(master.only(table).assignment().isTo(A)).as("not known to be silent").isTrue();
         });
   }
 
