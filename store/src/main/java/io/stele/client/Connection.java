@@ -114,7 +114,13 @@ final class Connection implements AutoCloseable {
     ProcessRuntime runtime = SystemRuntime.INSTANCE;
     SharedResources.Share<LockService> session =
         SESSIONS.share(cluster, () -> CuratorLockService.connect(runtime, cluster));
-    Transport transport = new NetworkTransport(own, runtime, NOBODY_CALLS);
+    Transport transport;
+    try {
+      transport = new NetworkTransport(own, runtime, NOBODY_CALLS);
+    } catch (RuntimeException | Error e) {
+      session.close();
+      throw e;
+    }
     return new Connection(
         own,
         new Waiting(runtime, whileWaiting),

@@ -64,6 +64,7 @@ final class DataService implements RequestHandler {
   private final JobOutcomes outcomes;
   private final LeasedAnswers answers;
   private final WriteRequests writes;
+  private final RequestTimes times;
 
   /**
    * A service over {@code tablets}.
@@ -90,6 +91,7 @@ final class DataService implements RequestHandler {
     this.outcomes = outcomes;
     this.answers = new LeasedAnswers(mayAnswer);
     this.writes = new WriteRequests(tablets, resources, answers);
+    this.times = new RequestTimes(runtime);
   }
 
   /** Answers one request; may block. */
@@ -103,12 +105,17 @@ final class DataService implements RequestHandler {
      * @throws RequestPermissions.JobUnknownException if nothing was done; run this again when the
      *     tablet has admitted the job
      */
-    void run(RequestPermissions permissions) throws IOException;
+    void run(Responder answer, RequestPermissions permissions) throws IOException;
   }
 
   /** What it has answered. */
   RequestCounts counts() {
     return answers.counts();
+  }
+
+  /** How long that took. */
+  RequestTimes times() {
+    return times;
   }
 
   @Override
@@ -135,35 +142,35 @@ final class DataService implements RequestHandler {
         afterDelay(
             mutate.getTablets(0),
             request,
-            responder,
-            permissions -> writes.mutate(mutate, request.body(), responder, permissions));
+            times.begin(RequestTimes.Kind.MUTATE, responder),
+            (answer, permissions) -> writes.mutate(mutate, request.body(), answer, permissions));
       }
       case CHECK_AND_MUTATE ->
           afterDelay(
               header.getCheckAndMutate().getTablet(),
               request,
-              responder,
-              permissions ->
-                  writes.checkAndMutate(header.getCheckAndMutate(), responder, permissions));
+              times.begin(RequestTimes.Kind.CHECK_AND_MUTATE, responder),
+              (answer, permissions) ->
+                  writes.checkAndMutate(header.getCheckAndMutate(), answer, permissions));
       case READ_MODIFY_WRITE ->
           afterDelay(
               header.getReadModifyWrite().getTablet(),
               request,
-              responder,
-              permissions ->
-                  writes.readModifyWrite(header.getReadModifyWrite(), responder, permissions));
+              times.begin(RequestTimes.Kind.READ_MODIFY_WRITE, responder),
+              (answer, permissions) ->
+                  writes.readModifyWrite(header.getReadModifyWrite(), answer, permissions));
       case SAMPLE_ROW_KEYS ->
           onHandler(
               handlers(header.getSampleRowKeys().getTablet()).scans(),
               request,
               responder,
-              permissions -> sampleRowKeys(header.getSampleRowKeys(), responder));
+              (answer, permissions) -> sampleRowKeys(header.getSampleRowKeys(), answer));
       case SETTLE ->
           onHandler(
               resources.of(TabletKind.USER).threads().handlers().writes(),
               request,
               responder,
-              permissions -> writes.settle(header.getSettle(), responder));
+              (answer, permissions) -> writes.settle(header.getSettle(), answer));
       case METHOD_NOT_SET ->
           throw SteleException.refused(
               "a request has a part that this server does not know: upgrade the server");
@@ -254,7 +261,7 @@ final class DataService implements RequestHandler {
       RequestPermissions permissions)
       throws IOException {
     try {
-      work.run(permissions);
+      work.run(responder, permissions);
     } catch (UnsettledException e) {
       RequestWait.begin(
           runtime,
@@ -282,14 +289,18 @@ final class DataService implements RequestHandler {
   }
 
   /** Answers at once if that takes no waiting; otherwise a handler answers. */
-  private void read(ReadProto read, Request request, Responder responder) {
+  private void read(ReadProto read, Request request, Responder caller) {
     if (read.hasPosition() && read.getRowPartBytes() == 0) {
       throw SteleException.refused(
           "a read continues inside a row but does not accept parts of rows");
     }
+    RowQuery query = QueryCodec.decode(read.getQuery());
+    boolean single = isSingle(query) && !read.hasPosition();
+    Responder responder =
+        times.begin(single ? RequestTimes.Kind.READ : RequestTimes.Kind.SCAN, caller);
     ReadRequest wanted =
         new ReadRequest(
-            QueryCodec.decode(read.getQuery()),
+            query,
             read.getReadPoint() == 0 ? OptionalLong.empty() : OptionalLong.of(read.getReadPoint()),
             read.getAllowFreshReadPoint(),
             read.getBytesMax(),
@@ -305,25 +316,23 @@ final class DataService implements RequestHandler {
     if (request.isExpired()) {
       throw SteleException.retryLater("the request waited until its caller had given up");
     }
-    boolean quick = isQuick(wanted.query()) && !read.hasPosition();
+    boolean quick = single && isQuick(query);
     if (!quick || !readInMemory(read, wanted.inMemoryOnly(), responder)) {
-      boolean single = isSingle(wanted.query()) && !read.hasPosition();
       KindResources.Threads.Handlers handlers = handlers(read.getTablet());
       onHandler(
           single ? handlers.reads() : handlers.scans(),
           request,
           responder,
-          permissions -> read(read, wanted, responder, permissions));
+          (answer, permissions) -> read(read, wanted, answer, permissions));
     }
   }
 
   /**
-   * Whether a read is cheap once all its data is in memory: a single row, no filter, and not so
-   * many columns that each file is asked for each.
+   * Whether a read of a row is cheap once all its data is in memory: no filter, and not so many
+   * columns that each file is asked for each.
    */
   private static boolean isQuick(RowQuery query) {
-    return isSingle(query)
-        && query.filter().isEmpty()
+    return query.filter().isEmpty()
         && query.families().size() + query.columns().size() <= QUICK_COLUMNS_MAX;
   }
 

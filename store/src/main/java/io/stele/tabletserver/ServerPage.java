@@ -8,6 +8,7 @@ import io.stele.tablet.TabletStatistics;
 import io.stele.web.Metric;
 import io.stele.web.StatusPage;
 import io.stele.web.StatusPage.Section;
+import io.stele.web.TimeHistogram;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -41,6 +42,9 @@ final class ServerPage {
           "segments begun",
           "bytes queued");
 
+  private static final List<String> REQUEST_COLUMNS =
+      List.of("requests", "answered", "mean us", "50 % within us", "99 % within us");
+
   private static final List<String> CACHE_COLUMNS =
       List.of("what", "heap hits", "whole-file hits", "off-heap hits", "misses", "hit rate");
 
@@ -48,6 +52,7 @@ final class ServerPage {
   private final Supplier<CacheStatistics> cacheStatistics;
   private final TabletLocality locality;
   private final RequestCounts requests;
+  private final RequestTimes requestTimes;
   private final LongSupplier requestsWithoutRoom;
 
   /**
@@ -60,11 +65,13 @@ final class ServerPage {
       Supplier<CacheStatistics> cacheStatistics,
       TabletLocality locality,
       RequestCounts requests,
+      RequestTimes requestTimes,
       LongSupplier requestsWithoutRoom) {
     this.server = server;
     this.cacheStatistics = cacheStatistics;
     this.locality = locality;
     this.requests = requests;
+    this.requestTimes = requestTimes;
     this.requestsWithoutRoom = requestsWithoutRoom;
   }
 
@@ -74,6 +81,7 @@ final class ServerPage {
     List<Section> sections = new ArrayList<>();
     addTablets(sections, metrics);
     addRequests(metrics);
+    addRequestTimes(sections, metrics);
     addCompactions(metrics);
     addLogs(sections, metrics);
     CacheStatistics cache = cacheStatistics.get();
@@ -145,6 +153,26 @@ final class ServerPage {
             "failed_total",
             "Those that failed because of damage or an error here, or whose outcome is unknown",
             requests.failed()));
+  }
+
+  private void addRequestTimes(List<Section> sections, List<Metric> metrics) {
+    List<List<String>> rows = new ArrayList<>();
+    for (RequestTimes.Kind kind : RequestTimes.Kind.values()) {
+      TimeHistogram times = requestTimes.of(kind);
+      rows.add(
+          List.of(
+              kind.text(),
+              Long.toString(times.count()),
+              Long.toString(micros(times.mean())),
+              times.within(50).map(time -> Long.toString(micros(time))).orElse("longer"),
+              times.within(99).map(time -> Long.toString(micros(time))).orElse("longer")));
+      metrics.add(
+          Metric.histogram(
+              "stele_tabletserver_" + kind.name().toLowerCase(Locale.ROOT) + "_seconds",
+              "Time until the answer of " + kind.text(),
+              times));
+    }
+    sections.add(new Section("Requests answered", REQUEST_COLUMNS, rows));
   }
 
   private void addCompactions(List<Metric> metrics) {

@@ -292,7 +292,12 @@ public final class TabletServer {
 
   private ServerPage page(CaffeineBlockCache cache, DataService service) {
     return new ServerPage(
-        context, cache::statistics, locality, service.counts(), dataListener::requestsRefused);
+        context,
+        cache::statistics,
+        locality,
+        service.counts(),
+        service.times(),
+        dataListener::requestsRefused);
   }
 
   private static DataServer.Limits limits(MemoryPlan plan) {

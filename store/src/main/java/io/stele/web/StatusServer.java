@@ -158,15 +158,14 @@ public final class StatusServer implements Closeable {
   }
 
   private static String lines(Metric metric) {
-    return """
+    String head =
+        """
         # HELP %1$s %2$s
         # TYPE %1$s %3$s
-        %1$s %4$s
         """
-        .formatted(
-            metric.name(),
-            metric.help(),
-            metric.type().name().toLowerCase(Locale.ROOT),
-            metric.value());
+            .formatted(metric.name(), metric.help(), metric.type().name().toLowerCase(Locale.ROOT));
+    return metric.samples().stream()
+        .map(sample -> metric.name() + sample.suffix() + " " + sample.value() + "\n")
+        .collect(Collectors.joining("", head, ""));
   }
 }

@@ -66,7 +66,7 @@ class MasterPageTest {
                 "closing its log 7 ms",
                 "under way"));
     assertThat(page.metrics())
-        .extracting(Metric::name, metric -> metric.value().intValue())
+        .extracting(Metric::name, metric -> metric.samples().get(0).value().intValue())
         .contains(
             tuple("stele_master_tablets", 12),
             tuple("stele_master_tablets_unassigned", 2),

@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.client.Admin;
+import io.stele.client.Rows;
 import io.stele.client.Table;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
+import io.stele.model.ReadModifyWrite;
+import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
@@ -100,6 +103,46 @@ class ServerPageTest {
     }
   }
 
+  @Test
+  void requestsThatWereAnsweredAreCountedByTheirTime() throws IOException {
+    Configuration conf = MiniStele.quick(new Configuration(false));
+    try (MiniStele cluster = MiniStele.start(conf, Site.inMemory(), 0, 1)) {
+      TabletServer server = cluster.startServer();
+      cluster.awaitServed(TableId.METADATA);
+      cluster.client().admin().createTable(TableSchema.of("t", "f"));
+      Table table = cluster.client().table("t");
+      table.mutate(Mutation.of("row").put("f", "q", "value"));
+      Map<String, Number> before = numbers(server.page());
+      for (int i = 0; i < ROWS; i++) {
+        table.mutate(Mutation.of("row" + i).put("f", "q", "value"));
+        assertThat(table.readRow("row" + i)).isPresent();
+        assertThat(table.readModifyWrite(ReadModifyWrite.increment("row", "f", "n", 1)))
+            .isNotNull();
+      }
+      assertThatThrownBy(() -> table.mutate(Mutation.of("row").put("none", "q", "value")))
+          .isInstanceOf(SteleException.class);
+      try (Rows rows = table.readRows(RowQuery.ALL)) {
+        assertThat(rows.stream()).hasSize(ROWS + 1);
+      }
+      Map<String, Number> after = numbers(server.page());
+      assertThat(more(before, after, "mutate")).isEqualTo(ROWS);
+      assertThat(more(before, after, "read")).isEqualTo(ROWS);
+      assertThat(more(before, after, "read_modify_write")).isEqualTo(ROWS);
+      assertThat(more(before, after, "scan")).isPositive();
+      assertThat(
+              server.page().sections().stream()
+                  .filter(section -> section.heading().equals("Requests answered"))
+                  .flatMap(section -> section.rows().stream()))
+          .hasSize(RequestTimes.Kind.values().length)
+          .allSatisfy(row -> assertThat(row).hasSize(5));
+    }
+  }
+
+  private static long more(Map<String, Number> before, Map<String, Number> after, String kind) {
+    String name = "stele_tabletserver_" + kind + "_seconds";
+    return after.get(name).longValue() - before.get(name).longValue();
+  }
+
   private static void majorCompact(HostedTablet hosted) {
     try {
       assertThat(hosted.tablet().majorCompact()).isTrue();
@@ -114,11 +157,17 @@ class ServerPageTest {
 
   private static Map<String, Number> counters(StatusPage page) {
     return page.metrics().stream()
-        .filter(metric -> metric.type() == Metric.Type.COUNTER)
-        .collect(Collectors.toMap(Metric::name, Metric::value));
+        .filter(metric -> metric.type() != Metric.Type.GAUGE)
+        .collect(Collectors.toMap(Metric::name, ServerPageTest::number));
   }
 
   private static Map<String, Number> numbers(StatusPage page) {
-    return page.metrics().stream().collect(Collectors.toMap(Metric::name, Metric::value));
+    return page.metrics().stream().collect(Collectors.toMap(Metric::name, ServerPageTest::number));
+  }
+
+  /** A histogram's is its count, which comes last. */
+  private static Number number(Metric metric) {
+    List<Metric.Sample> samples = metric.samples();
+    return samples.get(samples.size() - 1).value();
   }
 }

@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class StatusServerTest {
@@ -51,6 +52,34 @@ class StatusServerTest {
               # HELP stele_b_total What was done
               # TYPE stele_b_total counter
               stele_b_total 2
+              """);
+    }
+  }
+
+  @Test
+  void aHistogramHasItsBucketsItsSumAndItsCount() throws Exception {
+    TimeHistogram times = new TimeHistogram();
+    times.record(TimeUnit.MICROSECONDS.toNanos(100));
+    times.record(TimeUnit.MICROSECONDS.toNanos(101));
+    times.record(TimeUnit.SECONDS.toNanos(20));
+    StatusPage page =
+        new StatusPage(
+            "Times", List.of(), List.of(Metric.histogram("stele_read_seconds", "Reads", times)));
+    try (StatusServer server = StatusServer.start(RUNTIME, 0, () -> page)) {
+      assertThat(fetch(server, "/metrics").body())
+          .startsWith(
+              """
+              # HELP stele_read_seconds Reads
+              # TYPE stele_read_seconds histogram
+              stele_read_seconds_bucket{le="1.0E-4"} 1
+              stele_read_seconds_bucket{le="2.5E-4"} 2
+              """)
+          .endsWith(
+              """
+              stele_read_seconds_bucket{le="10.0"} 2
+              stele_read_seconds_bucket{le="+Inf"} 3
+              stele_read_seconds_sum 20.000201
+              stele_read_seconds_count 3
               """);
     }
   }
