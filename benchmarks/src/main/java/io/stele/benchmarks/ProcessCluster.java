@@ -45,6 +45,7 @@ final class ProcessCluster implements AutoCloseable {
   private final ZooKeeperProcess zookeeper;
   private final ServerProcesses processes;
   private final LockService locks;
+  private final NetworkTransport reports; // As the ApplicationMaster has one.
   private int masters;
   private int servers;
 
@@ -68,6 +69,7 @@ final class ProcessCluster implements AutoCloseable {
     processes = new ServerProcesses(directory, conf);
     locks =
         CuratorLockService.connect(SystemRuntime.INSTANCE, zookeeper.quorum(), "stele", SESSION);
+    reports = new NetworkTransport(conf, SystemRuntime.INSTANCE, "localhost");
   }
 
   /** Of its clients. */
@@ -141,22 +143,19 @@ final class ProcessCluster implements AutoCloseable {
 
   /** Tells the master that a server was seen to end, as the ApplicationMaster does. */
   void report(ServerId dead) throws Exception {
-    try (NetworkTransport transport =
-        new NetworkTransport(conf, SystemRuntime.INSTANCE, "localhost")) {
-      transport
-          .controlPlane()
-          .call(
-              MasterInfo.address(locks).orElseThrow(),
-              MasterProtocol.class,
-              Duration.ofSeconds(5),
-              protocol ->
-                  protocol.serverExited(
-                      null,
-                      ServerExitedRequestProto.newBuilder()
-                          .setServerId(dead.toString())
-                          .setSeen(true)
-                          .build()));
-    }
+    reports
+        .controlPlane()
+        .call(
+            MasterInfo.address(locks).orElseThrow(),
+            MasterProtocol.class,
+            Duration.ofSeconds(5),
+            protocol ->
+                protocol.serverExited(
+                    null,
+                    ServerExitedRequestProto.newBuilder()
+                        .setServerId(dead.toString())
+                        .setSeen(true)
+                        .build()));
   }
 
   /** Creates the table {@code t} of so many tablets, with the family {@code f}. */
@@ -188,6 +187,7 @@ final class ProcessCluster implements AutoCloseable {
 
   @Override
   public void close() {
+    reports.close();
     locks.close();
     processes.close();
     zookeeper.close();

@@ -2,6 +2,7 @@ package io.stele.benchmarks;
 
 import io.stele.client.BatchWriter;
 import io.stele.client.ClusterChange;
+import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.client.TabletInfo;
@@ -29,14 +30,19 @@ import org.apache.hadoop.hdfs.DFSConfigKeys;
  * NameNode that they live every so many seconds ({@code dfs.heartbeat.interval}): it tells them
  * then what to do. The end is reported to the master at once, as the ApplicationMaster does when
  * the NodeManager has seen it, or not at all. Prints when the first and the last row could be read
- * again. All servers but two are killed, one after the other: at the first kills the code of
- * recovery is new to every process, and most of the processors' time goes into compiling it.
+ * again, from the moment at which the end was seen on. All servers but two are killed, one after
+ * the other: at the first kills the code of recovery is new to every process, and most of the
+ * processors' time goes into compiling it.
  *
  * <p>With a number of kills, all servers stay, and the one that is killed is each time a new one,
  * to which all tablets were moved: those that stay get warmer, and have all of the tablets to load.
  *
+ * <p>With rounds of work, all tablets of all servers are written so many times before the first
+ * kill, as many bytes for each server as the log will have, compacted, and read: as servers have
+ * worked whose neighbour dies. The code of recovery is still new to them.
+ *
  * <pre>
- * java -cp ... io.stele.benchmarks.RecoveryTimes [tablets] [MB of log] [report | silent] [servers] [heartbeat] [kills]
+ * java -cp ... io.stele.benchmarks.RecoveryTimes [tablets] [MB of log] [report | silent] [servers] [heartbeat] [kills] [rounds]
  * </pre>
  */
 public final class RecoveryTimes {
@@ -49,14 +55,13 @@ public final class RecoveryTimes {
    * What to measure.
    *
    * @param tablets of each server at first; the fifth of seven that is killed has 7/3 of them. With
-   *     a number of kills: of the server that is killed
+   *     kills of new servers: of the one that is killed
    * @param megabytes of the log of the one that is killed, of all its tablets alike
    * @param reports whether the master is told
    * @param heartbeatSeconds of DataNodes
-   * @param kills of new servers; 0: those that were there at first are killed
    */
   private record Plan(
-      int tablets, long megabytes, boolean reports, int servers, int heartbeatSeconds, int kills) {
+      int tablets, long megabytes, boolean reports, int servers, int heartbeatSeconds) {
     Configuration settings() {
       Configuration settings = new Configuration();
       settings.setInt(DFSConfigKeys.DFS_HEARTBEAT_INTERVAL_KEY, heartbeatSeconds);
@@ -85,27 +90,35 @@ public final class RecoveryTimes {
             given.number(1, 512),
             given.isOrLeftOut(2, "report"),
             given.number(3, 4),
-            given.number(4, 3),
-            given.number(5, 0));
+            given.number(4, 3));
     try (ProcessCluster cluster = new ProcessCluster("recovery", 3, plan.settings())) {
       cluster.startMaster();
       cluster.startServers(plan.servers(), HEAP);
       try (Stele client = Stele.connect(cluster.conf())) {
-        new RecoveryTimes(plan, cluster).measure(client);
+        new RecoveryTimes(plan, cluster).measure(client, given.number(5, 0), given.number(6, 0));
       }
     }
     System.exit(0);
   }
 
-  private void measure(Stele client) throws Exception {
+  /**
+   * Prints the times of all kills.
+   *
+   * @param kills of new servers; 0: those that were there at first are killed
+   * @param rounds of work before
+   */
+  private void measure(Stele client, int kills, int rounds) throws Exception {
     client.admin().setBalanced(false); // The tablets written to stay together.
-    int tablets = plan.tablets() * (plan.kills() == 0 ? plan.servers() : 1);
+    int tablets = plan.tablets() * (kills == 0 ? plan.servers() : 1);
     long begin = System.nanoTime();
     ProcessCluster.createTable(client, tablets);
     System.out.printf("%d tablets created in %d ms%n", tablets, millisSince(begin));
     Table table = client.table("t");
+    for (int round = 0; round < rounds; round++) {
+      work(client, table);
+    }
 
-    for (int kill = 1; kill <= plan.kills(); kill++) {
+    for (int kill = 1; kill <= kills; kill++) {
       Set<ServerId> before = cluster.servers().keySet();
       Set<ServerId> started = new HashSet<>(cluster.startServers(1, HEAP));
       started.removeAll(before);
@@ -113,9 +126,20 @@ public final class RecoveryTimes {
       moveAll(client, next);
       kill(table, next);
     }
-    for (int kill = 1; plan.kills() == 0 && kill <= plan.servers() - LEFT; kill++) {
+    for (int kill = 1; kills == 0 && kill <= plan.servers() - LEFT; kill++) {
       kill(table, cluster.servers().keySet().iterator().next());
     }
+  }
+
+  private void work(Stele client, Table table) throws Exception {
+    long begin = System.nanoTime();
+    write(table, table.tablets(), plan.megabytes() * plan.servers());
+    client.admin().compactTable("t");
+    long rows;
+    try (Rows all = table.readRows(RowQuery.ALL)) {
+      rows = all.stream().count();
+    }
+    System.out.printf("worked on %d rows for %d ms%n", rows, millisSince(begin));
   }
 
   private static void moveAll(Stele client, ServerId to) throws Exception {
@@ -146,6 +170,8 @@ public final class RecoveryTimes {
             .orElseThrow();
     long killed = System.nanoTime();
     cluster.kill(container);
+    long seen = System.nanoTime();
+    System.out.printf("its end is seen after %d ms%n", millisSince(killed));
     if (plan.reports()) {
       cluster.report(server);
     }
@@ -159,7 +185,7 @@ public final class RecoveryTimes {
                     if (found.isEmpty()) {
                       throw new IllegalStateException("a row of " + tablet + " is lost");
                     }
-                    return millisSince(killed);
+                    return millisSince(seen);
                   }));
     }
     ProcessCluster.printTimes("readable again", read, PATIENCE);
