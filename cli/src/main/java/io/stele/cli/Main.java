@@ -27,6 +27,7 @@ import picocli.CommandLine.IVersionProvider;
       BalanceCommand.class,
       EventsCommand.class,
       PutCommand.class,
+      IncrementCommand.class,
       DeleteCommand.class,
       GetCommand.class,
       ScanCommand.class,

@@ -65,6 +65,22 @@ final class OptionValue {
     };
   }
 
+  /** The column of a cell. Its colon must be written: elsewhere a name without is a family. */
+  static final class CellColumn implements ITypeConverter<Column> {
+    @Override
+    public Column convert(String text) {
+      if (text.indexOf(':') < 0) {
+        throw new TypeConversionException(
+            "write a column as FAMILY:QUALIFIER, or \""
+                + text
+                + ":\" for the empty qualifier, not \""
+                + text
+                + "\"");
+      }
+      return of(text, Column::parse);
+    }
+  }
+
   /** A size such as {@code 64m}, in bytes. */
   static final class Size implements ITypeConverter<Long> {
     @Override

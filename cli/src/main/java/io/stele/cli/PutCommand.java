@@ -38,7 +38,7 @@ import picocli.CommandLine.Spec;
       "    --timestamp 2026-01-31T12:00:00Z",
       "",
       "Next: stele get webtable com.example/; `stele delete` deletes a row, or",
-      "columns of it"
+      "columns of it, `stele increment` counts"
     })
 final class PutCommand implements Callable<Integer> {
   private static final String STANDARD_INPUT = "-";
@@ -78,7 +78,7 @@ final class PutCommand implements Callable<Integer> {
     requireOneStandardInput();
     Mutation mutation = Mutation.of(row);
     for (int i = 0; i < cells.size(); i += 2) {
-      Column column = column(cells.get(i));
+      Column column = OptionValue.of(cells.get(i), new OptionValue.CellColumn()::convert, spec);
       Bytes value =
           cells.get(i + 1).equals(STANDARD_INPUT)
               ? standardInput()
@@ -105,20 +105,6 @@ final class PutCommand implements Callable<Integer> {
           spec.commandLine(),
           "only one value can be -, which stands for standard input; write \\x2d for the value '-' itself");
     }
-  }
-
-  /** Without a colon, other commands take a name for a family: here it would be a column. */
-  private Column column(String text) {
-    if (text.indexOf(':') < 0) {
-      throw new ParameterException(
-          spec.commandLine(),
-          "write a column as FAMILY:QUALIFIER, or \""
-              + text
-              + ":\" for the empty qualifier, not \""
-              + text
-              + "\"");
-    }
-    return OptionValue.of(text, Column::parse, spec);
   }
 
   /** All of it, unless it is more than a mutation may have. */

@@ -235,6 +235,25 @@ class TableCommandTest {
     assertThat(run("scan", "web", "--count").out()).isEqualTo("0 rows, 0 cells\n");
   }
 
+  @Test
+  void countersAreIncrementedAndShown() throws Exception {
+    run("table", "create", "web", "f");
+    assertThat(run("increment", "web", "row", "f:visits").out()).isEqualTo("1\n");
+    assertThat(run("increment", "web", "row", "f:visits", "41").out()).isEqualTo("42\n");
+    assertThat(run("increment", "--", "web", "row", "f:visits", "-2").out()).isEqualTo("40\n");
+    assertThat(run("increment", "web", "row", "f:visits", "0").out()).isEqualTo("40\n");
+    assertThat(run("increment", "web", "row", "f"))
+        .satisfies(ran -> assertThat(ran.exit()).isEqualTo(ExitCode.USAGE.number()))
+        .satisfies(ran -> assertThat(ran.err()).contains("\"f:\" for the empty qualifier"));
+    assertThat(run("increment", "web", "row", "f:visits", "many").err())
+        .contains("write a whole number, not \"many\"");
+    run("put", "web", "row", "f:text", "not a counter");
+    assertThat(run("increment", "web", "row", "f:text"))
+        .satisfies(ran -> assertThat(ran.exit()).isEqualTo(ExitCode.REFUSED.number()))
+        .satisfies(ran -> assertThat(ran.err()).contains("f:text"));
+    assertThat(run("get", "web", "row", "-c", "f:text").out()).endsWith("not a counter\n");
+  }
+
   /** The values that {@code get} shows of the row "-row". */
   private String get(String family, String... options) {
     List<String> words = new ArrayList<>(List.of("get", "-c", family));
