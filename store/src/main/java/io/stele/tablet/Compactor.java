@@ -50,6 +50,22 @@ final class Compactor {
   private final ManifestEdits edits;
   private final Lock minor; // Held over I/O.
   private volatile boolean rewritesEnd;
+  private volatile Optional<Written> committing = Optional.empty();
+
+  /**
+   * What a compaction has written, and how.
+   *
+   * @param rules by which garbage was left out
+   */
+  private record Written(
+      CompactionWriter.Output output, CompactionWriter.Coverage coverage, SchemaRules rules) {
+    /** Whether what was left out is garbage by the rules of {@code now}, too. */
+    boolean suits(SchemaRules now) {
+      long known = coverage.known();
+      return output.readableFrom() == 0
+          || now.at(known).confirm(rules.at(known), coverage.families());
+    }
+  }
 
   /** The compactions of a tablet. */
   Compactor(TabletCore core, Sequencer sequencer, CompactionWriter writer, ManifestEdits edits) {
@@ -92,7 +108,9 @@ final class Compactor {
         return false;
       }
       await(frozen.get(0).durable());
-      minorCompact(state, frozen);
+      while (!minorCompact(state, frozen)) {
+        LOG.info("The schema of {} was altered during a minor compaction", core.spec().id());
+      }
       return true;
     } finally {
       state.release();
@@ -150,6 +168,11 @@ final class Compactor {
         return rewrote;
       }
     }
+  }
+
+  /** See {@link Tablet#isLosingByEarlierSchema}. */
+  boolean isLosingByEarlierSchema() {
+    return committing.filter(written -> !written.suits(core.rules())).isPresent();
   }
 
   /** Whether {@link #mergingCompact} would find work. */
@@ -220,9 +243,14 @@ final class Compactor {
     return true;
   }
 
-  private void minorCompact(TabletState state, List<TabletState.Frozen> frozen) throws IOException {
+  /** False if nothing was done, because the schema was altered meanwhile. */
+  private boolean minorCompact(TabletState state, List<TabletState.Frozen> frozen)
+      throws IOException {
     long boundary = frozen.get(0).boundary();
     SchemaRules rules = core.rules();
+    CompactionWriter.Coverage coverage =
+        new CompactionWriter.Coverage(
+            state.redoPoint() + 1, boundary, boundary, rules.families(), core.clock().now());
     CompactionWriter.Output output =
         writer.write(
             new CompactionWriter.Inputs(
@@ -232,19 +260,23 @@ final class Compactor {
                 core.window().encodeRecent(state.redoPoint(), boundary),
                 CompactionPace.UNLIMITED,
                 core.clock().whenDropping()),
-            new CompactionWriter.Coverage(
-                state.redoPoint() + 1, boundary, boundary, rules.families(), core.clock().now()),
+            coverage,
             rules,
             MemoryPlan.MINOR_GROUPS);
-    commit(
-        "minor compaction",
-        output,
-        List.of(),
-        boundary,
-        before -> before.minorCompacted(frozen, output.files(), output.readableFrom()));
+    boolean done =
+        commit(
+            "minor compaction",
+            new Written(output, coverage, rules),
+            List.of(),
+            boundary,
+            before -> before.minorCompacted(frozen, output.files(), output.readableFrom()));
+    if (!done) {
+      return false;
+    }
     core.window().moveToWritten(boundary);
     environment.compactions().minor().add(output.files());
     environment.log().release(boundary);
+    return true;
   }
 
   /**
@@ -316,26 +348,29 @@ final class Compactor {
         () -> {
           if (!core.pins().allow(coverage, claim.rules(), time)) {
             writer.discard(output);
-            throw SteleException.retryLater(
-                "tablet " + core.spec().id() + " was pinned during the " + reason + ": it is void");
+            throw isVoid("it was pinned during the " + reason);
           }
           if (!isOurs(chosen)) {
             writer.discard(output);
-            throw SteleException.retryLater(
-                "rows or families of tablet "
-                    + core.spec().id()
-                    + " were cleared during the "
-                    + reason
-                    + ": it is void");
+            throw isVoid("rows or families of it were cleared during the " + reason);
           }
-          commit(
-              reason,
-              output,
-              chosen,
-              0,
-              before -> before.compacted(chosen, output.files(), output.readableFrom()));
+          boolean done =
+              commit(
+                  reason,
+                  new Written(output, coverage, claim.rules()),
+                  chosen,
+                  0,
+                  before -> before.compacted(chosen, output.files(), output.readableFrom()));
+          if (!done) {
+            throw isVoid("its schema was altered during the " + reason);
+          }
         });
     environment.compactions().rewriting().add(output.files());
+  }
+
+  private SteleException isVoid(String why) {
+    return SteleException.retryLater(
+        "a compaction of tablet " + core.spec().id() + " is void: " + why);
   }
 
   /** Over the cells of the files; the cursors opened before were closed. */
@@ -378,29 +413,48 @@ final class Compactor {
     }
   }
 
-  /** Makes a compaction durable, then visible. */
-  private void commit(
+  /**
+   * Makes a compaction durable, then visible; false if it is void, because cells are visible under
+   * the present schema that it left out.
+   */
+  private boolean commit(
       String reason,
-      CompactionWriter.Output output,
+      Written written,
       List<TabletFile> removed,
       long boundary,
       UnaryOperator<TabletState> change)
       throws IOException {
-    edits.alone(
+    return edits.alone(
         () -> {
-          ManifestEdit edit =
-              edits
-                  .edit(reason, boundary)
-                  .add(output.refs())
-                  .remove(removed.stream().map(TabletFile::ref).toList())
-                  .build();
-          edits.commit(edit, output);
+          committing = Optional.of(written); // First: whoever alters the schema looks for it after.
           try {
-            core.current().swap(change);
+            if (!written.suits(core.rules())) {
+              writer.discard(written.output());
+              return false;
+            }
+            ManifestEdit edit =
+                edits
+                    .edit(reason, boundary)
+                    .add(written.output().refs())
+                    .remove(removed.stream().map(TabletFile::ref).toList())
+                    .build();
+            commit(edit, written.output(), change);
+            return true;
           } finally {
-            output.files().forEach(TabletFile::release); // Now the state holds it.
+            committing = Optional.empty();
           }
         });
+  }
+
+  private void commit(
+      ManifestEdit edit, CompactionWriter.Output output, UnaryOperator<TabletState> change)
+      throws IOException {
+    edits.commit(edit, output);
+    try {
+      core.current().swap(change);
+    } finally {
+      output.files().forEach(TabletFile::release); // Now the state holds it.
+    }
   }
 
   private void await(CompletableFuture<Void> durable) throws IOException {

@@ -67,6 +67,12 @@ final class SchemaRules {
         && gc.entrySet().stream().allMatch(one -> one.getValue().isAs(other.gc(one.getKey())));
   }
 
+  /** Whether what {@code earlier} rules found to be garbage of {@code families} is so by these. */
+  boolean confirm(SchemaRules earlier, Collection<String> families) {
+    return families.stream()
+        .allMatch(family -> gc(family) == GcRule.NOTHING || gc(family).isAs(earlier.gc(family)));
+  }
+
   TableSchema schema() {
     return operations.schema();
   }

@@ -194,6 +194,15 @@ public final class Tablet implements Closeable {
     sequencer.alter(schema, lowered);
   }
 
+  /**
+   * Whether a compaction is being committed that left out cells which the schema before found to be
+   * garbage, and the current one does not: they can be read now, and are gone as soon as it ends.
+   * When this is false after an alteration, no compaction removes what can be read under it.
+   */
+  public boolean isLosingByEarlierSchema() {
+    return compactor.isLosingByEarlierSchema();
+  }
+
   /** How many versions families counted before, according to the table's current node. */
   public LoweredCounts lowered() {
     return core.rules().counts().lowered();

@@ -2,6 +2,7 @@ package io.stele.tabletserver;
 
 import io.stele.metadata.JobFileRefs;
 import io.stele.metadata.Schemas;
+import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
@@ -246,7 +247,9 @@ final class AdminService implements TabletServerService.BlockingInterface {
   public EmptyProto refreshSchema(RpcController controller, RefreshSchemaRequestProto request)
       throws ServiceException {
     try {
-      server.tablets().alter(schemas.require(request.getName()));
+      StoredTable table = schemas.require(request.getName());
+      server.tablets().alter(table);
+      server.tablets().checkAltered(table.id());
       return DONE;
     } catch (IOException e) {
       throw new ServiceException(e);

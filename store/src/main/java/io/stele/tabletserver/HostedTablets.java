@@ -112,6 +112,23 @@ final class HostedTablets {
     }
   }
 
+  /**
+   * Checks that an alteration is complete: that no tablet of {@code table} is about to lose what
+   * can be read under the new schema ({@link io.stele.tablet.Tablet#isLosingByEarlierSchema}).
+   *
+   * @throws SteleException RETRY_LATER if one is
+   */
+  void checkAltered(TableId table) {
+    for (HostedTablet tablet : serving.values()) {
+      if (tablet.id().table().equals(table) && tablet.tablet().isLosingByEarlierSchema()) {
+        throw SteleException.retryLater(
+            "tablet "
+                + tablet.id()
+                + " is committing a compaction under the schema before: ask again");
+      }
+    }
+  }
+
   private static void alter(HostedTablet tablet, StoredTable now) {
     tablet.tablet().alter(now.schema(), now.lowered());
   }

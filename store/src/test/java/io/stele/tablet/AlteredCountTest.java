@@ -18,6 +18,7 @@ import io.stele.record.FormerCount;
 import io.stele.record.LoweredCounts;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -50,6 +51,12 @@ class AlteredCountTest {
   private void alter(TableSchema schema) {
     fixture.manifest.alter(schema);
     fixture.tablet.alter(schema, fixture.manifest.record().lowered());
+  }
+
+  private void alterOnce(TableSchema schema) {
+    if (!fixture.tablet.schema().equals(schema)) {
+      alter(schema);
+    }
   }
 
   private void put(int... timestamps) {
@@ -106,6 +113,55 @@ class AlteredCountTest {
     assertThat(timestamps()).containsExactly(2L, 1L);
     alter(schema(GcPolicy.maxVersions(2)));
     assertThat(timestamps()).as("1 was pushed out by 2 and 3").containsExactly(2L);
+  }
+
+  @Test
+  void whatCountsAgainStaysThoughACompactionHadBegunBefore() throws IOException {
+    alter(schema(GcPolicy.maxVersions(1)));
+    for (int i = 1; i <= 3; i++) {
+      put(i);
+      fixture.tablet.minorCompact();
+    }
+    fixture.put("z", "f", "q", 1, "x".repeat(2_000_000)); // So much that its pace is looked at.
+    fixture.tablet.minorCompact();
+    fixture.pace = bytes -> alterOnce(schema(GcPolicy.maxVersions(2)));
+    fixture.reopen(List.of());
+    assertThatThrownBy(fixture.tablet::majorCompact).hasMessageContaining("altered during");
+    assertThat(timestamps()).startsWith(3L, 2L).doesNotContain(1L);
+    fixture.tablet.majorCompact();
+    assertThat(timestamps()).startsWith(3L, 2L).doesNotContain(1L);
+    fixture.reopen(List.of());
+    assertThat(timestamps()).startsWith(3L, 2L).doesNotContain(1L);
+  }
+
+  @Test
+  void whatCountsAgainStaysThoughAMinorCompactionHadBegunBefore() throws IOException {
+    alter(schema(GcPolicy.maxVersions(1)));
+    put(1, 2, 3);
+    fixture.onTime = () -> alterOnce(schema(GcPolicy.maxVersions(2)));
+    fixture.tablet.minorCompact();
+    fixture.onTime = () -> {};
+    assertThat(timestamps()).containsExactly(3L, 2L);
+    fixture.reopen(List.of());
+    assertThat(timestamps()).containsExactly(3L, 2L);
+  }
+
+  @Test
+  void anAlterationIsCompleteWhenNoCompactionUnderTheOldSchemaIsBeingCommitted()
+      throws IOException {
+    alter(schema(GcPolicy.maxVersions(1)));
+    put(1, 2, 3);
+    List<Boolean> losing = new ArrayList<>();
+    fixture.manifest.beforeAnswer(
+        () -> {
+          losing.add(fixture.tablet.isLosingByEarlierSchema());
+          fixture.tablet.alter(schema(GcPolicy.maxVersions(2)));
+          losing.add(fixture.tablet.isLosingByEarlierSchema());
+        });
+    fixture.tablet.minorCompact();
+    assertThat(losing).as("under the same schema, and under another").containsExactly(false, true);
+    assertThat(fixture.tablet.isLosingByEarlierSchema()).as("it is committed").isFalse();
+    assertThat(timestamps()).containsExactly(3L);
   }
 
   private void delete(int timestamp) {
