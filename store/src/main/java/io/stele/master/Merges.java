@@ -181,7 +181,9 @@ final class Merges {
     changed();
   }
 
-  private synchronized void refuse(Wish wish, String why) {
+  /** Ends a wish; what was unloaded for it will be assigned again. */
+  private synchronized void refuse(Wish wish, TabletRecord lower, TabletRecord upper, String why) {
+    LOG.info("{} and {} are not merged: {}", lower, upper, why);
     end(wish);
     if (wish.request().equals(NOBODY)) {
       return;
@@ -225,8 +227,13 @@ final class Merges {
       TabletRecord upper = known.get(wish.upper());
       if (lower == null || upper == null || dropping.contains(wish.upper().table())) {
         end(wish); // It is done, or one of the tablets was split.
-      } else if (!marked.contains(lower.id()) && reachable.test(lower) && reachable.test(upper)) {
-        complete &= tried(() -> goOn(wish, lower, upper, outcome));
+      } else if (!marked.contains(lower.id())) {
+        if (runtime.nanoTime() - wish.endNanos() >= 0) { // Whatever it waits for.
+          refuse(wish, lower, upper, "it took too long");
+          complete = false;
+        } else if (reachable.test(lower) && reachable.test(upper)) {
+          complete &= tried(() -> goOn(wish, lower, upper, outcome));
+        }
       }
     }
     return new Outcome(outcome.changed(), outcome.removed(), outcome.unload(), complete);
@@ -262,11 +269,9 @@ final class Merges {
       return false; // A server may have changed them since they were read.
     }
     Optional<String> obstacle = MergeRecords.obstacle(lower, upper);
-    if (obstacle.isPresent() || runtime.nanoTime() - wish.endNanos() >= 0) {
-      String why = obstacle.orElse("it took too long");
-      LOG.info("{} and {} are not merged: {}", lower, upper, why);
-      refuse(wish, why);
-      return false; // They will be assigned again.
+    if (obstacle.isPresent()) {
+      refuse(wish, lower, upper, obstacle.get());
+      return false;
     }
     if (MergeRecords.isFree(lower) && MergeRecords.isFree(upper) && !upper.isMerging()) {
       TabletId merged = TabletId.random(lower.id().table(), runtime.random());

@@ -152,6 +152,7 @@ public final class MergeRecords {
             .find(lower.id().table(), lower.extent().end())
             .orElseThrow(() -> new RecordChangedException("merge", lower));
     if (!upper.extent().start().equals(lower.extent().end())) {
+      requireNewer(upper, lower);
       records.rowsOf(lower).update(TabletRecords.still(mark), Mutation.of(lower.row()).deleteRow());
       return Optional.empty();
     }
@@ -164,6 +165,18 @@ public final class MergeRecords {
     TabletRecords.requireFeatures(row, lower, next);
     records.apply("merge", lower, row);
     return Optional.of(next);
+  }
+
+  /**
+   * Nothing that was read makes the removal of a record conditional. A tablet that the marked one
+   * went into has a higher epoch; the record of a split that was not made has not, and may seem to
+   * count, as it was perhaps read before the one after it was written.
+   */
+  private static void requireNewer(TabletRecord upper, TabletRecord lower)
+      throws RecordChangedException {
+    if (upper.assignment().epoch() <= lower.assignment().epoch()) {
+      throw new RecordChangedException("merge", upper);
+    }
   }
 
   /** The same tablet under the next epoch: writes conditional on the earlier state then fail. */

@@ -20,6 +20,8 @@ import io.stele.wire.control.ControlProtos.MergeTabletRequestProto;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 
 /** Merges of tablets, by a master's loop and its requests. */
@@ -154,6 +156,27 @@ class MergesTest {
           assertThat(master.loop.merges().has(tablets().get(1).id())).isFalse();
           assertThat(tablets()).hasSize(3);
           assertThat(master.isServed(table)).isTrue();
+        });
+  }
+
+  @Test
+  void aWishEndsThoughTheRecordOfOneTabletCannotBeWrittenMeanwhile() throws Exception {
+    master.run(
+        () -> {
+          started();
+          TabletRecord upper = tablets().get(1);
+          master.requests.mergeTablet(null, request(upper, "first"));
+          KnownRecords known = new KnownRecords();
+          tablets().forEach(known::put);
+          Predicate<TabletRecord> reachable = record -> !record.id().equals(upper.id());
+          Merges merges = master.loop.merges();
+          merges.goOn(known, Set.of(), reachable);
+          assertThat(merges.has(upper.id())).isTrue();
+          master.sleep(Duration.ofSeconds(16));
+          merges.goOn(known, Set.of(), reachable);
+          assertThat(merges.has(upper.id())).as("the lower one is held otherwise").isFalse();
+          assertThatThrownBy(() -> master.requests.mergeTablet(null, request(upper, "first")))
+              .hasMessageContaining("it took too long");
         });
   }
 

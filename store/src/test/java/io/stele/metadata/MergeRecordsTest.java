@@ -223,6 +223,29 @@ class MergeRecordsTest {
     assertThat(metadata.size()).isEqualTo(2);
   }
 
+  /** It may seem to count: it was read before the record after it was written. */
+  @Test
+  void theRecordOfASplitThatWasNotMadeRemovesNoMarkedRecord() throws IOException {
+    TabletRecord lower = used(0, "a", 7, 0);
+    TabletRecord upper = used(1, "b", 4, 0);
+    TabletRecord marked = merges.begin(lower, upper, MERGED);
+    TabletRecord split =
+        TabletRecord.builder(upper.id(), RowRange.of("k", "p"), upper.row())
+            .assignment(records.assign(upper, TWO).assignment())
+            .build();
+    metadata.apply(RecordCodec.putAll(split, "as if it was split").build());
+    RowRange rows = RowRange.of("", "k");
+    TabletRecord late =
+        TabletRecord.builder(MERGED, rows, MetadataKeys.row(TABLE, rows.end()))
+            .assignment(lower.assignment())
+            .build()
+            .withTentative(new TabletRecord.Tentative(lower.id(), 1, MERGED));
+    metadata.apply(RecordCodec.putAll(late, "late").build());
+    assertThat(records.find(TABLE, Bytes.of("h")).map(TabletRecord::id)).contains(MERGED);
+    assertThatThrownBy(() -> merges.giveUp(marked)).isInstanceOf(RecordChangedException.class);
+    assertThat(metadata.size()).as("the marked one is there").isEqualTo(4);
+  }
+
   @Test
   void recordsOfTheNewTableThatADeposedMasterWritesLateDoNotCountAfterAMerge() throws IOException {
     TabletRecord lower = used(0, "a", 7, 0);
