@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -344,7 +345,10 @@ class TabletLifecycle {
     Tablet tablet = hosted.tablet();
     boolean stopped = false;
     try {
-      Futures.await(runtime, tablet.pauseWrites(), "pausing the writes of tablet " + hosted.id());
+      CompletableFuture<Void> paused = tablet.pauseWrites();
+      if (!discard || tablet.failure().isEmpty()) { // One that has stopped writes no more.
+        Futures.await(runtime, paused, "pausing the writes of tablet " + hosted.id());
+      }
       if (!discard) {
         tablet.minorCompact();
         checkCovered(hosted);

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.config.Keys;
 import io.stele.log.CommitLog;
+import io.stele.metadata.Assignment;
+import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.ColumnFamily;
 import io.stele.model.LocalityGroup;
@@ -367,6 +369,34 @@ class MaintenanceTest {
           .hasMessageContaining("has stopped");
       TestServer.put(good, "row", "value");
       assertThat(TestServer.rows(good)).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aStoppedTabletIsGoneWhenItsTableIsDropped() throws Exception {
+    AtomicBoolean failing = new AtomicBoolean();
+    ProcessRuntime runtime =
+        new ForwardingRuntime() {
+          @Override
+          public Lock newLock() {
+            return failingInLog(failing);
+          }
+        };
+    try (TestServer server = new TestServer(world, runtime, conf)) {
+      HostedTablet bad = server.takeNew(SCHEMA);
+      failing.set(true);
+      assertThatThrownBy(() -> TestServer.put(bad, "row", "value")).hasRootCauseMessage("a bug");
+      failing.set(false);
+      server.lifecycle.unload(bad.id(), bad.tablet().epoch(), false);
+      server.work();
+      assertThat(server.context.tablets().count()).as("its last writes may be lost").isEqualTo(1);
+      StoredTable table = server.schemas.table(bad.id().table()).orElseThrow();
+      server.schemas.advance(table, StoredTable.State.DROPPING);
+      server.lifecycle.unload(bad.id(), bad.tablet().epoch(), true);
+      server.work();
+      assertThat(server.context.tablets().count()).isZero();
+      assertThat(server.stored(bad.id()).assignment().state()).isEqualTo(Assignment.State.NONE);
+      assertThat(server.aborts).isEmpty();
     }
   }
 
