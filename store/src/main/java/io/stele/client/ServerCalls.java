@@ -3,9 +3,11 @@ package io.stele.client;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
+import io.stele.runtime.Durations;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.TabletServerProtocol;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Map;
 
 /**
@@ -13,15 +15,20 @@ import java.util.Map;
  * asked once, not for each call. Safe for use by any number of threads.
  */
 final class ServerCalls {
+  /** Servers do not wait before they answer. One that stands still has lost its tablets by then. */
+  private static final Duration PATIENCE = Duration.ofSeconds(15);
+
   private final Connection connection;
+  private final Duration timeout;
   private volatile Map<ServerId, ServerInfo> servers = Map.of();
 
   ServerCalls(Connection connection) {
     this.connection = connection;
+    this.timeout = Durations.min(connection.timeout(), PATIENCE);
   }
 
   /**
-   * Calls a tablet server once.
+   * Calls a tablet server once, to begin something or to ask whether it is done.
    *
    * @throws SteleException NOT_FOUND if there is no such server
    */
@@ -37,7 +44,7 @@ final class ServerCalls {
     }
     return connection
         .controlPlane()
-        .call(known.control(), TabletServerProtocol.class, connection.timeout(), call);
+        .call(known.control(), TabletServerProtocol.class, timeout, call);
   }
 
   /** A call failed: servers may be elsewhere by now. */

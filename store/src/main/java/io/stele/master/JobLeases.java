@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
 final class JobLeases implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(JobLeases.class);
   private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
-  private static final Duration LOOK_AT_MOST = LOOK_EVERY.multipliedBy(5);
+  private static final Duration LOOK_AT_MOST = LOOK_EVERY.multipliedBy(2);
   private static final Duration ASK_EVERY = Duration.ofSeconds(10);
   private static final Duration WRITE_EVERY = Duration.ofMillis(500);
 

@@ -78,13 +78,14 @@ final class FileChanges {
     compactor.writeMemtables();
     return edits.alone(
         () -> {
+          SchemaRules rules = core.rules(); // Once: both parts are of the same alteration.
           Pin pin =
               new Pin(
                   name,
                   core.current().peek().redoPoint(),
                   core.clock().now(),
-                  core.rules().schema(),
-                  core.rules().counts().byFamily());
+                  rules.schema(),
+                  rules.counts().byFamily());
           edits.commit(edits.edit("pinned by " + name, 0).pin(pin).build());
           core.pins().add(pin);
           return pin;

@@ -262,6 +262,22 @@ class JobLeasesTest {
   }
 
   @Test
+  void theShortestLeaseSurvivesAShortTimeInWhichNobodyLooked() throws Exception {
+    master.run(
+        () -> {
+          String job =
+              master.jobs.begin(
+                  JobNodes.newRequest(master.process), Duration.ofSeconds(5), Optional.empty());
+          lookFor(master.jobs, Duration.ofSeconds(2));
+          master.sleep(Duration.ofMillis(4500)); // The lock service was away, say.
+          master.jobs.look();
+          assertThat(isOver(job)).as("it could not be renewed").isFalse();
+          lookFor(master.jobs, Duration.ofSeconds(5));
+          assertThat(isOver(job)).isTrue();
+        });
+  }
+
+  @Test
   void timeInWhichNobodyLookedDoesNotCountForPinningsEither() throws Exception {
     master.run(
         () -> {
