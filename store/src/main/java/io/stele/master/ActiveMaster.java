@@ -149,7 +149,13 @@ final class ActiveMaster implements AutoCloseable {
   /** Sweeps once, now. */
   int sweep() throws IOException {
     jobDirectories.endWriting();
-    return sweeper.sweep() + jobSweep.sweep();
+    int deleted = 0;
+    try {
+      deleted = sweeper.sweep();
+    } finally { // What hinders one sweep does not hinder the other.
+      deleted += jobSweep.sweep();
+    }
+    return deleted;
   }
 
   private void sweepNowAndThen(Duration interval) {

@@ -101,11 +101,21 @@ final class Sweeper {
   @GuardedBy("sweeping")
   private int sweepAll() throws IOException {
     List<Path> fencedLogs = fencedLogs();
+    boolean complete = true;
     Map<TableId, List<FileStatus>> files = new TreeMap<>();
     for (FileStatus directory : list(fs, layout.tables())) {
       Optional<TableId> table = table(directory.getPath());
       if (table.isPresent()) {
-        files.put(table.get(), files(table.get()));
+        try {
+          files.put(table.get(), files(table.get()));
+        } catch (AccessControlException e) {
+          LOG.warn(
+              "Files of table {} cannot be listed, so none of it is swept: give the store's user"
+                  + " the right to. {}",
+              table.get(),
+              e.getMessage());
+          complete = false;
+        }
       }
     }
     // After the files: a table that has files but does not exist now is gone.
@@ -120,7 +130,6 @@ final class Sweeper {
     }
     grace.beginSweep(needed);
     int deleted = 0;
-    boolean complete = true;
     boolean lost = mark.get().hasOthers();
     for (Map.Entry<TableId, List<FileStatus>> one : files.entrySet()) {
       TableId table = one.getKey();

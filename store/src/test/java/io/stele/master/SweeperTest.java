@@ -22,9 +22,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FilterFileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.security.AccessControlException;
 import org.junit.jupiter.api.Test;
 
 class SweeperTest {
@@ -368,6 +370,41 @@ class SweeperTest {
           broken.set(false);
           assertThat(failing.sweep()).isEqualTo(1); // Its grace period did not restart.
           assertThat(exists(stuck)).isFalse();
+        });
+  }
+
+  @Test
+  void aTableWhoseFilesCannotBeListedDoesNotHoldUpOthers() throws Exception {
+    run(
+        () -> {
+          String hidden = file(0, 1);
+          TableId other = master.table("others"); // Listed after the first.
+          String orphan = create(Layout.file(new TabletId(other, "00000000000000ff"), 1, 1));
+          Path directory = master.layout.resolve(hidden).getParent();
+          AtomicBoolean allowed = new AtomicBoolean();
+          FileSystem fs =
+              new FilterFileSystem(master.fs) {
+                @Override
+                public FileStatus[] listStatus(Path path) throws IOException {
+                  if (!allowed.get()
+                      && path.toUri().getPath().equals(directory.toUri().getPath())) {
+                    throw new AccessControlException("for the test");
+                  }
+                  return super.listStatus(path);
+                }
+              };
+          Sweeper hindered =
+              new Sweeper(master.process, master.records, master.schemas, fs, master.layout, GRACE);
+          assertThat(hindered.sweep()).isZero();
+          master.sleep(GRACE);
+          assertThat(hindered.sweep()).isEqualTo(1);
+          assertThat(exists(orphan)).isFalse();
+          assertThat(exists(hidden)).isTrue();
+          allowed.set(true);
+          assertThat(hindered.sweep()).isZero();
+          master.sleep(GRACE);
+          assertThat(hindered.sweep()).isEqualTo(1);
+          assertThat(exists(hidden)).isFalse();
         });
   }
 
