@@ -41,6 +41,9 @@ class PinningWhileAServerStandsStillTest {
           for (SimulatedCluster.Slot slot : fixture.cluster().slots(SimulatedCluster.Kind.SERVER)) {
             Jobs jobs = fixture.jobs();
             String job = jobs.begin(LEASE);
+            assertThat(fixture.client().table(TABLE).tablets())
+                .as("the client knows where they are")
+                .allMatch(tablet -> tablet.server().isPresent());
             slot.process().pause();
             long begin = fixture.process().nanoTime();
             try {
