@@ -29,20 +29,20 @@ import org.apache.hadoop.hdfs.DFSConfigKeys;
  * and some tablet servers as processes, HDFS with three DataNodes in this one, which tell the
  * NameNode that they live every so many seconds ({@code dfs.heartbeat.interval}): it tells them
  * then what to do. The end is reported to the master at once, as the ApplicationMaster does when
- * the NodeManager has seen it, or not at all. Prints when the first and the last row could be read
- * again, from the moment at which the end was seen on. All servers but two are killed, one after
- * the other: at the first kills the code of recovery is new to every process, and most of the
- * processors' time goes into compiling it.
+ * the NodeManager has seen it, or not at all. Prints how long after the end was seen the first and
+ * the last row could be read again. All servers but two are killed, one after the other: at the
+ * first kills the code of recovery is new to every process, and most of the processors' time goes
+ * into compiling it.
  *
  * <p>With a number of kills, all servers stay, and the one that is killed is each time a new one,
  * to which all tablets were moved: those that stay get warmer, and have all of the tablets to load.
  *
  * <p>With rounds of work, all tablets of all servers are written so many times before the first
- * kill, as many bytes for each server as the log will have, compacted, and read: as servers have
- * worked whose neighbour dies. The code of recovery is still new to them.
+ * kill, as many bytes for each server as the log will have, compacted, and read: like servers that
+ * worked before a neighbour died. The code of recovery is still new to them.
  *
  * <pre>
- * java -cp ... io.stele.benchmarks.RecoveryTimes [tablets] [MB of log] [report | silent] [servers] [heartbeat] [kills] [rounds]
+ * java -cp ... io.stele.benchmarks.RecoveryTimes [tablets] [MB of log] [report | silent] [servers] [heartbeat] [kills] [rounds of work]
  * </pre>
  */
 public final class RecoveryTimes {

@@ -20,15 +20,16 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "A counter is a cell with a big-endian number of 8 bytes. One that is missing",
-      "starts at 0. Each run counts once, however often it is sent. A run that exits",
-      "with 6 may or may not have counted: look before you repeat it.",
+      "starts at 0. A run counts once, even if its request is sent again. A run that",
+      "exits with 6 may or may not have counted: look before you repeat it. Adding 0",
+      "shows the number.",
       "",
       "Examples:",
       "  stele increment webtable com.example/ stats:visits",
       "  stele increment webtable com.example/ stats:visits 10",
       "  stele increment -- webtable com.example/ stats:visits -1",
       "",
-      "Next: stele get webtable com.example/ -c stats"
+      "Next: stele increment webtable com.example/ stats:visits 0"
     })
 final class IncrementCommand implements Callable<Integer> {
   @Mixin private ClusterOptions cluster;
@@ -52,7 +53,8 @@ final class IncrementCommand implements Callable<Integer> {
       arity = "0..1",
       paramLabel = "AMOUNT",
       defaultValue = "1",
-      description = "What to add; a negative number subtracts (default: ${DEFAULT-VALUE}).")
+      description =
+          "What to add; a negative number subtracts, and needs -- before TABLE (default: ${DEFAULT-VALUE}).")
   private long amount;
 
   @Override

@@ -38,7 +38,7 @@ import picocli.CommandLine.Spec;
       "    --timestamp 2026-01-31T12:00:00Z",
       "",
       "Next: stele get webtable com.example/; `stele delete` deletes a row, or",
-      "columns of it, `stele increment` counts"
+      "columns of it; `stele increment` counts"
     })
 final class PutCommand implements Callable<Integer> {
   private static final String STANDARD_INPUT = "-";

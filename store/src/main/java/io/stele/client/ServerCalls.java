@@ -15,7 +15,7 @@ import java.util.Map;
  * asked once, not for each call. Safe for use by any number of threads.
  */
 final class ServerCalls {
-  /** Servers do not wait before they answer. One that stands still has lost its tablets by then. */
+  /** Servers answer at once. One that stands still may have lost its tablets: locate them again. */
   private static final Duration PATIENCE = Duration.ofSeconds(15);
 
   private final Connection connection;

@@ -10,6 +10,7 @@ import io.stele.metadata.Layout;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletRecords;
+import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.Address;
 import io.stele.wire.MasterProtocol;
@@ -148,14 +149,30 @@ final class ActiveMaster implements AutoCloseable {
 
   /** Sweeps once, now. */
   int sweep() throws IOException {
-    jobDirectories.endWriting();
-    int deleted = 0;
+    int deleted;
     try {
       deleted = sweeper.sweep();
-    } finally { // What hinders one sweep does not hinder the other.
-      deleted += jobSweep.sweep();
+    } catch (IOException | RuntimeException e) {
+      if (!closed && !Futures.isInterruption(e)) {
+        sweepJobsDespite(e);
+      }
+      throw e;
     }
-    return deleted;
+    return deleted + sweepJobs();
+  }
+
+  private int sweepJobs() throws IOException {
+    jobDirectories.endWriting();
+    return jobSweep.sweep();
+  }
+
+  /** What hinders one sweep does not hinder the other. */
+  private void sweepJobsDespite(Exception failure) {
+    try {
+      sweepJobs();
+    } catch (IOException | RuntimeException e) {
+      failure.addSuppressed(e);
+    }
   }
 
   private void sweepNowAndThen(Duration interval) {

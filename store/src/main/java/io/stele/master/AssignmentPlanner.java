@@ -30,7 +30,8 @@ import java.util.function.Predicate;
  * served tablet stays where it is, unless it must move. A tablet that moves goes to its target, if
  * that server takes tablets. Draining servers get no tablets, unless no other is left that answers,
  * and then only METADATA's. A tablet that could not be loaded goes to another server, if there is
- * one; so do METADATA's tablets instead of to a server that may have just fallen silent.
+ * one. METADATA's tablets go to a server that may have just fallen silent only if there is no
+ * other.
  */
 public final class AssignmentPlanner {
   /** What a tablet holds; the earlier ones are loaded first. */
@@ -234,7 +235,7 @@ public final class AssignmentPlanner {
     return Optional.ofNullable(snapshot.moves().get(tablet.id()))
         .flatMap(ClusterSnapshot.Move::to)
         .filter(this::takes)
-        .filter(to -> !avoids(tablet, to));
+        .filter(to -> !avoids(tablet, to) && !isDoubtful(tablet, to));
   }
 
   /** The server on whose host most of its bytes lie, among those that {@code may} get it. */
@@ -257,14 +258,16 @@ public final class AssignmentPlanner {
     return Optional.empty();
   }
 
-  /** The lightest server that the tablet does not avoid, if there is one. */
+  /** The lightest server, if there is one; of those that the tablet does not avoid, if it can. */
   private Optional<ServerId> lightest(ClusterSnapshot.Tablet tablet) {
     NavigableSet<Load> from = takersOf(tablet);
-    return from.stream()
-        .map(Load::server)
-        .filter(server -> !avoids(tablet, server))
-        .findFirst()
-        .or(() -> from.stream().map(Load::server).findFirst());
+    return first(from, server -> !avoids(tablet, server) && !isDoubtful(tablet, server))
+        .or(() -> first(from, server -> !avoids(tablet, server)))
+        .or(() -> first(from, server -> true));
+  }
+
+  private static Optional<ServerId> first(NavigableSet<Load> of, Predicate<ServerId> wanted) {
+    return of.stream().map(Load::server).filter(wanted).findFirst();
   }
 
   private NavigableSet<Load> takersOf(ClusterSnapshot.Tablet tablet) {
@@ -280,11 +283,15 @@ public final class AssignmentPlanner {
     return byTakes.computeIfAbsent(takes, any -> new TreeSet<>(Load.LIGHTEST_FIRST));
   }
 
-  /** Whether it could not be loaded there, is meant to leave, or had better not wait there. */
+  /** Whether it could not be loaded there, or is meant to leave. */
   private boolean avoids(ClusterSnapshot.Tablet tablet, ServerId server) {
     ClusterSnapshot.Move move = snapshot.moves().get(tablet.id());
     return tablet.failedOn().equals(Optional.of(server))
-        || (move != null && move.from().equals(server))
-        || (tablet.id().table().isSystem() && Objects.requireNonNull(live.get(server)).inDoubt());
+        || (move != null && move.from().equals(server));
+  }
+
+  /** Whether it is METADATA's, and might wait there for a silent server. */
+  private boolean isDoubtful(ClusterSnapshot.Tablet tablet, ServerId server) {
+    return tablet.id().table().isSystem() && Objects.requireNonNull(live.get(server)).inDoubt();
   }
 }

@@ -91,8 +91,8 @@ public record ClusterSnapshot(
   /**
    * A server that holds its lock.
    *
-   * @param inDoubt whether it may have just fallen silent: METADATA's tablets go to others, if
-   *     there are any, as everything waits for them
+   * @param inDoubt whether it may have just fallen silent; METADATA's tablets, for which everything
+   *     waits, then go to others if there are any
    * @param tablets how many tablets it has that are not in the snapshot, because nothing is to be
    *     done about them
    * @param bytes of the SSTables of these

@@ -2,6 +2,7 @@ package io.stele.master;
 
 import io.stele.metadata.JobNodes;
 import io.stele.model.SteleException;
+import io.stele.runtime.Durations;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
@@ -277,7 +278,7 @@ final class JobLeases implements Runnable {
   /** How much of the time since the last look counts: nobody could renew while nobody looked. */
   private static Duration counts(long lookedNanos, long nowNanos) {
     Duration passed = Duration.ofNanos(nowNanos - lookedNanos);
-    return passed.compareTo(LOOK_AT_MOST) > 0 ? LOOK_EVERY : passed;
+    return Durations.min(passed, LOOK_AT_MOST);
   }
 
   /** The client that pins tablets may be dead: others must not wait for it any longer. */

@@ -5,6 +5,8 @@ import io.stele.metadata.ServerInfo;
 import io.stele.metadata.StoredTable;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
+import io.stele.runtime.ProcessRuntime;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -21,17 +23,27 @@ import java.util.function.Supplier;
  * the old schema. Safe for use by any number of threads; never waits.
  */
 final class SchemaNews {
+  private static final Duration ASK_EVERY = Duration.ofMillis(500);
+
+  private final ProcessRuntime runtime;
   private final TabletServers servers;
   private final Supplier<ServerWatch.Answering> answering;
 
   @GuardedBy("this")
   private final Map<TableId, News> all = new TreeMap<>();
 
-  /** A version of a schema, and the servers that have read it or a newer one. */
-  private record News(StoredTable table, Set<ServerId> told) {}
+  /**
+   * A version of a schema.
+   *
+   * @param told the servers that have read it or a newer one
+   * @param askedNanos when each was asked the last time
+   */
+  private record News(StoredTable table, Set<ServerId> told, Map<ServerId, Long> askedNanos) {}
 
   /** Tells through {@code servers} those that are live of those {@code answering}. */
-  SchemaNews(TabletServers servers, Supplier<ServerWatch.Answering> answering) {
+  SchemaNews(
+      ProcessRuntime runtime, TabletServers servers, Supplier<ServerWatch.Answering> answering) {
+    this.runtime = runtime;
     this.servers = servers;
     this.answering = answering;
   }
@@ -47,7 +59,7 @@ final class SchemaNews {
     synchronized (this) {
       news = all.get(table.id());
       if (news == null || news.table().version() < table.version()) {
-        news = new News(table, new TreeSet<>());
+        news = new News(table, new TreeSet<>(), new TreeMap<>());
         all.put(table.id(), news);
       }
     }
@@ -69,14 +81,27 @@ final class SchemaNews {
         continue;
       }
       left = Optional.of(server.getKey());
-      servers.refreshSchema(
-          server.getValue(), news.table().schema().name(), () -> told(news, server.getKey()));
+      if (mayAsk(news, server.getKey())) {
+        servers.refreshSchema(
+            server.getValue(), news.table().schema().name(), () -> told(news, server.getKey()));
+      }
     }
     return left;
   }
 
   private synchronized boolean isTold(News news, ServerId server) {
     return news.told().contains(server);
+  }
+
+  /** A server that is committing a compaction answers at once, and cannot be told yet. */
+  private synchronized boolean mayAsk(News news, ServerId server) {
+    long now = runtime.nanoTime();
+    Long last = news.askedNanos().get(server);
+    boolean due = last == null || now - last >= ASK_EVERY.toNanos();
+    if (due) {
+      news.askedNanos().put(server, now);
+    }
+    return due;
   }
 
   private synchronized void told(News news, ServerId server) {

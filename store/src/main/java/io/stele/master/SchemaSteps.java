@@ -51,7 +51,7 @@ final class SchemaSteps {
     this.records = records;
     this.removal = new RecordRemoval(runtime, records);
     Supplier<Map<ServerId, ServerInfo>> live = () -> answering.get().live();
-    this.news = new SchemaNews(servers, answering);
+    this.news = new SchemaNews(runtime, servers, answering);
     this.clearing = new Clearing(runtime, records, live, servers::clear);
     this.erasing = new FamilyErasing(runtime, records, servers, live);
     this.readers = readers;

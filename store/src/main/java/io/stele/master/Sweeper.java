@@ -101,7 +101,6 @@ final class Sweeper {
   @GuardedBy("sweeping")
   private int sweepAll() throws IOException {
     List<Path> fencedLogs = fencedLogs();
-    boolean complete = true;
     Map<TableId, List<FileStatus>> files = new TreeMap<>();
     for (FileStatus directory : list(fs, layout.tables())) {
       Optional<TableId> table = table(directory.getPath());
@@ -109,12 +108,7 @@ final class Sweeper {
         try {
           files.put(table.get(), files(table.get()));
         } catch (AccessControlException e) {
-          LOG.warn(
-              "Files of table {} cannot be listed, so none of it is swept: give the store's user"
-                  + " the right to. {}",
-              table.get(),
-              e.getMessage());
-          complete = false;
+          notListed(directory.getPath(), e);
         }
       }
     }
@@ -130,6 +124,7 @@ final class Sweeper {
     }
     grace.beginSweep(needed);
     int deleted = 0;
+    boolean complete = true;
     boolean lost = mark.get().hasOthers();
     for (Map.Entry<TableId, List<FileStatus>> one : files.entrySet()) {
       TableId table = one.getKey();
@@ -191,8 +186,12 @@ final class Sweeper {
   private List<Path> fencedLogs() throws IOException {
     List<Path> fenced = new ArrayList<>();
     for (FileStatus directory : list(fs, layout.recovery())) {
-      if (FencedLog.isListed(fs, directory.getPath())) {
-        fenced.add(directory.getPath());
+      try {
+        if (FencedLog.isListed(fs, directory.getPath())) {
+          fenced.add(directory.getPath());
+        }
+      } catch (AccessControlException e) {
+        notListed(directory.getPath(), e);
       }
     }
     return fenced;
@@ -217,6 +216,14 @@ final class Sweeper {
       deleted += delete(file) ? 1 : 0;
     }
     return deleted;
+  }
+
+  private static void notListed(Path directory, AccessControlException why) {
+    LOG.warn(
+        "{} cannot be read, so nothing in it is deleted, which is tried again with each sweep: give"
+            + " the store's user the right to read it. {}",
+        directory,
+        why.getMessage());
   }
 
   /** Says that the store's user may not delete something; other things are still swept. */
@@ -328,9 +335,13 @@ final class Sweeper {
         LOG.warn("{} is not the log directory of a tablet server", directory, e);
         continue;
       }
-      if (!named.contains(server) && fs.delete(directory, true)) {
-        LOG.info("Deleted {}: no tablet needs that server's log any more", directory);
-        deleted++;
+      try {
+        if (!named.contains(server) && fs.delete(directory, true)) {
+          LOG.info("Deleted {}: no tablet needs that server's log any more", directory);
+          deleted++;
+        }
+      } catch (AccessControlException e) {
+        notAllowed(directory, e);
       }
     }
     return deleted;

@@ -142,7 +142,8 @@ public final class MergeRecords {
    *
    * @param lower a marked record
    * @return the record without the mark; empty if it was removed
-   * @throws RecordChangedException if the merge can still be made
+   * @throws RecordChangedException if the merge can still be made, or the record read after it
+   *     cannot be that of a merged tablet
    */
   public Optional<TabletRecord> giveUp(TabletRecord lower) throws IOException {
     Tentative mark = lower.tentative().filter(Tentative::merge).orElseThrow();
@@ -168,9 +169,9 @@ public final class MergeRecords {
   }
 
   /**
-   * Nothing that was read makes the removal of a record conditional. A tablet that the marked one
-   * went into has a higher epoch; the record of a split that was not made has not, and may seem to
-   * count, as it was perhaps read before the one after it was written.
+   * Removing a record is not conditional on what was read. A tablet into which the marked one was
+   * merged has a higher epoch. A record left by a split that was never made has not, though it may
+   * seem to count if it was read before the record after it was written.
    */
   private static void requireNewer(TabletRecord upper, TabletRecord lower)
       throws RecordChangedException {

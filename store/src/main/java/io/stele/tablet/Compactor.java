@@ -59,7 +59,7 @@ final class Compactor {
    */
   private record Written(
       CompactionWriter.Output output, CompactionWriter.Coverage coverage, SchemaRules rules) {
-    /** Whether what was left out is garbage by the rules of {@code now}, too. */
+    /** Whether what was left out, if anything, is surely garbage by the rules of {@code now}. */
     boolean suits(SchemaRules now) {
       long known = coverage.known();
       return output.readableFrom() == 0
@@ -170,8 +170,8 @@ final class Compactor {
     }
   }
 
-  /** See {@link Tablet#isLosingByEarlierSchema}. */
-  boolean isLosingByEarlierSchema() {
+  /** See {@link Tablet#mayCommitLoss}. */
+  boolean mayCommitLoss() {
     return committing.filter(written -> !written.suits(core.rules())).isPresent();
   }
 
@@ -414,8 +414,8 @@ final class Compactor {
   }
 
   /**
-   * Makes a compaction durable, then visible; false if it is void, because cells are visible under
-   * the present schema that it left out.
+   * Makes a compaction durable, then visible; false if it is void: it left out cells, and policies
+   * have been altered since, so that these may be visible.
    */
   private boolean commit(
       String reason,

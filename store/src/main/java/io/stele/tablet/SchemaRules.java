@@ -67,7 +67,10 @@ final class SchemaRules {
         && gc.entrySet().stream().allMatch(one -> one.getValue().isAs(other.gc(one.getKey())));
   }
 
-  /** Whether what {@code earlier} rules found to be garbage of {@code families} is so by these. */
+  /**
+   * Whether {@code families} have the same policies as under {@code earlier} rules, or are gone:
+   * what those found to be garbage is then surely garbage by these.
+   */
   boolean confirm(SchemaRules earlier, Collection<String> families) {
     return families.stream()
         .allMatch(family -> gc(family) == GcRule.NOTHING || gc(family).isAs(earlier.gc(family)));

@@ -195,12 +195,12 @@ public final class Tablet implements Closeable {
   }
 
   /**
-   * Whether a compaction is being committed that left out cells which the schema before found to be
-   * garbage, and the current one does not: they can be read now, and are gone as soon as it ends.
-   * When this is false after an alteration, no compaction removes what can be read under it.
+   * Whether a compaction is being committed that left out cells under policies which were altered
+   * since: cells that can be read now may be gone when it ends. When this is false after an
+   * alteration, no compaction removes what can be read under it.
    */
-  public boolean isLosingByEarlierSchema() {
-    return compactor.isLosingByEarlierSchema();
+  public boolean mayCommitLoss() {
+    return compactor.mayCommitLoss();
   }
 
   /** How many versions families counted before, according to the table's current node. */

@@ -114,17 +114,17 @@ final class HostedTablets {
 
   /**
    * Checks that an alteration is complete: that no tablet of {@code table} is about to lose what
-   * can be read under the new schema ({@link io.stele.tablet.Tablet#isLosingByEarlierSchema}).
+   * can be read under the new schema ({@link io.stele.tablet.Tablet#mayCommitLoss}).
    *
    * @throws SteleException RETRY_LATER if one is
    */
   void checkAltered(TableId table) {
     for (HostedTablet tablet : serving.values()) {
-      if (tablet.id().table().equals(table) && tablet.tablet().isLosingByEarlierSchema()) {
+      if (tablet.id().table().equals(table) && tablet.tablet().mayCommitLoss()) {
         throw SteleException.retryLater(
             "tablet "
                 + tablet.id()
-                + " is committing a compaction under the schema before: ask again");
+                + " is committing a compaction under the previous schema: ask again");
       }
     }
   }

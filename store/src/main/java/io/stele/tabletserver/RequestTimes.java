@@ -12,8 +12,9 @@ import java.util.Objects;
 
 /**
  * How long a server took to answer requests of the data plane: from when a request was decoded
- * until its answer went to the network, with everything that it waited for in between. Requests
- * that were not served are left out: most of those fail fast.
+ * until its answer was handed to the network, with everything that it waited for in between.
+ * Requests that were not served are left out, and batches of which some mutation was not applied:
+ * most of those fail fast.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -62,6 +63,11 @@ final class RequestTimes {
     return new Timed(of(kind), runtime.nanoTime(), responder);
   }
 
+  private static boolean wasServed(ResponseProto response) {
+    boolean ok = !response.hasStatus() || response.getStatus() == StatusProto.OK;
+    return ok && response.getOutcomesCount() == 0; // There are none if all were applied.
+  }
+
   private final class Timed implements Responder {
     private final TimeHistogram histogram;
     private final long beginNanos;
@@ -76,7 +82,7 @@ final class RequestTimes {
     @Override
     public void answer(ResponseProto response, ByteBuffer body) {
       responder.answer(response, body);
-      if (!response.hasStatus() || response.getStatus() == StatusProto.OK) {
+      if (wasServed(response)) {
         histogram.record(runtime.nanoTime() - beginNanos);
       }
     }

@@ -169,7 +169,7 @@ final class ServerPage {
       metrics.add(
           Metric.histogram(
               "stele_tabletserver_" + kind.name().toLowerCase(Locale.ROOT) + "_seconds",
-              "Time until the answer of " + kind.text(),
+              "Time to answer " + kind.text(),
               times));
     }
     sections.add(new Section("Requests answered", REQUEST_COLUMNS, rows));

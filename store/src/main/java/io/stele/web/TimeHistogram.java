@@ -11,7 +11,8 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Counts how often something took how long, in buckets from 100 us to 10 s, since the process
- * began: a histogram as Prometheus has it, of which its server computes percentiles for any period.
+ * began: a histogram as Prometheus has it, from which a Prometheus server computes percentiles of
+ * any period.
  *
  * <p>Safe for use by any number of threads, which do not wait for each other.
  */

@@ -161,6 +161,24 @@ class AssignmentPlannerTest {
   }
 
   @Test
+  void aServerThatMayHaveJustFallenSilentIsBetterThanOneThatCouldNotLoadTheTablet() {
+    List<ClusterSnapshot.Server> both =
+        List.of(
+            new ClusterSnapshot.Server(A, false),
+            new ClusterSnapshot.Server(B, ClusterSnapshot.Takes.ALL, true, 5, 0));
+    ClusterSnapshot.Tablet failed =
+        new ClusterSnapshot.Tablet(
+            META,
+            MetadataKeys.row(META.table(), Bytes.EMPTY),
+            RowRange.ALL,
+            Assignment.NEVER,
+            0,
+            Optional.of(A));
+    assertThat(plan(both, loaded(TabletId.ROOT, A), failed))
+        .containsExactly(new Action.Assign(META, B));
+  }
+
+  @Test
   void metadataDoesNotMoveToAServerThatMayHaveJustFallenSilent() {
     ClusterSnapshot.Server doubtful =
         new ClusterSnapshot.Server(B, ClusterSnapshot.Takes.ALL, true, 0, 0);

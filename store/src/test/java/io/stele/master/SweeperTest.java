@@ -408,6 +408,46 @@ class SweeperTest {
         });
   }
 
+  @Test
+  void aLogThatMayNotBeReadOrDeletedDoesNotHoldUpOthers() throws Exception {
+    run(
+        () -> {
+          List<ServerId> dead = List.of(new ServerId("b", 1, 1), new ServerId("c", 1, 1));
+          for (ServerId server : dead) {
+            fence(server);
+          }
+          String hidden = master.layout.recovery(dead.get(0)).toUri().getPath();
+          AtomicBoolean readable = new AtomicBoolean();
+          FileSystem fs =
+              new FilterFileSystem(master.fs) {
+                @Override
+                public FileStatus getFileStatus(Path path) throws IOException {
+                  if (!readable.get() && path.toUri().getPath().startsWith(hidden)) {
+                    throw new AccessControlException("for the test");
+                  }
+                  return super.getFileStatus(path);
+                }
+
+                @Override
+                public boolean delete(Path path, boolean recursive) throws IOException {
+                  if (path.toUri().getPath().startsWith(hidden)) {
+                    throw new AccessControlException("for the test");
+                  }
+                  return super.delete(path, recursive);
+                }
+              };
+          Sweeper hindered =
+              new Sweeper(master.process, master.records, master.schemas, fs, master.layout, GRACE);
+          assertThat(hindered.sweep()).isEqualTo(1);
+          assertThat(master.fs.exists(master.layout.recovery(dead.get(1)))).isFalse();
+          fence(dead.get(1));
+          readable.set(true);
+          assertThat(hindered.sweep()).as("it may still not be deleted").isEqualTo(1);
+          assertThat(master.fs.exists(master.layout.recovery(dead.get(1)))).isFalse();
+          assertThat(master.fs.exists(master.layout.recovery(dead.get(0)))).isTrue();
+        });
+  }
+
   /** The grace passes for what no record needs now. */
   private void later() throws Exception {
     later(0);

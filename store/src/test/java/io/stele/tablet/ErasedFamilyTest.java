@@ -260,7 +260,7 @@ class ErasedFamilyTest {
           }
         };
     fixture.reopen(List.of());
-    assertThatThrownBy(fixture.tablet::majorCompact).hasMessageContaining("it is void");
+    assertThatThrownBy(fixture.tablet::majorCompact).hasMessageContaining("is void");
     assertThat(fixture.rows()).hasSize(6).noneMatch(row -> row.contains("f:q"));
     fixture.tablet.majorCompact();
     assertThat(fixture.rows()).hasSize(6).noneMatch(row -> row.contains("f:q"));
