@@ -39,6 +39,11 @@ final class ReadPage {
   private static final long MEMORY_ONLY_WORK_MAX = 10_000;
 
   /** The memory that a block begins with. */
+  /** Of a cell that a filter made, beside qualifier and value. */
+  private static final int MADE_CELL_BYTES = 64;
+
+  private static final int MADE_COPIES = 3; // The block is copied as it grows.
+
   private static final int ROW_BYTES = 1 << 10;
 
   private static final int FIRST_BYTES = 8 << 10;
@@ -213,7 +218,7 @@ final class ReadPage {
       List<Cell> visible = unfiltered.remove();
       if (!visible.isEmpty()) {
         Bytes row = cells.takenRow();
-        RowCodec.write(row, filter.get().apply(row, visible), block);
+        add(row, filter.get().apply(row, visible));
       }
     }
     endRow();
@@ -250,7 +255,7 @@ final class ReadPage {
         Bytes row = cells.takenRow();
         List<Cell> some = flow.get().apply(row, unfiltered.remove());
         if (decided) {
-          RowCodec.write(row, some, block);
+          add(row, some);
         }
       }
       if (done && decided) {
@@ -272,6 +277,16 @@ final class ReadPage {
       }
       done = cells.takeCells(sink, partBytes(), workLeft());
     }
+  }
+
+  /** Adds what a filter made of cells: it may make many of one. */
+  private void add(Bytes row, List<Cell> made) {
+    long bytes = 0;
+    for (Cell cell : made) {
+      bytes += MADE_CELL_BYTES + cell.qualifier().length() + cell.value().length();
+    }
+    request.memory().take(MADE_COPIES * bytes);
+    RowCodec.write(row, made, block);
   }
 
   private long partBytes() {

@@ -239,14 +239,17 @@ final class ReadPath {
     boolean single = range.isSingle();
     TabletState state = view.state();
     List<CellCursor> cursors = new ArrayList<>();
-    cursors.add(state.active().cursor(view.readPoint()));
-    for (TabletState.Frozen frozen : state.frozen()) {
-      cursors.add(frozen.memtable().cursor(view.readPoint()));
+    if (view.readPoint() > state.redoPoint()) { // Otherwise all of it is in files.
+      cursors.add(state.active().cursor(view.readPoint()));
+      for (TabletState.Frozen frozen : state.frozen()) {
+        cursors.add(frozen.memtable().cursor(view.readPoint()));
+      }
     }
     List<TabletFile> files = new ArrayList<>();
     long cellBytes = 0;
     for (TabletFile file : state.files()) {
-      if (file.ref().isSeenAt(view.readPoint())
+      if (file.ref().minSequence() <= view.readPoint()
+          && file.ref().isSeenAt(view.readPoint())
           && file.meets(range, selection, view.pinPoint())
           && (!single || file.mayContain(range.start(), selection, options))) {
         files.add(file);

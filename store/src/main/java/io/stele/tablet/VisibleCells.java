@@ -242,12 +242,13 @@ final class VisibleCells implements Closeable {
         case KEEP, KEEP_AS_SURPLUS -> {
           if (times.contains(source.timestamp())) {
             if (taken >= skip) {
-              bytes += source.keyLength() + source.valueLength();
+              int cellBytes = source.keyLength() - rowEnd + source.valueLength();
+              bytes += cellBytes;
               if (bytes > bytesMax && any) {
                 kept = true;
                 return false;
               }
-              memory.take(CELL_BYTES + CELL_COPIES * (long) source.valueLength());
+              memory.take(CELL_BYTES + CELL_COPIES * (long) cellBytes);
               cells.take(source, sieve.family(), sieve.familyEnd());
               any = true;
             }

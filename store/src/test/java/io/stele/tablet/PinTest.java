@@ -4,16 +4,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.ColumnFamily;
+import io.stele.model.CorruptionException;
 import io.stele.model.GcPolicy;
 import io.stele.model.LocalityGroup;
 import io.stele.model.Mutation;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
+import io.stele.record.FileRef;
 import io.stele.record.Pin;
+import io.stele.record.PinnedTablet;
+import io.stele.sstable.NoBlockCache;
+import io.stele.sstable.OpenSSTables;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
+import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
 
 /** What the random runs of {@link TabletModelTest} do not do: policies that change, and races. */
@@ -81,6 +88,43 @@ class PinTest {
     fixture.reopen(List.of());
     fixture.tablet.mergingCompact();
     assertThat(pinned(fixture)).isEqualTo(before);
+  }
+
+  @Test
+  void aReadAtAPinReadsNoFileThatIsNewer() throws IOException {
+    TabletFixture fixture = new TabletFixture(schema(GcPolicy.keepAll()));
+    fixture.put("a", "f", "q", 1, "old");
+    fixture.tablet.pin(JOB);
+    fixture.put("a", "f", "q", 2, "new");
+    fixture.tablet.minorCompact();
+    FileRef newer =
+        fixture.manifest.record().files().stream()
+            .max(Comparator.comparingLong(FileRef::maxSequence))
+            .orElseThrow();
+    Path path = new Path(TabletFixture.ROOT, newer.path());
+    fixture.fs.disk().flipBits(path, 30, 1); // In its first data block.
+    fixture.reopen(List.of());
+    assertThat(pinned(fixture)).containsExactly("a f:q@1=old");
+    assertThatThrownBy(fixture::rows).isInstanceOf(CorruptionException.class);
+  }
+
+  /** A served read counts what it returns of a row, too. */
+  @Test
+  void theKeyOfARowDoesNotCountWithEachCellOfADirectRead() throws IOException {
+    TabletFixture fixture = new TabletFixture(schema(GcPolicy.keepAll()));
+    String row = "r".repeat(10_000);
+    for (int i = 0; i < 20; i++) {
+      fixture.put(row, "f", "q" + i, 1, "v");
+    }
+    fixture.tablet.pin(JOB);
+    TabletSpec record = fixture.manifest.record();
+    PinnedTablet tablet =
+        PinnedTablet.of(record.id(), record.extent(), record.pins().get(0), record.files());
+    OpenSSTables sstables = new OpenSSTables(fixture.runtime(), fixture.fs, NoBlockCache.INSTANCE);
+    try (PinnedFiles files =
+        PinnedFiles.open(sstables, TabletFixture.ROOT, tablet, RowQuery.ALL, 100_000, 1 << 20)) {
+      assertThat(files.next(() -> {}).orElseThrow().cells()).hasSize(20);
+    }
   }
 
   @Test

@@ -15,6 +15,7 @@ import io.stele.runtime.MemoryClaim;
 import io.stele.sstable.NotInMemoryException;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -93,6 +94,47 @@ class ReadPageTest {
     assertThat(page.rowCount()).isZero();
     assertThat(page.nextRow()).isPresent();
     assertThat(page.nextRow().orElseThrow()).isGreaterThan(Bytes.of("c0"));
+  }
+
+  /** A filter may make a thousand cells of one. */
+  @Test
+  void theMemoryOfWhatAFilterMakesOfARowIsClaimed() throws Exception {
+    Filter ten = new Filter.Interleave(Collections.nCopies(10, new Filter.PassAll()));
+    RowQuery query =
+        RowQuery.ALL
+            .range(RowRange.single(Bytes.of("a")))
+            .filter(new Filter.Chain(List.of(ten, ten)));
+    long most = 50L * LARGE.length();
+    long[] taken = {0};
+    MemoryClaim limited =
+        bytes -> {
+          if (taken[0] + bytes > most) {
+            throw SteleException.refused("too much");
+          }
+          taken[0] += bytes;
+        };
+    for (RowParts parts : List.of(RowParts.WHOLE, new RowParts(1 << 20, Optional.empty()))) {
+      taken[0] = 0;
+      assertThatThrownBy(() -> fixture.tablet.read(request(query, limited).in(parts)))
+          .hasMessageContaining("too much");
+      assertThat(taken[0]).as("what it is made of").isGreaterThan(LARGE.length());
+    }
+    ReadResult page = fixture.tablet.read(request(query, MemoryClaim.NONE));
+    assertThat(page.rows().get(0).cells()).hasSize(100);
+  }
+
+  @Test
+  void theMemoryOfQualifiersIsClaimed() throws Exception {
+    Bytes qualifier = Bytes.of("q".repeat(60_000));
+    for (int i = 0; i < 10; i++) {
+      fixture
+          .apply(Mutation.of("wide").put("f", qualifier.concat(Bytes.of("" + i)), Bytes.EMPTY))
+          .join();
+    }
+    long[] taken = {0};
+    RowQuery query = RowQuery.ALL.range(RowRange.single(Bytes.of("wide")));
+    fixture.tablet.read(request(query, bytes -> taken[0] += bytes));
+    assertThat(taken[0]).isGreaterThan(10L * qualifier.length());
   }
 
   private static ReadRequest request(RowQuery query, MemoryClaim memory) {
