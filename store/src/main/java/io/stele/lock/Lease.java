@@ -1,5 +1,6 @@
 package io.stele.lock;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.runtime.Durations;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
@@ -29,8 +30,17 @@ public final class Lease {
    */
   public static final double SESSION_SHARE = 0.6;
 
+  /**
+   * The part of a session's timeout that a lease may last from the renewal before. The sign of life
+   * before a renewal is as old as that one if the process stood still in between.
+   */
+  private static final double SILENCE_SHARE = 0.9;
+
   private final ProcessRuntime runtime;
   private final Duration length;
+
+  @GuardedBy("this")
+  private long lastSentNanos; // Of the renewals that were accepted.
 
   // Both ends come from the send time of a renewal. Between the two writes of one renewal a reader
   // sees one end of the renewal before it, which is the earlier one.
@@ -71,7 +81,14 @@ public final class Lease {
     long sentMillis = runtime.wallClock().millis();
     Instant renewed = lock.renew();
     synchronized (this) {
-      Duration holds = within(lock.sessionTimeout());
+      Duration holds = lengthWithin(lock);
+      if (granted) {
+        Duration silence = Duration.ofNanos(Math.max(0, sentNanos - lastSentNanos));
+        holds = Durations.min(holds, after(silence, lock.sessionTimeout()));
+      }
+      if (!granted || sentNanos - lastSentNanos > 0) { // The clock may pass the end of its range.
+        lastSentNanos = sentNanos;
+      }
       long endNanos = sentNanos + holds.toNanos();
       if (!granted || endNanos - monotonicEndNanos > 0) { // A renewal sent later may be back first.
         monotonicEndNanos = endNanos;
@@ -82,9 +99,18 @@ public final class Lease {
     return renewed;
   }
 
-  private Duration within(Duration sessionTimeout) {
-    Duration share = Duration.ofNanos((long) (sessionTimeout.toNanos() * SESSION_SHARE));
-    return Durations.min(share, length);
+  /** How long a renewal of {@code lock} holds: shorter than {@link #length} in a short session. */
+  public Duration lengthWithin(Lock lock) {
+    return Durations.min(part(lock.sessionTimeout(), SESSION_SHARE), length);
+  }
+
+  /** How long a renewal may hold at most that was sent so long after the one before it. */
+  private static Duration after(Duration silence, Duration sessionTimeout) {
+    return part(sessionTimeout, SILENCE_SHARE).minus(silence);
+  }
+
+  private static Duration part(Duration time, double share) {
+    return Duration.ofNanos((long) (time.toNanos() * share));
   }
 
   /**

@@ -78,12 +78,26 @@ final class LeaseKeeper implements AutoCloseable {
         throw SteleException.refused(refusal.get());
       }
       renewed = true;
+      sayIfShorter(lease, lock);
     } catch (LockLostException e) {
       throw e;
     } catch (IOException e) {
       LOG.warn("Cannot get the first lease yet; will retry: {}", e.toString());
     }
     return new LeaseKeeper(runtime, lease, lock, clock, abort, renewed);
+  }
+
+  private static void sayIfShorter(Lease lease, Lock lock) {
+    Duration holds = lease.lengthWithin(lock);
+    if (holds.compareTo(lease.length()) < 0) {
+      LOG.warn(
+          "The lease lasts {} and not {}, as {} says: ZooKeeper gives sessions of {} at most"
+              + " (maxSessionTimeout)",
+          holds,
+          lease.length(),
+          Keys.LEASE.name(),
+          lock.sessionTimeout());
+    }
   }
 
   /** Renews the lease and compares the clocks; returns why the server must stop, if it must. */
@@ -109,7 +123,7 @@ final class LeaseKeeper implements AutoCloseable {
     boolean saidThatItRanOut = false;
     while (!closed) {
       try {
-        runtime.sleep(renewed ? lease.length().dividedBy(RENEWALS_PER_LEASE) : AGAIN);
+        runtime.sleep(renewed && lease.valid() ? pause() : AGAIN);
         Optional<String> refusal = renew(lease, lock, clock);
         if (refusal.isPresent()) {
           lose(refusal.get());
@@ -143,6 +157,10 @@ final class LeaseKeeper implements AutoCloseable {
         saidThatItRanOut = true;
       }
     }
+  }
+
+  private Duration pause() {
+    return lease.lengthWithin(lock).dividedBy(RENEWALS_PER_LEASE);
   }
 
   private void lose(String why) {

@@ -109,6 +109,25 @@ class LeaseTest {
     assertThat(lease.remaining()).isEqualTo(Duration.ofSeconds(8));
   }
 
+  /** The service may know of no sign of life between two renewals: the process stood still. */
+  @Test
+  void itEndsEarlierIfTheRenewalBeforeWasLongAgo() throws Exception {
+    sessionTimeout = Duration.ofSeconds(10);
+    lease.renew(renewedBy(() -> {}));
+    clocks.pass(Duration.ofSeconds(2));
+    lease.renew(renewedBy(() -> {}));
+    assertThat(lease.remaining()).isEqualTo(Duration.ofSeconds(6));
+    clocks.pass(Duration.ofSeconds(7));
+    lease.renew(renewedBy(() -> {}));
+    assertThat(lease.remaining()).isEqualTo(Duration.ofSeconds(2));
+    clocks.pass(Duration.ofSeconds(10));
+    lease.renew(renewedBy(() -> {}));
+    assertThat(lease.valid()).isFalse();
+    clocks.pass(Duration.ofSeconds(1));
+    lease.renew(renewedBy(() -> {}));
+    assertThat(lease.remaining()).isEqualTo(Duration.ofSeconds(6));
+  }
+
   private Lock slow(Duration time) {
     return renewedBy(() -> clocks.pass(time));
   }

@@ -43,7 +43,7 @@ class LeaseKeeperTest {
 
     @Override
     public Duration sessionTimeout() {
-      return Duration.ofDays(1);
+      return session;
     }
 
     @Override
@@ -67,6 +67,7 @@ class LeaseKeeperTest {
     public void release() {}
   }
 
+  private Duration session = Duration.ofDays(1);
   private final ManualRuntime runtime = new ManualRuntime();
   private final Lease lease = new Lease(runtime, LENGTH);
   private final AgreedClock clock = new AgreedClock(runtime, Duration.ofSeconds(30));
@@ -83,6 +84,19 @@ class LeaseKeeperTest {
     LeaseKeeper.start(runtime, lease, lock, clock, aborts::add);
     runtime.work();
     assertThat(times).containsExactly(0L, 2L, 4L, 6L, 8L, 10L);
+  }
+
+  @Test
+  void theLeaseIsRenewedAsOftenAsAShortSessionNeedsIt() throws IOException {
+    session = Duration.ofSeconds(3); // ZooKeeper gives no longer ones.
+    List<Boolean> valid = new ArrayList<>();
+    lock.renewals.add(() -> {});
+    for (int i = 0; i < 5; i++) {
+      lock.renewals.add(() -> valid.add(lease.valid()));
+    }
+    LeaseKeeper.start(runtime, lease, lock, clock, aborts::add);
+    runtime.work();
+    assertThat(valid).hasSize(5).containsOnly(true);
   }
 
   @Test
