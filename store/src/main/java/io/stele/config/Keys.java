@@ -184,7 +184,7 @@ public final class Keys {
       Key.sizeOrDerived(
           "stele.value.bytes.max",
           KIB,
-          GIB,
+          100 * MIB, // A page has room for it behind a part of a row.
           "Largest value of one cell; 0: as much as the memory of a tablet server allows, up to 100m.");
 
   public static final Key<Duration> OPERATIONS_WINDOW =

@@ -5,7 +5,6 @@ import io.stele.runtime.Futures;
 import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -92,11 +91,26 @@ final class StoredFile implements Closeable {
         current.seek(position);
       }
       current.readFully(buffer, offset, count);
-    } catch (InterruptedIOException | ClosedByInterruptException e) {
-      throw e;
-    } catch (IOException | RuntimeException e) {
-      // Whatever it was: it says nothing about reads at positions, which know what to do about it.
+    } catch (ClosedByInterruptException e) {
+      throw e; // This reader is the one to end.
+    } catch (IOException e) {
+      if (Futures.isInterruption(e)) {
+        throw e;
+      }
+      readInsteadOf(e, position, buffer, offset, count);
+    } catch (RuntimeException e) {
+      readInsteadOf(e, position, buffer, offset, count);
+    }
+  }
+
+  /** What failed says nothing about reads at positions, which know what to do about it. */
+  private void readInsteadOf(Exception failed, long position, byte[] buffer, int offset, int count)
+      throws IOException {
+    try {
       readFully(position, buffer, offset, count);
+    } catch (IOException | RuntimeException e) {
+      e.addSuppressed(failed);
+      throw e;
     }
   }
 
