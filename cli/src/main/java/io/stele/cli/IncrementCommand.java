@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
       "A counter is a cell with a big-endian number of 8 bytes. One that is missing",
       "starts at 0. A run counts once, even if its request is sent again. A run that",
       "exits with 6 may or may not have counted: look before you repeat it. Adding 0",
-      "shows the number.",
+      "shows the number, and creates the counter if it is missing.",
       "",
       "Examples:",
       "  stele increment webtable com.example/ stats:visits",

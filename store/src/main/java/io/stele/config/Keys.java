@@ -68,7 +68,7 @@ public final class Keys {
           ofSeconds(1),
           ofMinutes(5),
           "A tablet server answers only while its last successful write to ZooKeeper is younger than this, and younger than 0.6"
-              + " of the session timeout. At most the session timeout.");
+              + " of the session timeout; less after it stood still. At most the session timeout.");
 
   public static final Key<Integer> TABLETSERVER_PORT =
       Key.number(
@@ -184,7 +184,7 @@ public final class Keys {
       Key.sizeOrDerived(
           "stele.value.bytes.max",
           KIB,
-          100 * MIB, // A page has room for it behind a part of a row.
+          100 * MIB, // A page must have room for one such value after a part of a row.
           "Largest value of one cell; 0: as much as the memory of a tablet server allows, up to 100m.");
 
   public static final Key<Duration> OPERATIONS_WINDOW =

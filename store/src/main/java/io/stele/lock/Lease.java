@@ -13,10 +13,11 @@ import java.time.Instant;
  *
  * <p>It is measured by two clocks and is over when either says so, because a suspended machine
  * freezes the monotonic clock and an operator may set the wall clock. A renewal holds for {@code
- * length}, and for at most {@link #SESSION_SHARE} of the session's timeout: then the lease is over
- * before the lock service ends the session for its silence. So a master that finds the lock gone
- * waits only where something else may have taken it away; then it waits {@code length} (plus the
- * clocks' drift), so that no answer given under the lease can be older than one of the successor.
+ * length}, and for at most {@link #SESSION_SHARE} of the session's timeout, and for less if the
+ * renewal before it was long ago: then the lease is over before the lock service ends the session
+ * for its silence. So a master that finds the lock gone waits only where something else may have
+ * taken it away; then it waits {@code length} (plus the clocks' drift), so that no answer given
+ * under the lease can be older than one of the successor.
  *
  * <p>A lease is not valid before the first renewal and never again after {@link #revoke()}. {@link
  * #valid()} reads a few volatiles and two clocks and may be called for every request.
@@ -31,8 +32,9 @@ public final class Lease {
   public static final double SESSION_SHARE = 0.6;
 
   /**
-   * The part of a session's timeout that a lease may last from the renewal before. The sign of life
-   * before a renewal is as old as that one if the process stood still in between.
+   * The part of a session's timeout that a lease may last, counted from the renewal before the
+   * last. If the process stood still between the two, the earlier may be the last sign of life that
+   * the service knows of.
    */
   private static final double SILENCE_SHARE = 0.9;
 
@@ -41,6 +43,9 @@ public final class Lease {
 
   @GuardedBy("this")
   private long lastSentNanos; // Of the renewals that were accepted.
+
+  @GuardedBy("this")
+  private long lastSentMillis;
 
   // Both ends come from the send time of a renewal. Between the two writes of one renewal a reader
   // sees one end of the renewal before it, which is the earlier one.
@@ -69,7 +74,7 @@ public final class Lease {
 
   /**
    * Renews {@code lock} by a quorum write and, if that succeeds, counts the lease from the moment
-   * before it was sent. Call it every {@code length / 4} or so.
+   * before it was sent. Call it four times in {@link #lengthWithin} or so.
    *
    * @return when the lock service accepted the write, by its own clock
    * @throws LockLostException if the lock is gone for good: the lease runs out where it stood
@@ -83,11 +88,11 @@ public final class Lease {
     synchronized (this) {
       Duration holds = lengthWithin(lock);
       if (granted) {
-        Duration silence = Duration.ofNanos(Math.max(0, sentNanos - lastSentNanos));
-        holds = Durations.min(holds, after(silence, lock.sessionTimeout()));
+        holds = Durations.min(holds, lengthAfter(silence(sentNanos, sentMillis), lock));
       }
       if (!granted || sentNanos - lastSentNanos > 0) { // The clock may pass the end of its range.
         lastSentNanos = sentNanos;
+        lastSentMillis = sentMillis;
       }
       long endNanos = sentNanos + holds.toNanos();
       if (!granted || endNanos - monotonicEndNanos > 0) { // A renewal sent later may be back first.
@@ -104,9 +109,17 @@ public final class Lease {
     return Durations.min(part(lock.sessionTimeout(), SESSION_SHARE), length);
   }
 
-  /** How long a renewal may hold at most that was sent so long after the one before it. */
-  private static Duration after(Duration silence, Duration sessionTimeout) {
-    return part(sessionTimeout, SILENCE_SHARE).minus(silence);
+  /** How long before that moment the last renewal was sent, by the clock that says more. */
+  @GuardedBy("this")
+  private Duration silence(long sentNanos, long sentMillis) {
+    Duration monotonic = Duration.ofNanos(Math.max(0, sentNanos - lastSentNanos));
+    Duration wall = Duration.ofMillis(sentMillis - lastSentMillis);
+    return monotonic.compareTo(wall) > 0 ? monotonic : wall;
+  }
+
+  /** How long a renewal may hold at most if it was sent {@code silence} after the one before it. */
+  private static Duration lengthAfter(Duration silence, Lock lock) {
+    return part(lock.sessionTimeout(), SILENCE_SHARE).minus(silence);
   }
 
   private static Duration part(Duration time, double share) {

@@ -258,7 +258,10 @@ public final class AssignmentPlanner {
     return Optional.empty();
   }
 
-  /** The lightest server, if there is one; of those that the tablet does not avoid, if it can. */
+  /**
+   * The lightest server that takes the tablet: if possible one that it does not avoid and that is
+   * not in doubt, then one that it does not avoid, then any.
+   */
   private Optional<ServerId> lightest(ClusterSnapshot.Tablet tablet) {
     NavigableSet<Load> from = takersOf(tablet);
     return first(from, server -> !avoids(tablet, server) && !isDoubtful(tablet, server))

@@ -36,7 +36,10 @@ final class GracePeriod {
     return now - since >= grace.toNanos();
   }
 
-  /** Ends a sweep of all files. Forgets those that were not reported as unneeded during it. */
+  /**
+   * Ends a sweep. Of files whose directory could not be read, the period begins again. Forgets
+   * those that were not reported as unneeded during it.
+   */
   void endSweep() {
     sinceNanos.keySet().retainAll(seen);
   }

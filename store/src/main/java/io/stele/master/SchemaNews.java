@@ -93,7 +93,10 @@ final class SchemaNews {
     return news.told().contains(server);
   }
 
-  /** A server that is committing a compaction answers at once, and cannot be told yet. */
+  /**
+   * Whether it is time to ask again: a server that is committing a compaction refuses at once, and
+   * would be asked all the time.
+   */
   private synchronized boolean mayAsk(News news, ServerId server) {
     long now = runtime.nanoTime();
     Long last = news.askedNanos().get(server);

@@ -220,8 +220,8 @@ final class Sweeper {
 
   private static void notListed(Path directory, AccessControlException why) {
     LOG.warn(
-        "{} cannot be read, so nothing in it is deleted, which is tried again with each sweep: give"
-            + " the store's user the right to read it. {}",
+        "{} cannot be read, so nothing in it is deleted; each sweep tries again. Give the store's user"
+            + " the right to read it. {}",
         directory,
         why.getMessage());
   }

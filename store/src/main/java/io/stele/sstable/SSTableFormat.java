@@ -58,8 +58,8 @@ final class SSTableFormat {
 
   /**
    * More bytes than any block has of contents: the largest has a single cell, whose value has at
-   * most what {@code stele.value.bytes.max} may be, 1 GiB. A block whose own header, not checked
-   * yet, says more is damaged: memory is not taken for it.
+   * most 1 GiB, as {@code stele.value.bytes.max} could once be that much. A block whose own header,
+   * not checked yet, says more is damaged: memory is not taken for it.
    */
   static final int CONTENTS_BYTES_MAX = (1 << 30) + (64 << 20);
 

@@ -109,7 +109,9 @@ final class StoredFile implements Closeable {
     try {
       readFully(position, buffer, offset, count);
     } catch (IOException | RuntimeException e) {
-      e.addSuppressed(failed);
+      if (e != failed) {
+        e.addSuppressed(failed);
+      }
       throw e;
     }
   }

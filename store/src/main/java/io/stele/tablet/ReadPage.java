@@ -38,12 +38,12 @@ final class ReadPage {
 
   private static final long MEMORY_ONLY_WORK_MAX = 10_000;
 
-  /** The memory that a block begins with. */
   /** Of a cell that a filter made, beside qualifier and value. */
   private static final int MADE_CELL_BYTES = 64;
 
   private static final int MADE_COPIES = 3; // The block is copied as it grows.
 
+  /** The memory that a block begins with. */
   private static final int ROW_BYTES = 1 << 10;
 
   private static final int FIRST_BYTES = 8 << 10;
@@ -218,7 +218,7 @@ final class ReadPage {
       List<Cell> visible = unfiltered.remove();
       if (!visible.isEmpty()) {
         Bytes row = cells.takenRow();
-        add(row, filter.get().apply(row, visible));
+        add(row, visible, filter.get().apply(row, visible));
       }
     }
     endRow();
@@ -253,9 +253,10 @@ final class ReadPage {
       boolean decided = flow.map(FilterFlow::isDecided).orElse(true);
       if (flow.isPresent()) {
         Bytes row = cells.takenRow();
-        List<Cell> some = flow.get().apply(row, unfiltered.remove());
+        List<Cell> visible = unfiltered.remove();
+        List<Cell> made = flow.get().apply(row, visible);
         if (decided) {
-          add(row, some);
+          add(row, visible, made);
         }
       }
       if (done && decided) {
@@ -279,14 +280,24 @@ final class ReadPage {
     }
   }
 
-  /** Adds what a filter made of cells: it may make many of one. */
-  private void add(Bytes row, List<Cell> made) {
+  /**
+   * Adds what a filter made of {@code visible} cells: it may make many of one. The memory of the
+   * visible ones is claimed already.
+   */
+  private void add(Bytes row, List<Cell> visible, List<Cell> made) {
+    long more = bytes(made) - bytes(visible);
+    if (more > 0) {
+      request.memory().take(MADE_COPIES * more);
+    }
+    RowCodec.write(row, made, block);
+  }
+
+  private static long bytes(List<Cell> cells) {
     long bytes = 0;
-    for (Cell cell : made) {
+    for (Cell cell : cells) {
       bytes += MADE_CELL_BYTES + cell.qualifier().length() + cell.value().length();
     }
-    request.memory().take(MADE_COPIES * bytes);
-    RowCodec.write(row, made, block);
+    return bytes;
   }
 
   private long partBytes() {

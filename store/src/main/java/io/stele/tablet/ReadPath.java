@@ -239,7 +239,7 @@ final class ReadPath {
     boolean single = range.isSingle();
     TabletState state = view.state();
     List<CellCursor> cursors = new ArrayList<>();
-    if (view.readPoint() > state.redoPoint()) { // Otherwise all of it is in files.
+    if (view.readPoint() > state.redoPoint()) { // Otherwise all that this read sees is in files.
       cursors.add(state.active().cursor(view.readPoint()));
       for (TabletState.Frozen frozen : state.frozen()) {
         cursors.add(frozen.memtable().cursor(view.readPoint()));

@@ -34,6 +34,9 @@ final class VisibleCells implements Closeable {
   private static final int CELL_BYTES = 200;
   private static final int CELL_COPIES = 3;
 
+  /** So many times as many bytes may be passed as are taken: with long keys, and among garbage. */
+  private static final int PASSED_FACTOR = 16;
+
   private final CellCursor source;
   private final CellSieve sieve;
   private final ColumnSelection selection;
@@ -199,7 +202,8 @@ final class VisibleCells implements Closeable {
    *
    * @param bytesMax stops before the cell that would exceed this many bytes, but not before the
    *     first
-   * @param workMax stops after this much work, at the end of a column
+   * @param workMax stops after this much work, at the end of a column, and when it has passed many
+   *     times as many bytes as it may take; {@link Long#MAX_VALUE}: it does neither
    * @return whether the row is done and this is at the next row; otherwise collecting continues
    *     from {@link #position}
    */
@@ -224,8 +228,11 @@ final class VisibleCells implements Closeable {
     boolean any = false;
     long bytes = 0;
     long workEnd = workMax > Long.MAX_VALUE - work ? Long.MAX_VALUE : work + workMax;
+    long passedEnd =
+        workMax == Long.MAX_VALUE ? Long.MAX_VALUE : bytesPassed + PASSED_FACTOR * bytesMax;
     while (onCell && ColumnKey.sameRow(source.key(), source.keyLength(), rowPart, rowEnd)) {
-      if (work >= workEnd && (stopsAnywhere || !sieve.isOfLastColumn(source))) {
+      if ((work >= workEnd || bytesPassed >= passedEnd)
+          && (stopsAnywhere || !sieve.isOfLastColumn(source))) {
         return false;
       }
       work++;

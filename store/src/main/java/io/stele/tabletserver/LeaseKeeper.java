@@ -91,12 +91,13 @@ final class LeaseKeeper implements AutoCloseable {
     Duration holds = lease.lengthWithin(lock);
     if (holds.compareTo(lease.length()) < 0) {
       LOG.warn(
-          "The lease lasts {} and not {}, as {} says: ZooKeeper gives sessions of {} at most"
-              + " (maxSessionTimeout)",
+          "The lease lasts {} and not {}, as {} says: it lasts at most 0.6 of the session with"
+              + " ZooKeeper, which is {} ({}, or less if ZooKeeper's maxSessionTimeout is less)",
           holds,
           lease.length(),
           Keys.LEASE.name(),
-          lock.sessionTimeout());
+          lock.sessionTimeout(),
+          Keys.SESSION_TIMEOUT.name());
     }
   }
 
@@ -123,7 +124,7 @@ final class LeaseKeeper implements AutoCloseable {
     boolean saidThatItRanOut = false;
     while (!closed) {
       try {
-        runtime.sleep(renewed && lease.valid() ? pause() : AGAIN);
+        runtime.sleep(renewed ? pause() : AGAIN);
         Optional<String> refusal = renew(lease, lock, clock);
         if (refusal.isPresent()) {
           lose(refusal.get());

@@ -126,6 +126,9 @@ class LeaseTest {
     clocks.pass(Duration.ofSeconds(1));
     lease.renew(renewedBy(() -> {}));
     assertThat(lease.remaining()).isEqualTo(Duration.ofSeconds(6));
+    clocks.passWall(Duration.ofSeconds(7)); // The machine was suspended.
+    lease.renew(renewedBy(() -> {}));
+    assertThat(lease.remaining()).isLessThanOrEqualTo(Duration.ofSeconds(2));
   }
 
   private Lock slow(Duration time) {

@@ -108,7 +108,7 @@ class PinTest {
     assertThatThrownBy(fixture::rows).isInstanceOf(CorruptionException.class);
   }
 
-  /** A served read counts what it returns of a row, too. */
+  /** A served read does not count it either: the client adds up families, qualifiers and values. */
   @Test
   void theKeyOfARowDoesNotCountWithEachCellOfADirectRead() throws IOException {
     TabletFixture fixture = new TabletFixture(schema(GcPolicy.keepAll()));

@@ -124,6 +124,15 @@ class ReadPageTest {
   }
 
   @Test
+  void aFilterThatPassesCellsTakesNoMoreMemoryThanNone() throws Exception {
+    long[] taken = {0, 0};
+    fixture.tablet.read(request(RowQuery.ALL, bytes -> taken[0] += bytes));
+    RowQuery passing = RowQuery.ALL.filter(new Filter.PassAll());
+    fixture.tablet.read(request(passing, bytes -> taken[1] += bytes));
+    assertThat(taken[1]).isEqualTo(taken[0]);
+  }
+
+  @Test
   void theMemoryOfQualifiersIsClaimed() throws Exception {
     Bytes qualifier = Bytes.of("q".repeat(60_000));
     for (int i = 0; i < 10; i++) {

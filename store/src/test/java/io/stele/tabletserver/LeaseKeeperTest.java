@@ -88,7 +88,7 @@ class LeaseKeeperTest {
 
   @Test
   void theLeaseIsRenewedAsOftenAsAShortSessionNeedsIt() throws IOException {
-    session = Duration.ofSeconds(3); // ZooKeeper gives no longer ones.
+    session = Duration.ofSeconds(3); // The longest that ZooKeeper gives here.
     List<Boolean> valid = new ArrayList<>();
     lock.renewals.add(() -> {});
     for (int i = 0; i < 5; i++) {
