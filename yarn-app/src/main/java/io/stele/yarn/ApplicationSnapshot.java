@@ -18,8 +18,9 @@ import java.util.Set;
  * @param serving those of them whose processes have started up
  * @param calledBack those of them that YARN is about to take away, for another queue
  * @param outdated those of them that were started with an earlier deployment
- * @param withoutLock for how long tablet servers that run have had no lock; those that hold one are
- *     left out, and no time counts in which the lock service did not answer
+ * @param withoutLock for how long tablet servers that run have had no lock, and masters while none
+ *     had the masters' lock; those that hold one are left out, and no time counts in which the lock
+ *     service did not answer
  * @param asks the containers that we have requested from YARN
  * @param nodes the nodes that YARN reports as alive; empty when not known yet
  * @param drainBy when what runs on a node that leaves must begin to drain, by node

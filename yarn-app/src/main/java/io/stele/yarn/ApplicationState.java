@@ -61,7 +61,7 @@ final class ApplicationState {
   /** Nodes with containers of ours that YARN does not list. */
   private final Absences nodesAbsent = new Absences(NODES_GAP_MAX);
 
-  /** Containers of running tablet servers that hold no lock. */
+  /** Containers of running tablet servers that hold no lock, and of masters while none holds it. */
   private final Absences locksAbsent = new Absences(REGISTERED_GAP_MAX);
 
   /** Since when nodes have been known to leave. */
@@ -261,13 +261,14 @@ final class ApplicationState {
 
   /** Notes that the container is in {@code phase}; one that has ended meanwhile stays ended. */
   void enter(String id, Phase phase, Instant now) {
-    HeldContainer container = containers.computeIfPresent(id, (key, known) -> known.in(phase, now));
-    if (container != null
+    HeldContainer before = containers.get(id);
+    if (before != null
         && phase == Phase.STOPPING
         && serving.contains(id)
-        && Planner.standsStill(locksAbsent.of(id))) {
+        && Planner.standsStill(before, locksAbsent.of(id), now)) {
       stoodStill.add(id);
     }
+    HeldContainer container = containers.computeIfPresent(id, (key, known) -> known.in(phase, now));
     if (container != null && phase == Phase.STARTING) {
       history.put(container.slot(), historyOf(container.slot()).startedOn(container.node()));
     }
@@ -304,8 +305,11 @@ final class ApplicationState {
       String words = "was ended on " + container.node() + " because YARN called its container back";
       history.put(container.slot(), historyOf(container.slot()).endedInOrder(now, words));
     } else if (hasStoodStill) {
-      String words =
-          "was stopped on " + container.node() + ": it had lost its lock and did not end by itself";
+      String why =
+          container.slot().kind() == ComponentKind.MASTER
+              ? "no master had the lock, and it did not take it"
+              : "it had lost its lock and did not end by itself";
+      String words = "was stopped on " + container.node() + ": " + why;
       history.put(
           container.slot(),
           historyOf(container.slot()).failed(now, container.node(), Planner.LOST_LOCK_WAIT, words));
@@ -342,16 +346,14 @@ final class ApplicationState {
   }
 
   /**
-   * Containers of which the lock service may know something new: whose process has yet to start up,
-   * or is a tablet server, which holds a lock as long as it serves.
+   * Containers of which the lock service may know something new. A tablet server holds a lock as
+   * long as it serves; of the masters that serve one does.
    */
   Map<String, ComponentKind> toBeRegistered() {
     Map<String, ComponentKind> running = new TreeMap<>();
     for (HeldContainer container : containers.values()) {
-      ComponentKind kind = container.slot().kind();
-      if (container.phase() == Phase.RUNNING
-          && (kind == ComponentKind.TABLET_SERVER || !serving.contains(container.id()))) {
-        running.put(container.id(), kind);
+      if (container.phase() == Phase.RUNNING) {
+        running.put(container.id(), container.slot().kind());
       }
     }
     return running;
@@ -360,9 +362,10 @@ final class ApplicationState {
   /** Notes which of the containers asked for have processes that the lock service knows. */
   void registeredAre(Set<String> asked, Set<String> registered, Instant now) {
     registered.stream().filter(containers::containsKey).forEach(serving::add);
-    Set<String> servers = tabletServers();
     locksAbsent.listed(
-        asked.stream().filter(servers::contains).collect(Collectors.toSet()), registered, now);
+        asked.stream().filter(containers::containsKey).collect(Collectors.toSet()),
+        registered,
+        now);
   }
 
   /** Notes that the lock service does not say which processes it knows. */

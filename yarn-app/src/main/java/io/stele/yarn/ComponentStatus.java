@@ -5,7 +5,8 @@ package io.stele.yarn;
  *
  * @param id such as {@code tabletserver-1}; it stays through restarts
  * @param state {@code WAITING}, {@code ASKED} (of YARN), {@code STARTING}, {@code RUNNING}, {@code
- *     LOST} (it has lost its lock and must end), {@code DRAINING} or {@code STOPPING}
+ *     LOST} (it has lost its lock and must end; of a master: no master has the lock), {@code
+ *     DRAINING} or {@code STOPPING}
  * @param container YARN's id of its container; empty while it has none
  * @param node the node it runs on; empty while it has none
  * @param restarts how often it ended unasked

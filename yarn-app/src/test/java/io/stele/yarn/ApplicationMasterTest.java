@@ -254,6 +254,55 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
   }
 
   @Test
+  void aMasterThatStandsStillIsStoppedAndAnotherStarted() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          process.sleep(Planner.MASTER_START_WAIT);
+          calls();
+          yarn.withoutLock.add("master-1");
+          process.sleep(Duration.ofSeconds(50));
+          assertThat(calls()).isEmpty();
+          assertThat(states()).contains("master-1 LOST", "tabletserver-1 RUNNING");
+          assertThat(noteOf("master-1")).contains("has had no lock for");
+          yarn.locksAway = true; // What is not known does not count.
+          process.sleep(Duration.ofMinutes(10));
+          assertThat(calls()).isEmpty();
+          yarn.locksAway = false;
+          process.sleep(Duration.ofSeconds(60));
+          assertThat(calls())
+              .containsExactlyInAnyOrder(
+                  "stop master-1", "exited master-1", "request master-1", "start master-1");
+          process.sleep(Duration.ofMinutes(10));
+          assertThat(calls()).as("it has yet to take the lock").isEmpty();
+          yarn.withoutLock.clear();
+          process.sleep(A_WHILE);
+          assertThat(states()).contains("master-1 RUNNING");
+          assertThat(restarts("master-1")).isEqualTo(1);
+          assertThat(noteOf("master-1")).contains("no master had the lock");
+        });
+  }
+
+  @Test
+  void aMasterWhoseLockIsFreeForAMomentOrThatHasJustStartedGoesOn() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          yarn.withoutLock.add("master-1");
+          process.sleep(Duration.ofSeconds(100));
+          assertThat(calls()).as("another may have had the lock while it started").isEmpty();
+          for (int i = 0; i < 5; i++) {
+            yarn.withoutLock.clear();
+            process.sleep(A_WHILE);
+            yarn.withoutLock.add("master-1");
+            process.sleep(Duration.ofSeconds(50));
+          }
+          assertThat(calls()).isEmpty();
+        });
+  }
+
+  @Test
   void aServerThatWasDrainedIsReplacedAtOnceHoweverOften() throws Exception {
     simulation.run(
         () -> {

@@ -473,6 +473,25 @@ final class PlannerTest {
   }
 
   @Test
+  void mastersThatLeaveTheirLockFreeAreStoppedOnceTheyHaveHadTimeToStart() {
+    wanted.put(ComponentKind.MASTER, 2);
+    wanted.put(ComponentKind.TABLET_SERVER, 0);
+    holdMaster("m1", 1, NOW.minus(Planner.MASTER_START_WAIT));
+    holdMaster("m2", 2, NOW.minus(Planner.MASTER_START_WAIT).plusSeconds(1));
+    serving.addAll(List.of("m1", "m2"));
+    withoutLock.put("m1", Duration.ofSeconds(59));
+    withoutLock.put("m2", Duration.ofSeconds(59));
+    assertThat(planned()).isEmpty();
+    withoutLock.put("m1", Duration.ofSeconds(60));
+    withoutLock.put("m2", Duration.ofSeconds(60));
+    assertThat(planned()).as("the other may be starting").containsExactly("stop m1");
+    serving.clear();
+    outdated.addAll(List.of("m1", "m2"));
+    withoutLock.put("m1", Duration.ofHours(1));
+    assertThat(planned()).as("it has never served, and is upgraded in its turn").isEmpty();
+  }
+
+  @Test
   void anOutdatedServerThatDoesNotComeUpIsStopped() {
     hold("c1", 1, "a", Phase.RUNNING);
     hold("c2", 2, "b", Phase.RUNNING);
