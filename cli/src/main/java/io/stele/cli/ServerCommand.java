@@ -155,9 +155,10 @@ final class ServerCommand {
               : servers.stream().map(server -> find(there, server).id()).toList();
       long taking = taking(there);
       for (ServerId server : chosen) {
-        List<ClusterStatus.Server> now = stele.admin().clusterStatus().servers();
+        ClusterStatus status = stele.admin().clusterStatus();
+        List<ClusterStatus.Server> now = status.servers();
         requireAsMany(taking, now);
-        requireAnother(server, now);
+        requireAnother(server, status);
         boolean drained = now.stream().anyMatch(one -> one.id().equals(server) && one.draining());
         stele.admin().restartServer(server, timeout);
         // Whether one that drains is replaced depends on why it does.
@@ -187,8 +188,8 @@ final class ServerCommand {
   }
 
   /** Refuses to restart a server where no other could have its tablets meanwhile. */
-  static void requireAnother(ServerId server, List<ClusterStatus.Server> now) {
-    if (taking(now.stream().filter(one -> !one.id().equals(server)).toList()) == 0) {
+  static void requireAnother(ServerId server, ClusterStatus now) {
+    if (!now.anotherTakesTablets(server)) {
       throw SteleException.refused(
           "no other server takes the tablets of "
               + server.hostAndPort()

@@ -19,20 +19,34 @@ class ServerCommandTest {
     return new ClusterStatus.Server(id, Optional.empty(), 1, 0, 0, Optional.empty(), draining);
   }
 
+  private static ClusterStatus status(ClusterStatus.Server... servers) {
+    return new ClusterStatus(
+        "host:9",
+        Optional.empty(),
+        List.of(servers),
+        0,
+        2,
+        0,
+        true,
+        List.of(),
+        List.of(),
+        List.of());
+  }
+
   @Test
   void theOnlyServerThatTakesTabletsIsNotRestarted() {
     for (boolean draining : List.of(true, false)) {
       assertThatThrownBy(
               () ->
                   ServerCommand.requireAnother(
-                      RESTARTED, List.of(server(RESTARTED, draining), server(OTHER, true))))
+                      RESTARTED, status(server(RESTARTED, draining), server(OTHER, true))))
           .isInstanceOf(SteleException.class)
           .hasMessageContaining("no other server takes the tablets of host:1");
     }
     assertThatCode(
             () ->
                 ServerCommand.requireAnother(
-                    RESTARTED, List.of(server(RESTARTED, false), server(OTHER, false))))
+                    RESTARTED, status(server(RESTARTED, false), server(OTHER, false))))
         .doesNotThrowAnyException();
   }
 }

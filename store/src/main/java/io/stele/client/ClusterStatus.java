@@ -41,6 +41,13 @@ public record ClusterStatus(
   }
 
   /**
+   * Whether a server other than this one takes tablets: it can have them while this one is away.
+   */
+  public boolean anotherTakesTablets(ServerId server) {
+    return servers.stream().anyMatch(one -> !one.id().equals(server) && !one.draining());
+  }
+
+  /**
    * A tablet that cannot be loaded, or whose maintenance fails again and again.
    *
    * @param tablet its id, as {@link Admin#releaseTablet} takes it

@@ -1,5 +1,6 @@
 package io.stele.yarn;
 
+import io.stele.client.ClusterStatus;
 import io.stele.client.Stele;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
@@ -53,6 +54,9 @@ final class RollingUpgrade {
 
   /** The slots of tablet servers that were seen to wait until they are tried again. */
   private final Set<String> haveWaited = new TreeSet<>();
+
+  /** Why the next tablet server may not be replaced yet, as the master last told. */
+  private Optional<String> waitsFor = Optional.empty();
 
   /**
    * An upgrade that has yet to begin.
@@ -128,13 +132,18 @@ final class RollingUpgrade {
           deadline = Deadline.after(runtime, patience);
         }
         List<ComponentStatus> awaited = awaited(status);
+        if (!awaited.isEmpty()) {
+          waitsFor = Optional.empty();
+        }
         check(status, awaited.isEmpty() ? outdated : awaited, deadline, patience);
         requireUpgradedRun(status);
-        Optional<ServerId> next = awaited.isEmpty() ? nextTabletServer(outdated) : Optional.empty();
         // The master is asked only then: it is not needed, and may be away, while masters end.
-        if (next.isPresent() && areRegistered(stele, status)) {
-          restart(stele, next.get(), patience);
-          deadline = Deadline.after(runtime, patience);
+        if (awaited.isEmpty() && outdated.stream().anyMatch(RollingUpgrade::isTabletServer)) {
+          Optional<ServerId> next = next(status, stele.admin().clusterStatus());
+          if (next.isPresent()) {
+            restart(stele, next.get(), patience);
+            deadline = Deadline.after(runtime, patience);
+          }
         }
         pause();
       }
@@ -208,28 +217,73 @@ final class RollingUpgrade {
     return awaited;
   }
 
+  /**
+   * The outdated tablet server to be replaced now, if any may be. One that drains comes first: in
+   * its place comes one that takes tablets. The only one that takes tablets waits for another, as
+   * {@code stele server restart} does.
+   */
+  Optional<ServerId> next(ApplicationStatus status, ClusterStatus cluster) throws IOException {
+    if (!areRegistered(status, cluster)) {
+      waitsFor = Optional.empty();
+      return Optional.empty();
+    }
+    Optional<ServerId> next = nextTabletServer(status, cluster);
+    if (next.isPresent() && !cluster.anotherTakesTablets(next.get())) {
+      waitFor(
+          "no other server takes the tablets of "
+              + next.get().hostAndPort()
+              + " while it is replaced: start one more, or let one that drains take tablets again"
+              + " (`stele server drain --undo SERVER`)");
+      return Optional.empty();
+    }
+    waitsFor = Optional.empty();
+    return next;
+  }
+
+  private void waitFor(String reason) {
+    if (!waitsFor.equals(Optional.of(reason))) {
+      progress.accept("The upgrade waits: " + reason);
+      waitsFor = Optional.of(reason);
+    }
+  }
+
   /** Whether as many servers are registered as run: one that stands still looks well to YARN. */
-  private static boolean areRegistered(Stele stele, ApplicationStatus status) throws IOException {
-    return stele.admin().clusterStatus().servers().size()
+  private static boolean areRegistered(ApplicationStatus status, ClusterStatus cluster) {
+    return cluster.servers().size()
         >= status.of(ComponentKind.TABLET_SERVER).stream().filter(ComponentStatus::running).count();
   }
 
-  /** An outdated tablet server that has registered itself; others are starting, or have ended. */
-  private Optional<ServerId> nextTabletServer(List<ComponentStatus> outdated) throws IOException {
-    for (ComponentStatus one : outdated) {
+  /**
+   * An outdated tablet server that has registered itself; others are starting, or have ended. If
+   * any of them drains, one that does.
+   */
+  private Optional<ServerId> nextTabletServer(ApplicationStatus status, ClusterStatus cluster)
+      throws IOException {
+    Set<ServerId> draining =
+        cluster.servers().stream()
+            .filter(ClusterStatus.Server::draining)
+            .map(ClusterStatus.Server::id)
+            .collect(Collectors.toUnmodifiableSet());
+    Optional<ServerId> first = Optional.empty();
+    for (ComponentStatus one : status.of(ComponentKind.TABLET_SERVER)) {
       Optional<ServerId> server =
-          one.isOf(ComponentKind.TABLET_SERVER) ? servers.apply(one.container()) : Optional.empty();
-      if (server.isPresent()) {
+          one.outdated() ? servers.apply(one.container()) : Optional.empty();
+      if (server.isPresent() && (draining.isEmpty() || draining.contains(server.get()))) {
         return server;
       }
+      first = first.or(() -> server);
     }
-    return Optional.empty();
+    return first;
+  }
+
+  private static boolean isTabletServer(ComponentStatus component) {
+    return component.isOf(ComponentKind.TABLET_SERVER);
   }
 
   private void restart(Stele stele, ServerId server, Duration patience) throws IOException {
     try {
       stele.admin().restartServer(server, patience);
-      progress.accept(server.hostAndPort() + " has ended, and another has taken its place");
+      progress.accept(server.hostAndPort() + " has ended, and others serve its tablets");
     } catch (SteleException e) {
       switch (e.code()) {
         case NOT_FOUND -> progress.accept(server.hostAndPort() + " has ended by itself");
@@ -262,7 +316,7 @@ final class RollingUpgrade {
     }
   }
 
-  private static void check(
+  private void check(
       ApplicationStatus status,
       List<ComponentStatus> awaited,
       Deadline deadline,
@@ -283,6 +337,7 @@ final class RollingUpgrade {
           "nothing was replaced for "
               + patience.toSeconds()
               + " s; "
+              + waitsFor.map(reason -> reason + "; ").orElse("")
               + (left.isEmpty() ? "not every process runs" : left)
               + TO_GO_ON);
     }

@@ -3,6 +3,8 @@ package io.stele.yarn;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.client.ClusterStatus;
+import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.runtime.SystemRuntime;
 import io.stele.wire.Address;
@@ -11,6 +13,7 @@ import io.stele.wire.ControlServer;
 import io.stele.wire.control.ControlProtos.MasterService;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
@@ -23,6 +26,8 @@ final class RollingUpgradeTest {
       new Deployment(new Path("/a.zip"), new Path("/conf-1.xml"));
   private static final Deployment OTHER =
       new Deployment(new Path("/a.zip"), new Path("/conf-2.xml"));
+  private static final ServerId FIRST = new ServerId("host", 1, 1);
+  private static final ServerId SECOND = new ServerId("host", 2, 1);
 
   private static ApplicationStatus status(String deployment) {
     return status(deployment, List.of());
@@ -143,6 +148,55 @@ final class RollingUpgradeTest {
         .as("YARN is asked again, and may refuse again")
         .containsExactly(noRoom);
     assertThat(upgrade.awaited(withServers(only, refused, another))).isEmpty();
+  }
+
+  /** The servers of the containers c1 and c2 as the master sees them. */
+  private static ClusterStatus cluster(boolean firstDrains, boolean secondDrains) {
+    return new ClusterStatus(
+        "host:9",
+        Optional.empty(),
+        List.of(inCluster(FIRST, firstDrains), inCluster(SECOND, secondDrains)),
+        0,
+        2,
+        0,
+        true,
+        List.of(),
+        List.of(),
+        List.of());
+  }
+
+  private static ClusterStatus.Server inCluster(ServerId id, boolean draining) {
+    return new ClusterStatus.Server(id, Optional.empty(), 1, 0, 0, Optional.empty(), draining);
+  }
+
+  private static ComponentStatus running(int index, boolean outdated) {
+    return new ComponentStatus(
+        "tabletserver-" + index, "RUNNING", "c" + index, "n", 0, "", outdated, 0);
+  }
+
+  @Test
+  void aServerThatDrainsIsReplacedFirstAndTheOnlyOneThatTakesTabletsWaitsForAnother()
+      throws Exception {
+    List<String> said = new ArrayList<>();
+    RollingUpgrade upgrade =
+        new RollingUpgrade(
+            SystemRuntime.INSTANCE,
+            () -> status(OURS.files()),
+            container -> Optional.of(container.equals("c1") ? FIRST : SECOND),
+            said::add);
+    ApplicationStatus both = withServers(running(1, true), running(2, true));
+    assertThat(upgrade.next(both, cluster(false, false))).contains(FIRST);
+    assertThat(upgrade.next(both, cluster(false, true))).contains(SECOND);
+    assertThat(said).isEmpty();
+
+    ApplicationStatus onlyOne = withServers(running(1, true), running(2, false));
+    assertThat(upgrade.next(onlyOne, cluster(false, true))).isEmpty();
+    assertThat(upgrade.next(onlyOne, cluster(false, true))).isEmpty();
+    assertThat(said).hasSize(1);
+    assertThat(said.get(0))
+        .contains("no other server takes the tablets of host:1", "stele server drain --undo");
+    assertThat(upgrade.next(onlyOne, cluster(false, false))).contains(FIRST);
+    assertThat(upgrade.next(both, cluster(true, true))).as("nobody would serve").isEmpty();
   }
 
   @Test
