@@ -22,6 +22,7 @@ import java.util.Set;
  *     had the masters' lock; those that hold one are left out, and no time counts in which the lock
  *     service did not answer
  * @param asks the containers that we have requested from YARN
+ * @param withoutRoom slots for which YARN refuses a container, or has had no room for a while
  * @param nodes the nodes that YARN reports as alive; empty when not known yet
  * @param drainBy when what runs on a node that leaves must begin to drain, by node
  * @param history what is remembered of slots
@@ -41,6 +42,7 @@ record ApplicationSnapshot(
     Set<String> outdated,
     Map<String, Duration> withoutLock,
     List<Ask> asks,
+    Set<SlotId> withoutRoom,
     List<Node> nodes,
     Map<String, Instant> drainBy,
     Map<SlotId, SlotHistory> history,
@@ -103,6 +105,7 @@ record ApplicationSnapshot(
     outdated = Set.copyOf(outdated);
     withoutLock = Map.copyOf(withoutLock);
     asks = List.copyOf(asks);
+    withoutRoom = Set.copyOf(withoutRoom);
     nodes = List.copyOf(nodes);
     drainBy = Map.copyOf(drainBy);
     history = Map.copyOf(history);

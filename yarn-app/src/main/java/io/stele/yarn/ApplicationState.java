@@ -42,6 +42,9 @@ final class ApplicationState {
   /** What YARN refuses is asked for again after this: queues, labels and nodes change. */
   static final Duration REFUSAL_PAUSE = Duration.ofSeconds(30);
 
+  /** YARN gives a container within this if it has room: otherwise others go on without it. */
+  private static final Duration ROOM_WAIT = Duration.ofMinutes(1);
+
   private final ApplicationSnapshot.Limits limits;
   private final Map<ComponentKind, Integer> wanted = new EnumMap<>(ComponentKind.class);
 
@@ -113,6 +116,7 @@ final class ApplicationState {
         outdated,
         withoutLock(),
         asks(),
+        withoutRoom(now),
         List.copyOf(nodes.values()),
         drainBy(),
         history,
@@ -131,6 +135,14 @@ final class ApplicationState {
                     leavingSince
                         .getOrDefault(node.name(), Instant.EPOCH)
                         .plus(limits.replacementWait(node.timeToLeave()))));
+  }
+
+  private Set<SlotId> withoutRoom(Instant now) {
+    Set<SlotId> slots = new TreeSet<>(refusals.keySet());
+    asks.values().stream()
+        .filter(ask -> !now.isBefore(ask.begun().plus(ROOM_WAIT)))
+        .forEach(ask -> slots.add(ask.slot()));
+    return slots;
   }
 
   /** The outstanding requests. */

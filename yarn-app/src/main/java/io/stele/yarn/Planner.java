@@ -295,7 +295,10 @@ final class Planner {
     return replaced || !snapshot.now().isBefore(latest);
   }
 
-  /** Whether it is an outdated master's turn: all others serve, and none older is left. */
+  /**
+   * Whether it is an outdated master's turn: all others serve but those without room, and none
+   * older is left.
+   */
   private boolean isToBeUpgraded(HeldContainer container) {
     Optional<HeldContainer> next =
         snapshot.containers().stream()
@@ -307,7 +310,27 @@ final class Planner {
             .allMatch(
                 kind ->
                     count(kind.getKey(), held -> serves(held) || held.equals(container))
+                            + withoutRoom(kind.getKey(), container)
                         >= kind.getValue());
+  }
+
+  /**
+   * How many slots of the kind need not be waited for before the master ends: they have no
+   * container because YARN has no room. One that has failed lately is waited for, as its next try
+   * may succeed. The only master that serves also waits for each that has run before: its own room
+   * may go to another application, and then there would be none.
+   */
+  private long withoutRoom(ComponentKind kind, HeldContainer master) {
+    boolean onlyOne =
+        kind == ComponentKind.MASTER
+            && count(kind, held -> serves(held) && !held.equals(master)) == 0;
+    return snapshot.withoutRoom().stream()
+        .filter(slot -> slot.kind() == kind && snapshot.wants(slot))
+        .filter(slot -> snapshot.containers().stream().noneMatch(c -> c.slot().equals(slot)))
+        .map(snapshot::historyOf)
+        .filter(past -> past.recentFailureCount(snapshot.now()) == 0)
+        .filter(past -> !onlyOne || past.lastNode().isEmpty())
+        .count();
   }
 
   /** How many containers of the kind {@code condition} holds for. */

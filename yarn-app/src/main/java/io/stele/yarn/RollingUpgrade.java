@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -49,7 +50,7 @@ final class RollingUpgrade {
   /** How often upgraded tablet servers had failed when first seen, by slot. */
   private final Map<String, Integer> failuresBefore = new TreeMap<>();
 
-  /** The slots of tablet servers that were seen to run. */
+  /** The slots that were seen to run. */
   private final Set<String> haveRun = new TreeSet<>();
 
   /** The slots of tablet servers that were seen to wait until they are tried again. */
@@ -123,7 +124,11 @@ final class RollingUpgrade {
         requireLatest(deployment, status);
         List<ComponentStatus> outdated =
             status.components().stream().filter(ComponentStatus::outdated).toList();
-        if (outdated.isEmpty() && status.complete()) {
+        if (outdated.isEmpty() && isComplete(status)) {
+          status.components().stream()
+              .filter(one -> !one.running())
+              .forEach(
+                  one -> progress.accept(describe(one) + ": the upgrade does not wait for it"));
           return;
         }
         List<String> left = outdated.stream().map(ComponentStatus::container).toList();
@@ -135,7 +140,7 @@ final class RollingUpgrade {
         if (!awaited.isEmpty()) {
           waitsFor = Optional.empty();
         }
-        check(status, awaited.isEmpty() ? outdated : awaited, deadline, patience);
+        check(status, deadline, patience);
         requireUpgradedRun(status);
         // The master is asked only then: it is not needed, and may be away, while masters end.
         if (awaited.isEmpty() && outdated.stream().anyMatch(RollingUpgrade::isTabletServer)) {
@@ -188,29 +193,56 @@ final class RollingUpgrade {
   }
 
   /**
-   * The tablet servers that must run before the next is replaced: each that has a container, as it
-   * may never come up; each that ran before; and each that has failed lately, as it is tried again
+   * Whether all is done: every component runs, but those that have never run for lack of room. Of
+   * each kind some must run.
+   */
+  boolean isComplete(ApplicationStatus status) {
+    noteThoseThatRan(status);
+    return status.reachable()
+        && !status.stopping()
+        && !status.components().isEmpty()
+        && Arrays.stream(ComponentKind.values())
+            .map(status::of)
+            .allMatch(
+                all ->
+                    all.isEmpty()
+                        || (all.stream().anyMatch(ComponentStatus::running)
+                            && all.stream().noneMatch(this::isAwaited)));
+  }
+
+  private void noteThoseThatRan(ApplicationStatus status) {
+    status.components().stream()
+        .filter(ComponentStatus::running)
+        .forEach(one -> haveRun.add(one.id()));
+  }
+
+  /**
+   * Whether a component must run before others are replaced: each that has a container, as it may
+   * never come up; each that ran before; and each that has failed lately, as it is tried again
    * within a minute. One for which YARN has had no room all along holds nothing up.
+   */
+  private boolean isAwaited(ComponentStatus one) {
+    return !one.running()
+        && (!one.container().isEmpty() || haveRun.contains(one.id()) || one.failures() > 0);
+  }
+
+  /**
+   * The tablet servers that must run before the next is replaced.
    *
    * <p>If only one runs, nobody serves while it is replaced. So it also waits for each that has
    * ended before, however long ago, and each that this upgrade has seen wait for its next try.
    */
   List<ComponentStatus> awaited(ApplicationStatus status) {
+    noteThoseThatRan(status);
     List<ComponentStatus> servers = status.of(ComponentKind.TABLET_SERVER);
     boolean onlyOneRuns = servers.stream().filter(ComponentStatus::running).count() == 1;
     List<ComponentStatus> awaited = new ArrayList<>();
     for (ComponentStatus one : servers) {
-      if (one.running()) {
-        haveRun.add(one.id());
-        continue;
-      }
       if (one.state().equals("WAITING")) {
         haveWaited.add(one.id());
       }
-      if (!one.container().isEmpty()
-          || haveRun.contains(one.id())
-          || one.failures() > 0
-          || (onlyOneRuns && (haveWaited.contains(one.id()) || one.restarts() > 0))) {
+      boolean hasEnded = haveWaited.contains(one.id()) || one.restarts() > 0;
+      if (isAwaited(one) || (!one.running() && onlyOneRuns && hasEnded)) {
         awaited.add(one);
       }
     }
@@ -316,11 +348,8 @@ final class RollingUpgrade {
     }
   }
 
-  private void check(
-      ApplicationStatus status,
-      List<ComponentStatus> awaited,
-      Deadline deadline,
-      Duration patience) {
+  /** When the time is over, it names all that are old or do not run: these hold the others up. */
+  void check(ApplicationStatus status, Deadline deadline, Duration patience) {
     if (!status.alive()) {
       throw SteleException.refused(
           status.id() + " is " + status.state() + ": " + status.diagnostics().strip());
@@ -330,8 +359,9 @@ final class RollingUpgrade {
     }
     if (deadline.isOver()) {
       String left =
-          awaited.stream()
-              .map(one -> one.id() + " is " + one.state() + " (" + one.note() + ")")
+          status.components().stream()
+              .filter(one -> one.outdated() || !one.running())
+              .map(RollingUpgrade::describe)
               .collect(Collectors.joining("; "));
       throw SteleException.retryLater(
           "nothing was replaced for "
@@ -341,6 +371,10 @@ final class RollingUpgrade {
               + (left.isEmpty() ? "not every process runs" : left)
               + TO_GO_ON);
     }
+  }
+
+  private static String describe(ComponentStatus one) {
+    return one.id() + " is " + one.state() + " (" + one.note() + ")";
   }
 
   private void pause() throws InterruptedIOException {

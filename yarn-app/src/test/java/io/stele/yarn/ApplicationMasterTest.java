@@ -369,6 +369,24 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
   }
 
   @Test
+  void mastersAreUpgradedThoughYarnRefusesAContainerForATabletServer() throws Exception {
+    simulation.run(
+        () -> {
+          yarn.refused.add("tabletserver-2");
+          attempt();
+          process.sleep(Planner.STANDBY_AFTER);
+          master.deploy(new Deployment(new Path("/new.zip"), new Path("/conf.xml")));
+          process.sleep(A_WHILE);
+          calls();
+          yarn.end("tabletserver-1", 0); // Drained, for the upgrade.
+          process.sleep(A_WHILE);
+          assertThat(calls())
+              .containsSubsequence(
+                  "start tabletserver-1 upgraded", "stop master-1", "start master-1 upgraded");
+        });
+  }
+
+  @Test
   void nothingIsChangedOnceAllIsToStop() throws Exception {
     simulation.run(
         () -> {

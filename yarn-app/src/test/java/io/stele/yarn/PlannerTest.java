@@ -24,6 +24,7 @@ final class PlannerTest {
   private final Map<ComponentKind, Instant> wantedSince = new HashMap<>();
   private final List<HeldContainer> containers = new ArrayList<>();
   private final List<Ask> asks = new ArrayList<>();
+  private final Set<SlotId> withoutRoom = new HashSet<>();
   private final Set<String> serving = new HashSet<>();
   private final Set<String> calledBack = new HashSet<>();
   private final Set<String> outdated = new HashSet<>();
@@ -552,6 +553,42 @@ final class PlannerTest {
     assertThat(planned()).as("the other serves, this one may still be starting").isEmpty();
   }
 
+  @Test
+  void mastersDoNotWaitForATabletServerForWhichThereIsNoRoom() {
+    wanted.put(ComponentKind.MASTER, 1);
+    holdMaster("m1", 1);
+    hold("s1", 1, "b", Phase.RUNNING);
+    asks.add(ask(2, new Placement.Anywhere(), Set.of(), 60));
+    serving.addAll(List.of("m1", "s1"));
+    outdated.add("m1");
+    assertThat(planned()).as("it may come").isEmpty();
+    withoutRoom.add(slot(2));
+    assertThat(planned()).containsExactly("stop m1");
+    history.put(slot(2), SlotHistory.NEW.failed(NOW, "b", Duration.ZERO, "exit 1"));
+    assertThat(planned()).as("its next try may succeed").isEmpty();
+  }
+
+  @Test
+  void mastersDoNotWaitForAMasterForWhichThereHasNeverBeenRoom() {
+    SlotId second = new SlotId(ComponentKind.MASTER, 2);
+    wanted.put(ComponentKind.MASTER, 2);
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    holdMaster("m1", 1);
+    hold("s1", 1, "b", Phase.RUNNING);
+    asks.add(new Ask(second, new Placement.Anywhere(), Set.of(), NOW, NOW));
+    serving.addAll(List.of("m1", "s1"));
+    outdated.add("m1");
+    assertThat(planned()).isEmpty();
+    withoutRoom.add(second);
+    assertThat(planned()).containsExactly("stop m1");
+    history.put(second, SlotHistory.NEW.startedOn("b"));
+    assertThat(planned()).as("the only one's room might be lost, too").isEmpty();
+    wanted.put(ComponentKind.MASTER, 3);
+    holdMaster("m3", 3);
+    serving.add("m3");
+    assertThat(planned()).containsExactly("stop m1");
+  }
+
   private void holdMaster(String id, int index) {
     holdMaster(id, index, NOW.minus(Planner.STANDBY_AFTER));
   }
@@ -588,6 +625,7 @@ final class PlannerTest {
             outdated,
             withoutLock,
             asks,
+            withoutRoom,
             nodes,
             drainBy,
             history,

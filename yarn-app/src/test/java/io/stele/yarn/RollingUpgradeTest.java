@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.client.ClusterStatus;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
+import io.stele.runtime.Deadline;
 import io.stele.runtime.SystemRuntime;
 import io.stele.wire.Address;
 import io.stele.wire.ControlClient;
@@ -148,6 +149,59 @@ final class RollingUpgradeTest {
         .as("YARN is asked again, and may refuse again")
         .containsExactly(noRoom);
     assertThat(upgrade.awaited(withServers(only, refused, another))).isEmpty();
+  }
+
+  private static ComponentStatus master(int index, String state, String container, boolean old) {
+    return new ComponentStatus("master-" + index, state, container, "", 0, "no room", old, 0);
+  }
+
+  @Test
+  void anUpgradeIsCompleteWithoutThoseThatHaveNeverRunForLackOfRoom() {
+    ComponentStatus noRoom = away(3, "ASKED", 0, 0);
+    assertThat(
+            upgrade()
+                .isComplete(
+                    withServers(
+                        master(1, "RUNNING", "m", false),
+                        master(2, "WAITING", "", false),
+                        server(1, "RUNNING", 0, false),
+                        noRoom)))
+        .isTrue();
+    assertThat(upgrade().isComplete(withServers(server(1, "RUNNING", 0, false), noRoom))).isTrue();
+    assertThat(upgrade().isComplete(withServers(noRoom))).as("none runs").isFalse();
+    assertThat(
+            upgrade()
+                .isComplete(
+                    withServers(server(1, "RUNNING", 0, false), server(2, "STARTING", 0, false))))
+        .isFalse();
+    assertThat(
+            upgrade()
+                .isComplete(withServers(server(1, "RUNNING", 0, false), away(2, "WAITING", 1, 1))))
+        .as("it has failed, and is tried again")
+        .isFalse();
+    RollingUpgrade upgrade = upgrade();
+    ComponentStatus server = server(1, "RUNNING", 0, false);
+    assertThat(upgrade.isComplete(withServers(master(1, "RUNNING", "m", true), server))).isTrue();
+    assertThat(upgrade.isComplete(withServers(master(1, "ASKED", "", false), server)))
+        .as("its successor does not run yet")
+        .isFalse();
+  }
+
+  @Test
+  void anUpgradeThatTakesTooLongNamesWhatWaits() {
+    ApplicationStatus status =
+        withServers(
+            master(1, "RUNNING", "m", true),
+            server(1, "RUNNING", 0, false),
+            away(3, "ASKED", 0, 0));
+    Deadline over = Deadline.after(SystemRuntime.INSTANCE, Duration.ZERO);
+    assertThatThrownBy(() -> upgrade().check(status, over, Duration.ofSeconds(7)))
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
+        .hasMessageContainingAll(
+            "for 7 s", "master-1 is RUNNING", "tabletserver-3 is ASKED (exit 1)")
+        .hasMessageNotContaining("tabletserver-1");
   }
 
   /** The servers of the containers c1 and c2 as the master sees them. */
