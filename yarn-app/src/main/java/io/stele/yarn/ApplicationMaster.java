@@ -68,6 +68,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private final ApplicationState state;
   private final EventQueue events;
   private final BlockingCalls calls;
+  private final ExitReports exits;
   private final Drains drains;
   private final NodeListing nodes;
   private final ServerListing registered;
@@ -127,7 +128,8 @@ final class ApplicationMaster implements ResourceManager.Listener {
     this.runtime = environment.runtime();
     this.clock = forwardClock(runtime);
     this.events = new EventQueue(runtime);
-    this.calls = new BlockingCalls(runtime, events);
+    this.calls = new BlockingCalls(runtime, events, "blocking-call");
+    this.exits = new ExitReports(servers, runtime, events);
     this.answers = new HeartbeatAnswers(runtime, state.limits().answerAge());
     this.resourceManager = resourceManager.connect(this);
     this.drains = new Drains(servers, state, calls, answers::areRecent);
@@ -165,6 +167,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
       perform(this::turn);
     }
     calls.close();
+    exits.close();
     return exitCode.getAsInt();
   }
 
@@ -531,15 +534,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
         held.map(c -> c.slot().toString()).orElse("no slot"),
         id,
         exit.describe(held.map(HeldContainer::node).orElse("an unknown node")));
-    // Also one that ended between two attempts: only the lock's data tells what it was.
-    calls.run(
-        () -> servers.exited(id, exit.wasSeen()),
-        () -> {},
-        failure ->
-            LOG.warn(
-                "Cannot tell the master that {} ended: it will find out when the lock expires",
-                id,
-                failure));
+    exits.report(id, exit.wasSeen());
   }
 
   @Override

@@ -22,10 +22,13 @@ final class BlockingCalls implements AutoCloseable {
   private final EventQueue events;
   private final WorkerPool threads;
 
-  BlockingCalls(ProcessRuntime runtime, EventQueue events) {
+  /**
+   * @param name what its threads are called: calls wait only for others of the same name
+   */
+  BlockingCalls(ProcessRuntime runtime, EventQueue events, String name) {
     this.runtime = runtime;
     this.events = events;
-    this.threads = runtime.pool("blocking-call", CALLS_MAX);
+    this.threads = runtime.pool(name, CALLS_MAX);
   }
 
   /**

@@ -21,12 +21,19 @@ interface Servers {
 
   /**
    * Tells the active master that the tablet server in the container has ended, so that it need not
-   * wait for the lock. Of a master it takes the lock, so that another is elected, and that one ends
-   * if it goes on unseen. Tries until that is done or the lock is gone anyway, or for a minute.
+   * wait for the lock. Tries for two minutes until that is done, or the lock is gone anyway. Does
+   * nothing if no tablet server is registered from the container.
    *
    * @param seen whether the process's end was seen where it ran: otherwise it may go on unseen
    */
   void exited(String containerId, boolean seen) throws IOException;
+
+  /**
+   * Takes the masters' lock if the container's process holds it, which has ended or may go on
+   * unseen: another is elected, and that one ends. Waits for nothing but the lock service, for two
+   * minutes at most.
+   */
+  void deposeMaster(String containerId) throws IOException;
 
   /**
    * Which of these containers' processes serve: they have started up, and registered themselves.
@@ -51,6 +58,9 @@ interface Servers {
 
       @Override
       public void exited(String containerId, boolean seen) {}
+
+      @Override
+      public void deposeMaster(String containerId) {}
 
       @Override
       public Set<String> serving(Map<String, ComponentKind> running) {

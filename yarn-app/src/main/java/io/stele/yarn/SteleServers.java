@@ -10,6 +10,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.Futures;
+import io.stele.runtime.IoCallable;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.Address;
 import io.stele.wire.ControlPlane;
@@ -79,12 +80,18 @@ final class SteleServers implements Servers {
         protocol -> protocol.drain(null, DrainRequestProto.getDefaultInstance()));
   }
 
-  /** Waits for a lock service that is away, which says nothing about the server. */
   private Optional<Map.Entry<ServerId, ServerInfo>> findInTime(
       String containerId, Deadline deadline) throws IOException {
+    return whenReachable(
+        containerId, deadline, () -> ServerInfo.inContainer(registered(), containerId));
+  }
+
+  /** Waits for a lock service that is away, which says nothing about what runs in a container. */
+  private <T> T whenReachable(String containerId, Deadline deadline, IoCallable<T> call)
+      throws IOException {
     while (true) {
       try {
-        return ServerInfo.inContainer(registered(), containerId);
+        return call.call();
       } catch (UnreachableException e) {
         if (deadline.isOver()) {
           throw e;
@@ -109,7 +116,6 @@ final class SteleServers implements Servers {
       // A server that ended in order gave its lock up itself, and there is nothing to tell.
       Optional<ServerId> server = findInTime(containerId, deadline).map(Map.Entry::getKey);
       if (server.isEmpty()) {
-        deposeMaster(containerId);
         return;
       }
       try {
@@ -135,17 +141,20 @@ final class SteleServers implements Servers {
     plane.retain(there);
   }
 
-  /**
-   * Takes the lock of a master that has ended, as the others wait for it, or that may go on unseen:
-   * it ends then.
-   */
-  private void deposeMaster(String containerId) throws IOException {
-    Optional<VersionedData> lock = locks.get().read(LockPaths.MASTER);
-    if (lock.isPresent()
-        && MasterInfo.decode(lock.get().data()).isIn(containerId)
-        && locks.get().delete(LockPaths.MASTER, lock.get().version())) {
+  @Override
+  public void deposeMaster(String containerId) throws IOException {
+    Deadline deadline = Deadline.after(runtime, EXITED_WAIT);
+    if (whenReachable(containerId, deadline, () -> takeLock(containerId))) {
       LOG.info("The master in {} has ended, or must: another is elected now", containerId);
     }
+  }
+
+  /** Returns whether it was the master's in the container. */
+  private boolean takeLock(String containerId) throws IOException {
+    Optional<VersionedData> lock = locks.get().read(LockPaths.MASTER);
+    return lock.isPresent()
+        && MasterInfo.decode(lock.get().data()).isIn(containerId)
+        && locks.get().delete(LockPaths.MASTER, lock.get().version());
   }
 
   private void tellMaster(ServerId server, boolean seen) throws IOException {

@@ -2,6 +2,7 @@ package io.stele.yarn;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.config.Keys;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -18,6 +19,27 @@ final class BlockingCallsTest extends ApplicationMasterFixture {
           yarn.starting = false;
           process.sleep(A_WHILE);
           assertThat(states()).contains("master-1 RUNNING");
+        });
+  }
+
+  @Test
+  void aNewMasterStartsAtOnceHoweverManyExitsWaitToBeReportedToIt() throws Exception {
+    conf.set(Keys.YARN_TABLETSERVER_COUNT.name(), "17");
+    simulation.run(
+        () -> {
+          attempt();
+          assertThat(states()).contains("tabletserver-17 RUNNING");
+          calls();
+          yarn.exitReportTakes = Duration.ofMinutes(2);
+          for (int i = 1; i <= 17; i++) {
+            yarn.end("tabletserver-" + i, 137);
+          }
+          yarn.end("master-1", 137);
+          process.sleep(Duration.ofSeconds(5));
+          assertThat(calls())
+              .contains("start master-1", "start tabletserver-17")
+              .noneMatch(call -> call.startsWith("exited"));
+          assertThat(yarn.deposed).contains("master-1");
         });
   }
 

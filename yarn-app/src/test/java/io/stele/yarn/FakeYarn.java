@@ -1,6 +1,7 @@
 package io.stele.yarn;
 
 import io.stele.model.SteleException;
+import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
@@ -74,6 +75,12 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
 
   /** Whether heartbeats go unanswered. */
   boolean silent;
+
+  /** How long it takes to tell the master of an end. */
+  Duration exitReportTakes = Duration.ZERO;
+
+  /** Slots whose master's lock was taken, should they have had it. */
+  final Set<String> deposed = new TreeSet<>();
 
   /** How long a node takes to stop a process. */
   Duration stopTakes = Duration.ZERO;
@@ -347,9 +354,21 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   }
 
   @Override
-  public void exited(String containerId, boolean seen) {
+  public void exited(String containerId, boolean seen) throws IOException {
     breakDown();
+    if (!exitReportTakes.isZero()) {
+      try {
+        runtime.sleep(exitReportTakes);
+      } catch (InterruptedException e) {
+        throw Futures.interrupted(e, "telling the master");
+      }
+    }
     calls.add((seen ? "exited " : "lost ") + slot(containerId));
+  }
+
+  @Override
+  public void deposeMaster(String containerId) {
+    deposed.add(slot(containerId).toString());
   }
 
   @Override
