@@ -340,9 +340,7 @@ class MaintenanceTest {
     };
   }
 
-  @Test
-  void aTabletThatABugStopsIsNotServedAndItsServerGoesOn() throws Exception {
-    AtomicBoolean failing = new AtomicBoolean();
+  private TestServer serverFailingInLog(AtomicBoolean failing) throws IOException {
     ProcessRuntime runtime =
         new ForwardingRuntime() {
           @Override
@@ -350,13 +348,24 @@ class MaintenanceTest {
             return failingInLog(failing);
           }
         };
-    try (TestServer server = new TestServer(world, runtime, conf)) {
+    return new TestServer(world, runtime, conf);
+  }
+
+  /** Stops a tablet by a bug of its own. */
+  private static void stop(HostedTablet tablet, AtomicBoolean failing) {
+    failing.set(true);
+    assertThatThrownBy(() -> TestServer.put(tablet, "row", "value")).hasRootCauseMessage("a bug");
+    failing.set(false);
+  }
+
+  @Test
+  void aTabletThatABugStopsIsNotServedAndItsServerGoesOn() throws Exception {
+    AtomicBoolean failing = new AtomicBoolean();
+    try (TestServer server = serverFailingInLog(failing)) {
       HostedTablet bad = server.takeNew(SCHEMA);
       HostedTablet good = server.takeNew(TableSchema.of("u", "f"));
       Maintenance maintenance = server.maintenance();
-      failing.set(true);
-      assertThatThrownBy(() -> TestServer.put(bad, "row", "value")).hasRootCauseMessage("a bug");
-      failing.set(false);
+      stop(bad, failing);
       maintenance.round();
       maintenance.round();
       assertThat(server.aborts).isEmpty();
@@ -375,18 +384,9 @@ class MaintenanceTest {
   @Test
   void aStoppedTabletIsGoneWhenItsTableIsDropped() throws Exception {
     AtomicBoolean failing = new AtomicBoolean();
-    ProcessRuntime runtime =
-        new ForwardingRuntime() {
-          @Override
-          public Lock newLock() {
-            return failingInLog(failing);
-          }
-        };
-    try (TestServer server = new TestServer(world, runtime, conf)) {
+    try (TestServer server = serverFailingInLog(failing)) {
       HostedTablet bad = server.takeNew(SCHEMA);
-      failing.set(true);
-      assertThatThrownBy(() -> TestServer.put(bad, "row", "value")).hasRootCauseMessage("a bug");
-      failing.set(false);
+      stop(bad, failing);
       server.lifecycle.unload(bad.id(), bad.tablet().epoch(), false);
       server.work();
       assertThat(server.context.tablets().count()).as("its last writes may be lost").isEqualTo(1);
@@ -405,21 +405,12 @@ class MaintenanceTest {
     conf.set(Keys.LOG_SEGMENTS_MAX.name(), "2");
     conf.set(Keys.LOG_SEGMENT_BYTES.name(), "4k");
     AtomicBoolean failing = new AtomicBoolean();
-    ProcessRuntime runtime =
-        new ForwardingRuntime() {
-          @Override
-          public Lock newLock() {
-            return failingInLog(failing);
-          }
-        };
-    try (TestServer server = new TestServer(world, runtime, conf)) {
+    try (TestServer server = serverFailingInLog(failing)) {
       HostedTablet bad = server.takeNew(SCHEMA);
       HostedTablet good = server.takeNew(TableSchema.of("u", "f"));
       Maintenance maintenance = server.maintenance();
       TestServer.put(bad, "row", "in the log alone");
-      failing.set(true);
-      assertThatThrownBy(() -> TestServer.put(bad, "row", "value")).hasRootCauseMessage("a bug");
-      failing.set(false);
+      stop(bad, failing);
       CommitLog log = server.context.resources().of(TabletKind.USER).log();
       while (log.oldestNeeded().orElseThrow().segments() <= 16) {
         assertThat(server.aborts).isEmpty();

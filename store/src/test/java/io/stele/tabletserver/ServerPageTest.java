@@ -37,9 +37,7 @@ class ServerPageTest {
     Configuration conf = MiniStele.quick(new Configuration(false));
     try (MiniStele cluster = MiniStele.start(conf, Site.inMemory(), 0, 1)) {
       TabletServer server = cluster.startServer();
-      cluster.awaitServed(TableId.METADATA);
-      cluster.client().admin().createTable(TableSchema.of("t", "f"));
-      Table table = cluster.client().table("t");
+      Table table = newTable(cluster);
       table.mutate(Mutation.of("row").put("f", "q", "value"));
       for (HostedTablet hosted : server.tablets().all()) {
         hosted.tablet().minorCompact();
@@ -79,10 +77,8 @@ class ServerPageTest {
     Configuration conf = MiniStele.quick(new Configuration(false));
     try (MiniStele cluster = MiniStele.start(conf, Site.inMemory(), 0, 1)) {
       TabletServer server = cluster.startServer();
-      cluster.awaitServed(TableId.METADATA);
+      Table table = newTable(cluster);
       Admin admin = cluster.client().admin();
-      admin.createTable(TableSchema.of("t", "f"));
-      Table table = cluster.client().table("t");
       for (int i = 0; i < ROWS; i++) {
         table.mutate(Mutation.of("row" + i).put("f", "q", "value"));
         assertThat(table.readRow("row" + i)).isPresent();
@@ -108,9 +104,7 @@ class ServerPageTest {
     Configuration conf = MiniStele.quick(new Configuration(false));
     try (MiniStele cluster = MiniStele.start(conf, Site.inMemory(), 0, 1)) {
       TabletServer server = cluster.startServer();
-      cluster.awaitServed(TableId.METADATA);
-      cluster.client().admin().createTable(TableSchema.of("t", "f"));
-      Table table = cluster.client().table("t");
+      Table table = newTable(cluster);
       table.mutate(Mutation.of("row").put("f", "q", "value"));
       Map<String, Number> before = numbers(server.page());
       for (int i = 0; i < ROWS; i++) {
@@ -136,6 +130,12 @@ class ServerPageTest {
           .hasSize(RequestTimes.Kind.values().length)
           .allSatisfy(row -> assertThat(row).hasSize(5));
     }
+  }
+
+  private static Table newTable(MiniStele cluster) throws IOException {
+    cluster.awaitServed(TableId.METADATA);
+    cluster.client().admin().createTable(TableSchema.of("t", "f"));
+    return cluster.client().table("t");
   }
 
   private static long more(Map<String, Number> before, Map<String, Number> after, String kind) {
