@@ -109,7 +109,7 @@ final class CheckCommand implements Callable<Integer> {
     }
     out.println(
         report.problems().isEmpty()
-            ? "nothing is wrong"
+            ? "no problems found"
             : TextTable.count(report.problems().size(), "problem")
                 + "; stele repair shows what can be done");
   }

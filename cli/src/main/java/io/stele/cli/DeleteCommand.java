@@ -18,8 +18,8 @@ import picocli.CommandLine.Parameters;
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "Deletes all versions, also those with a timestamp in the future. To delete",
-      "many rows, use `stele table delete-rows`.",
+      "Deletes all versions, including those with a timestamp in the future. To",
+      "delete many rows, use `stele table delete-rows`.",
       "",
       "Examples:",
       "  stele delete webtable com.example/",

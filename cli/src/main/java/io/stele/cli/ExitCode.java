@@ -28,7 +28,7 @@ enum ExitCode {
   PROBLEMS(9),
   /** Interrupted. */
   INTERRUPTED(130),
-  /** Nobody reads the output any more: as shells report a program that SIGPIPE has ended. */
+  /** The output was closed: the code that shells report for a program ended by SIGPIPE. */
   OUTPUT_CLOSED(141);
 
   private final int number;

@@ -195,7 +195,7 @@ final class FamilyText {
     try {
       return Math.multiplyExact(Long.parseLong(matcher.group(1)), units.get(matcher.group(2)));
     } catch (ArithmeticException e) {
-      throw SteleException.refused(what + "; \"" + text + "\" is too much");
+      throw SteleException.refused(what + "; \"" + text + "\" is out of range");
     }
   }
 }

@@ -24,7 +24,7 @@ final class GroupText {
     return parse(Codec.class, text);
   }
 
-  /** {@code group} with the settings, all optional, that such a text has behind the name. */
+  /** {@code group} with the settings, all optional, that follow the name in such a text. */
   static LocalityGroup change(LocalityGroup group, String text) {
     int colon = text.indexOf(':');
     return colon < 0 ? group : change(group, text.substring(colon + 1), text);

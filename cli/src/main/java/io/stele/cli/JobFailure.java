@@ -18,7 +18,7 @@ public final class JobFailure {
 
   /** Why {@code job} failed, which a cluster has run. */
   public static String of(Job job) throws IOException, InterruptedException {
-    return ofCluster(job).orElse("nobody says why, and the job's logs may");
+    return ofCluster(job).orElse("no reason was reported; see the job's logs");
   }
 
   /**

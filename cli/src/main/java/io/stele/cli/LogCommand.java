@@ -121,8 +121,8 @@ final class LogCommand {
     out()
         .println(
             accepted.open()
-                ? "Accepted: the master goes on without it within minutes, unless HDFS closes it first."
-                : "Accepted: tablets go on without it when they are next loaded, within minutes.");
+                ? "Accepted: the master continues without it within minutes, unless HDFS closes it first."
+                : "Accepted: tablets continue without it when they are next loaded, within minutes.");
     return ExitCode.DONE.number();
   }
 

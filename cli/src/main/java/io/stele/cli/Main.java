@@ -50,8 +50,7 @@ import picocli.CommandLine.IVersionProvider;
       "",
       "Exit codes: 0 success, 1 failure, 2 wrong usage, 3 not found, 4 refused,",
       "5 retry later, 6 may or may not be applied, 7 damaged file, 8 exists already,",
-      "9 differs or has problems, 130 interrupted, 141 nobody reads the output any",
-      "more."
+      "9 differs or has problems, 130 interrupted, 141 output closed"
     })
 public final class Main {
   private Main() {}

@@ -60,7 +60,8 @@ final class OptionValue {
       } catch (NumberFormatException wrong) {
         boolean digits = text.matches("[-+]?\\d+");
         throw new IllegalArgumentException(
-            digits ? text + " is too much" : "write a whole number, not \"" + text + "\"", wrong);
+            digits ? text + " is out of range" : "write a whole number, not \"" + text + "\"",
+            wrong);
       }
     };
   }
@@ -145,7 +146,7 @@ final class OptionValue {
             "\""
                 + text
                 + "\" is not the id of a change, such as webtable/drop-00112233445566778899aabbccddeeff:"
-                + " `stele table changes` shows those under way");
+                + " `stele table changes` shows those in progress");
       }
       return text;
     }

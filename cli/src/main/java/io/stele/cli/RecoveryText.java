@@ -6,7 +6,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Recoveries of dead servers in words, for people. */
+/** Describes recoveries of dead servers as text. */
 final class RecoveryText {
   private RecoveryText() {}
 

@@ -107,7 +107,7 @@ final class RepairCommand implements Callable<Integer> {
                           + (repair.losesData() ? " (needs " + option(repair) + ")" : "")));
     }
     if (report.problems().isEmpty()) {
-      out.println("nothing is wrong");
+      out.println("no problems found");
     }
   }
 
@@ -126,7 +126,7 @@ final class RepairCommand implements Callable<Integer> {
   }
 
   /**
-   * Does what may be done; returns how many repairs were not done. Ends by naming these, also if it
+   * Makes the repairs that may be made; returns how many were not. Ends by naming these, also if it
    * is interrupted.
    *
    * @param accepted the targets of which data may be given up

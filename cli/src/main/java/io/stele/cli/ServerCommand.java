@@ -198,12 +198,12 @@ final class ServerCommand {
     }
   }
 
-  /** Whether people may call the server {@code text}. */
+  /** Whether {@code text} names the server. */
   static boolean isCalled(ServerId server, String text) {
     return server.toString().equals(text) || server.hostAndPort().equals(text);
   }
 
-  /** The server that people call {@code text}. */
+  /** The server that {@code text} names. */
   static ClusterStatus.Server find(List<ClusterStatus.Server> servers, String text) {
     return servers.stream()
         .filter(server -> isCalled(server.id(), text))

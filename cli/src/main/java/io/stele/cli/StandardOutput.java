@@ -13,12 +13,12 @@ import java.nio.charset.StandardCharsets;
  * for a {@link PrintWriter} would swallow an {@link IOException}.
  */
 final class StandardOutput extends OutputStream {
-  /** Nobody reads the output any more, as after {@code | head -1}. */
+  /** The output was closed, as after {@code | head -1}. */
   static final class ClosedException extends IOException {
     private static final long serialVersionUID = 1L;
 
     ClosedException(IOException cause) {
-      super("nobody reads the output any more", cause);
+      super("the output was closed", cause);
     }
   }
 
@@ -28,7 +28,7 @@ final class StandardOutput extends OutputStream {
     this.out = out;
   }
 
-  /** That of this process, past {@code System.out}, which keeps errors to itself. */
+  /** The standard output of this process, bypassing {@code System.out}, which swallows errors. */
   static StandardOutput ofProcess() {
     return new StandardOutput(new FileOutputStream(FileDescriptor.out));
   }

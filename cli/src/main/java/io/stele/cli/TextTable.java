@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Lines of words in columns, for people. Not safe for use by several threads. */
+/** A table of text in aligned columns. Not safe for use by several threads. */
 public final class TextTable {
   private final List<String[]> lines = new ArrayList<>();
 

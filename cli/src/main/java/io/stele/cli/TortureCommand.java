@@ -245,7 +245,7 @@ final class TortureCommand implements Callable<Integer> {
       try (YarnSubmitter yarn = YarnSubmitter.connect(ofCluster)) {
         DemoCluster.startStele(yarn, said -> {});
       }
-      out.println("  Stele up; logs are in " + EmbeddedHadoop.logDirectory(directory));
+      out.println("  Stele is up; logs are in " + EmbeddedHadoop.logDirectory(directory));
       byJob = true;
       return run(conf, Optional.of(directory), relays, true); // All ends with the cluster.
     }

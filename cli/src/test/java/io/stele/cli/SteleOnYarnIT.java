@@ -160,7 +160,7 @@ class SteleOnYarnIT {
     cluster.awaitAllComponents();
     Ran check = cluster.run("check", "--data");
     assertThat(check.exit()).as(check.out() + check.err()).isZero();
-    assertThat(check.out()).contains("nothing is wrong");
+    assertThat(check.out()).contains("no problems found");
   }
 
   @Test
@@ -185,7 +185,7 @@ class SteleOnYarnIT {
     cluster.awaitAllComponents();
     Ran repair = cluster.run("repair", "--yes");
     assertThat(repair.exit()).as(repair.out() + repair.err()).isZero();
-    assertThat(repair.out()).contains("nothing is wrong");
+    assertThat(repair.out()).contains("no problems found");
   }
 
   /** Fills METADATA, and drains its server, so that it is written to files: then it is split. */

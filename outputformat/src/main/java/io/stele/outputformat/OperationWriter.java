@@ -166,7 +166,7 @@ final class OperationWriter<K> extends RecordWriter<K, RowOperation> {
 
   /**
    * Waits until every operation has been applied, so that a task that succeeds has lost none. If it
-   * fails, it throws what has failed first in this attempt, also if that has been thrown before.
+   * fails, it throws the first failure of this attempt, even if that was thrown before.
    */
   @Override
   public void close(TaskAttemptContext closing) throws IOException {

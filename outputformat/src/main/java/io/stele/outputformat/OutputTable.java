@@ -31,7 +31,7 @@ record OutputTable(String name, List<String> families) {
   /** Where the tables of a job are, separated by commas. */
   static final String KEY = JobKeys.Internal.OUTPUT_TABLES;
 
-  /** The id of a table when the job was submitted, with its name behind. */
+  /** The id of a table when the job was submitted; its name follows the prefix. */
   private static final String ID_KEY = JobKeys.Internal.OUTPUT_TABLE_ID;
 
   OutputTable {

@@ -42,7 +42,7 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
  * <p><b>Rows.</b> A task's operations on one row are applied in the order written; operations of
  * several tasks in any order.
  *
- * <p>With one table, keys are ignored and may be anything, also null. With several, the key's text
+ * <p>With one table, keys are ignored and may be anything, even null. With several, the key's text
  * names the table.
  *
  * @param <K> the keys' type

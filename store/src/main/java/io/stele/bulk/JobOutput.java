@@ -55,8 +55,8 @@ import org.slf4j.LoggerFactory;
  * <p>The directory is the store's ({@link Jobs#makeDirectory}), and nobody else writes there once
  * the job has committed.
  *
- * <p>Nothing of it is visible before {@link #commit}, and then all of it. Repeating a step, also by
- * other attempts or ApplicationMasters, changes nothing. The store deletes unneeded files when the
+ * <p>Nothing of it is visible before {@link #commit}, and then all of it. Repeating a step changes
+ * nothing, even in another attempt or ApplicationMaster. The store deletes unneeded files when the
  * job is over.
  *
  * <p>Safe for use by any number of threads and processes.

@@ -134,7 +134,7 @@ public final class Admin {
    * do so at once. Returns when that is done, which may take long.
    *
    * @return the ids of the tablets that may be left out, because they moved, were split or merged,
-   *     or were not served meanwhile, in the order of their rows; mostly none. To try again
+   *     or were not served meanwhile, in the order of their rows; usually none. To try again
    *     compacts them, too
    * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name
    * @throws IOException if a server could not do it, or was lost; all others did. It is safe to try
@@ -208,7 +208,7 @@ public final class Admin {
   }
 
   /**
-   * A change of a table that any process has begun, also one that is gone.
+   * A table change begun by any process, even one that no longer exists.
    *
    * @param id as {@link TableChange#id} returns it
    * @throws io.stele.model.SteleException REFUSED if that is not the id of a change

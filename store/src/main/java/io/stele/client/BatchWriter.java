@@ -27,10 +27,10 @@ import java.util.concurrent.CompletableFuture;
  * }</pre>
  *
  * <p>Mutations of the same row are applied in the order in which they were added; those of
- * different rows in any order. An added mutation is sent soon, also without a {@link #flush}. It is
+ * different rows in any order. An added mutation is sent soon, even without a {@link #flush}. It is
  * durable when its future, or a later flush, has completed.
  *
- * <p>A failure does not stop the writer: what was added later is applied, also to the same row.
+ * <p>A failure does not stop the writer: what was added later is applied, even to the same row.
  * Each failure is reported by the future of its mutation, and by one {@link #flush} or {@link
  * #close}, the first that any thread calls: threads that flush should have a writer each, which
  * costs little.
@@ -47,7 +47,7 @@ public final class BatchWriter implements Closeable {
    */
   private static final int AHEAD_MAX = 1 << 19;
 
-  /** Who waits for room goes on when this part of the buffer is free: not for each mutation. */
+  /** Waiters continue when this part of the buffer is free, not after each mutation. */
   private static final int ROOM_PART = 8;
 
   private final TableRef table;

@@ -53,7 +53,7 @@ final class Batcher {
   /** A mutation with less time left does not shorten the time that its batch has. */
   private static final Duration BATCH_TIMEOUT_MIN = Duration.ofMillis(500);
 
-  /** So many time limits have sources of operation ids of their own. */
+  /** At most this many time limits have their own source of operation ids. */
   private static final int SOURCES_OF_LIMITS = 16;
 
   private final ProcessRuntime runtime;
@@ -388,7 +388,7 @@ final class Batcher {
         try {
           finish(first, outcomes.subList(from, end));
         } catch (RuntimeException | Error e) {
-          abandon(first, behind, e); // The others of the batch have outcomes all the same.
+          abandon(first, behind, e); // The rest of the batch still gets its outcomes.
         }
         from = end;
       }

@@ -95,7 +95,7 @@ final class ClusterCalls {
   /**
    * Asks for something, again and again until it is done.
    *
-   * @param toFindOut how people can tell what came of it
+   * @param toFindOut how an operator can tell the outcome
    */
   void untilDone(String what, String toFindOut, Duration timeout, ClusterChange.Step step)
       throws IOException {
@@ -144,7 +144,7 @@ final class ClusterCalls {
             + toFindOut);
   }
 
-  /** The tablet servers there are. */
+  /** The live tablet servers. */
   static Map<ServerId, ServerInfo> servers(Connection connection) throws IOException {
     return connection.readLocks("looking for servers", () -> ServerInfo.all(connection.locks()));
   }

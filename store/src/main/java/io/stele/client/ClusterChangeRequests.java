@@ -233,7 +233,7 @@ final class ClusterChangeRequests {
       return served(status);
     }
     if (!now.get().draining()) { // The master has not heard of the drain yet.
-      return ClusterCalls.Progress.waiting("the master does not know yet that it drains");
+      return ClusterCalls.Progress.waiting("the master does not know yet that it is draining");
     }
     int tablets = now.get().tablets();
     return ClusterCalls.Progress.of(
@@ -255,7 +255,7 @@ final class ClusterChangeRequests {
     return new ClusterChange(
         calls,
         "restarting server " + server,
-        "`stele server list` and `stele status` show how it goes on",
+        "`stele server list` and `stele status` show its progress",
         attempts -> {
           beginDrain(server, request, attempts);
           return left(server, wanted, StatusReader.read(calls, attempts));
@@ -268,8 +268,7 @@ final class ClusterChangeRequests {
       return ClusterCalls.Progress.waiting("it still has tablets, or is ending");
     }
     if (taking(now) < wanted) {
-      return ClusterCalls.Progress.waiting(
-          "it has ended, and nobody has started another in its place yet");
+      return ClusterCalls.Progress.waiting("it has ended, and its replacement has not started yet");
     }
     return served(now);
   }

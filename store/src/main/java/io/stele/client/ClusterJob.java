@@ -32,7 +32,7 @@ public record ClusterJob(
     PINNING,
     /** It was not renewed while tablets were pinned for it: it reads nothing at a pin. */
     INTERRUPTED,
-    /** The master looks whether it can commit now. */
+    /** The master checks whether it can commit. */
     COMMITTING,
     /** Its output is visible, for good. It is here until nobody asks about it any more. */
     COMMITTED,

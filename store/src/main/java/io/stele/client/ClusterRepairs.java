@@ -47,7 +47,7 @@ final class ClusterRepairs {
             .build();
     calls.untilDone(
         "evicting server " + server,
-        "the cluster's status shows whether it is there",
+        "the cluster's status shows whether it is still there",
         calls.connection().timeout(),
         attempts -> {
           calls.ask(attempts, master -> master.serverExited(null, request));

@@ -222,7 +222,7 @@ final class Connection implements AutoCloseable {
         "reading the schema of table " + table, deadline, () -> schema.since(begun));
   }
 
-  /** Where no limit is set, it is the servers that know theirs. */
+  /** If no limit is set, only the servers know theirs. */
   long valueBytesMax() {
     long set = Keys.VALUE_BYTES_MAX.in(conf);
     return set > 0 ? set : Long.MAX_VALUE;

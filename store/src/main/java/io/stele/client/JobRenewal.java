@@ -98,7 +98,7 @@ public final class JobRenewal implements AutoCloseable {
     }
   }
 
-  /** Renews the job; whether there is any use in doing it again. */
+  /** Renews the job; returns whether to keep renewing it. */
   private boolean mayGoOn() {
     try {
       if (pinning.isPresent()) {

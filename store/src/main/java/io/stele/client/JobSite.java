@@ -24,7 +24,7 @@ import org.apache.hadoop.fs.Path;
  * threads.
  */
 public final class JobSite {
-  /** As far as the clock of a tablet server may be from ZooKeeper's, unless configured. */
+  /** How far a tablet server's clock may be from ZooKeeper's by default. */
   private static final long CLOCKS_APART_MICROS_MAX = 30_000_000;
 
   private final Connection connection;

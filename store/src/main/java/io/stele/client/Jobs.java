@@ -106,7 +106,7 @@ public final class Jobs {
   }
 
   /**
-   * Lets the lease of a job begin anew.
+   * Restarts the lease of a job.
    *
    * @throws SteleException NOT_FOUND if the job is over
    */
@@ -156,7 +156,7 @@ public final class Jobs {
   /**
    * Commits a job: its files become visible, and the rows that it replaces disappear. A reader that
    * has seen any part of this sees all of it in every later read. Then the job ends. May be
-   * repeated, also by several processes at once with the same changes; it takes effect once.
+   * repeated, even by several processes at once with the same changes; it takes effect once.
    *
    * <p>Waits up to half an hour for tablets that cannot register their files, and then up to half
    * an hour while tables are pinned for other jobs. If it fails with OUTCOME_UNKNOWN or is

@@ -12,13 +12,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * Reads of the lock service that end by their caller's deadline, also while it hangs: a call to it
+ * Reads of the lock service that end by their caller's deadline, even while it hangs: a call to it
  * waits as long as a session may be silent, and nothing interrupts it.
  *
  * <p>Safe for use by any number of threads.
  */
 final class LockReads implements AutoCloseable {
-  /** A read that waits for a service that hangs keeps a thread meanwhile. */
+  /** A read of a service that hangs occupies a thread. */
   private static final int THREADS = 4;
 
   private final ProcessRuntime runtime;

@@ -40,7 +40,7 @@ public final class PinnedTablets {
   private final String job;
   private final JobNodes jobs;
 
-  /** Those of {@code table}, which is read at a pin. */
+  /** The pinned tablets of {@code table}. */
   PinnedTablets(Connection connection, TableRef table) {
     this.connection = connection;
     this.table = table;

@@ -47,8 +47,8 @@ final class SchemaCheck {
   }
 
   /**
-   * Completes where {@code operation} may be sent, fails with why not. Mostly it is done at once,
-   * and always in {@code table}'s time.
+   * Completes where {@code operation} may be sent, fails with why not. Usually it completes at
+   * once, and always in {@code table}'s time.
    */
   CompletableFuture<Void> operation(RowOperation operation, TableRef table) {
     return check(current -> current.check(operation, valueBytesMax), table);

@@ -19,7 +19,7 @@ final class ServerQueue {
   /** The mutations of a full batch. */
   private static final int BATCH_MUTATIONS = 1000;
 
-  /** So little time is left for a mutation that others should not share it. */
+  /** A mutation with less time left than this does not share a batch with others. */
   private static final Duration URGENT = Duration.ofSeconds(2);
 
   /** How many batches may be under way to one server: applied, flushed and on their way. */

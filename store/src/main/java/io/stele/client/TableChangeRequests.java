@@ -98,7 +98,7 @@ final class TableChangeRequests {
                         "\""
                             + id
                             + "\" is not the id of a change, such as webtable/drop-00112233445566778899aabbccddeeff:"
-                            + " `stele table changes` shows those under way"));
+                            + " `stele table changes` shows those in progress"));
     FindTableChangeRequestProto request =
         FindTableChangeRequestProto.newBuilder()
             .setName(parts[0])

@@ -91,8 +91,8 @@ final class TableCompaction {
   }
 
   /**
-   * The tablets that none of the servers had all the while, in the order of their rows: each server
-   * compacts those that it has when it gets to them.
+   * The tablets that no server had throughout, in the order of their rows: each server compacts
+   * those that it has when it gets to them.
    *
    * @param asked the servers that have compacted; a record may still name another, which is dead
    */

@@ -64,7 +64,7 @@ record TableRef(
     return waiting.runtime();
   }
 
-  /** When an operation that begins now ends at the latest. */
+  /** The deadline of an operation that begins now. */
   Deadline deadline() {
     return Deadline.after(runtime(), limit.length());
   }

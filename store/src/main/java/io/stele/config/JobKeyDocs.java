@@ -100,8 +100,7 @@ public final class JobKeyDocs {
                 + " ApplicationMaster runs; 10m with the local runner."));
     docs.put(
         JobKeys.OUTPUT_SUBMISSION,
-        new Doc(
-            "", "The name of the submission. Set it only where nothing calls checkOutputSpecs."));
+        new Doc("", "The name of the submission. Set it only if nothing calls checkOutputSpecs."));
     docs.put(
         JobKeys.OUTPUT_LATEST_ALLOWED,
         new Doc(
@@ -119,10 +118,8 @@ public final class JobKeyDocs {
         new Doc("", "What the commit replaces: table, or table:start:end; several, with commas."));
     docs.put(
         JobKeys.BULK_REDUCER_BYTES,
-        new Doc(MB_128, "The least output of a reducer, in bytes, where its size is estimated."));
-    docs.put(
-        JobKeys.BULK_SORT,
-        new Doc("shuffle", "Who brings rows into order. Allowed: shuffle, task."));
+        new Doc(MB_128, "The minimum output of a reducer, in bytes, if its size is estimated."));
+    docs.put(JobKeys.BULK_SORT, new Doc("shuffle", "Who sorts the rows. Allowed: shuffle, task."));
     docs.put(
         JobKeys.BULK_SORT_BYTES,
         new Doc(
@@ -130,6 +127,7 @@ public final class JobKeyDocs {
             "The memory in which a task sorts, in bytes; a quarter of the heap, at most 256m."));
     docs.put(
         JobKeys.BULK_TABLET_BYTES,
-        new Doc(MB_128, "The least files of a tablet, in bytes, where a job divides a table."));
+        new Doc(
+            MB_128, "The minimum size of a tablet's files, in bytes, if a job divides a table."));
   }
 }

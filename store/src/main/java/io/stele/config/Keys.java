@@ -68,7 +68,7 @@ public final class Keys {
           ofSeconds(1),
           ofMinutes(5),
           "A tablet server answers only while its last successful write to ZooKeeper is younger than this, and younger than 0.6"
-              + " of the session timeout; less after it stood still. At most the session timeout.");
+              + " of the session timeout; less after it was suspended. At most the session timeout.");
 
   public static final Key<Integer> TABLETSERVER_PORT =
       Key.number(
@@ -169,7 +169,7 @@ public final class Keys {
           "100m",
           0,
           1024 * GIB,
-          "Bytes per second that merging and major compactions of a server may read, so that they hardly slow reads and writes; 0:"
+          "Bytes per second that merging and major compactions of a server may read, so that they barely slow reads and writes; 0:"
               + " no limit. A compaction of a tablet with too many SSTables does not wait.");
 
   public static final Key<Duration> GARBAGE_INTERVAL =

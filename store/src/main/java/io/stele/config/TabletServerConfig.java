@@ -47,7 +47,8 @@ public record TabletServerConfig(
     long metadataSplitBytes,
     MemoryPlan memory) {
   /**
-   * Reads and checks all {@code stele.*} keys of {@code conf}, also against {@code given}.
+   * Reads all {@code stele.*} keys of {@code conf}, and checks them, also against the memory {@code
+   * given}.
    *
    * @throws io.stele.model.SteleException REFUSED where something is wrong, or does not fit
    */

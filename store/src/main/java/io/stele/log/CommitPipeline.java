@@ -47,7 +47,7 @@ final class CommitPipeline {
   private final SegmentLedger ledger;
   private final Lock lock;
   private final Condition watching;
-  private final Condition changed; // The writers' state; seldom waited for.
+  private final Condition changed; // Signalled when a writer's state changes; rarely waited for.
 
   @GuardedBy("lock")
   private final WriterTurns turns;
@@ -135,7 +135,7 @@ final class CommitPipeline {
     }
   }
 
-  /** Has the records that wait written, though more were to follow. */
+  /** Has the waiting records written now, even if more were announced. */
   void flushSoon() {
     lock.lock();
     try {
@@ -160,7 +160,7 @@ final class CommitPipeline {
       if (records.bytes() >= options.queuedBytesMax()) {
         return Optional.of("the queue of the commit log is full");
       }
-      // After a few failures records wait: the next pipeline mostly works.
+      // Records wait through a few failures: the next pipeline usually works.
       return turns.troubleAfter(options.attemptsMax(), !records.isWritten());
     } finally {
       lock.unlock();
@@ -266,7 +266,7 @@ final class CommitPipeline {
         try {
           left = writer.wake.awaitNanos(left);
         } catch (InterruptedException e) {
-          return; // The watch was a moment too late with it: a short pause does no harm.
+          return; // The watchdog was a moment too late: a shorter pause does no harm.
         }
       }
     } finally {

@@ -31,11 +31,11 @@ import org.slf4j.LoggerFactory;
  * <p>First the directory is renamed, so that no new segment can be created in it; then the lease of
  * every segment is recovered, so that the next flush of an open one fails; when all are closed,
  * they are listed for replay ({@link FencedLog}). A segment that its server has not ended in order
- * is copied, and the copy listed: so what is listed is on disk, on enough nodes, also the records
- * that were about to be acknowledged ({@link SegmentCopier}). If the process is known to have
- * ended, nobody waits until HDFS has closed such a segment. Nor does anybody wait for a segment
- * that HDFS does not close if an operator has accepted its loss. Each step may be repeated, by
- * another master too: a fence that was interrupted is called again.
+ * is copied, and the copy listed: so what is listed is on disk, on enough nodes, including the
+ * records that were about to be acknowledged ({@link SegmentCopier}). If the process is known to
+ * have ended, nobody waits until HDFS has closed such a segment. Nor does anybody wait for a
+ * segment that HDFS does not close if an operator has accepted its loss. Each step may be repeated,
+ * by another master too: a fence that was interrupted is called again.
  *
  * <p>The server may still hold its lock, and may still answer reads until its lease is over; its
  * tablets must not be given to others before that. Safe for use by any number of threads.
@@ -53,7 +53,7 @@ public final class LogFence {
   private static final int COPIERS = 4; // A dead server leaves one or two open segments per log.
   private static final int COPIES_AT_ONCE = 8; // Of all fences: each takes some 6 MiB of memory.
   private static final Duration COPY_AGAIN = Duration.ofSeconds(5);
-  private static final int READS_MAX = 3; // What fails so often is damaged.
+  private static final int READS_MAX = 3; // A segment that fails this often is damaged.
   private static final Duration POLL_MIN = Duration.ofMillis(10);
   private static final Duration POLL_MAX = Duration.ofSeconds(1);
   private static final int POLL_PART = 20; // Of the time waited so far: no more is lost by it.
@@ -151,8 +151,7 @@ public final class LogFence {
    * Returns when every segment in {@code fenced}, which was renamed, is closed or copied, and the
    * list of them is written: nothing of that server is acknowledged any more.
    *
-   * @param ended whether the server's process was seen to end, as far as is known now. That nobody
-   *     hears of it does not count
+   * @param ended whether the server's process is known to have ended; silence is no evidence
    * @param meanwhile done once after HDFS was asked to close the segments, before this waits for
    *     that; not done if the list is there already
    * @throws IOException if a step failed, or the thread was interrupted: call again

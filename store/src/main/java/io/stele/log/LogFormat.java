@@ -67,7 +67,7 @@ import java.util.TreeMap;
  * <p>A file that was shortened at its end looks torn. So every segment says in its link, which is
  * written with its first records, which segment was written before it and how far that one was
  * acknowledged. Reading a directory in order finds that too, for all but the last segment with a
- * link. A segment without a link stood by and was not needed.
+ * link. A segment without a link was a standby that was never used.
  */
 final class LogFormat {
   static final byte[] MAGIC = "STELELOG".getBytes(StandardCharsets.US_ASCII);
@@ -80,7 +80,7 @@ final class LogFormat {
   static final int FRAME_BYTES = 3 * Integer.BYTES;
   static final int BODY_BYTES_MAX = 1 << 30;
 
-  /** What a record's body has at most beside its cells, digest and result. */
+  /** The most bytes of a record's body besides its cells, digest and result. */
   static final int BODY_BYTES_BESIDE = 160;
 
   /** What a record has at most of a task, beside the name of its job. */

@@ -28,7 +28,7 @@ public record LogRecord(
   /** A record that would take more bytes in the log is not to be appended: no reader takes it. */
   public static final int BYTES_MAX = LogFormat.BODY_BYTES_MAX;
 
-  /** One of an operation that was done before any such alteration. */
+  /** A record of an operation that was made before any such alteration. */
   public LogRecord(
       TabletId tablet,
       long sequence,

@@ -21,7 +21,7 @@ public record LoggedOperation(
   /** Longest digest, in bytes. */
   public static final int DIGEST_BYTES_MAX = 64;
 
-  /** One of a client that is no task. */
+  /** An operation of a client that is not a task. */
   public LoggedOperation(OperationId id, long firstIncomplete, Bytes digest, Bytes result) {
     this(id, firstIncomplete, digest, result, Optional.empty());
   }

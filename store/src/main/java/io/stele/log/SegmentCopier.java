@@ -24,14 +24,14 @@ import org.slf4j.LoggerFactory;
  * seconds later, with a DataNode's next heartbeat, or much later if a DataNode of its pipeline is
  * gone too.
  *
- * <p>Nothing is lost with that. A DataNode counts bytes as acknowledged before it tells so to the
- * one before it, and the first before it tells the writer. So a reader that opens the file after
- * its writer has ended, and asks any one of them, is told a length that has all that was flushed.
- * It may see more; so may a later reader, or less of that. Therefore the copy is what counts from
- * then on, and the segment is not read any more ({@link FencedLog}).
+ * <p>This loses nothing. A DataNode counts bytes as acknowledged before it tells so to the one
+ * before it, and the first before it tells the writer. So a reader that opens the file after its
+ * writer has ended, and asks any one of them, is told a length that has all that was flushed. It
+ * may see more; so may a later reader, or less of that. Therefore the copy is what counts from then
+ * on, and the segment is not read any more ({@link FencedLog}).
  *
- * <p>Do not use it for a writer that may be alive and has the file open: it goes on unhindered.
- * Immutable; safe for use by any number of threads.
+ * <p>Do not use it while the writer may be alive with the file open: it would go on writing
+ * unhindered. Immutable; safe for use by any number of threads.
  */
 final class SegmentCopier {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentCopier.class);

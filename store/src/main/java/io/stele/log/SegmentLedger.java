@@ -27,7 +27,7 @@ final class SegmentLedger {
   private static final class Entry {
     // Unordered: each record that is written is looked up here, with the pipeline's lock held.
     final Map<TabletId, Written> written = new HashMap<>();
-    int needed; // By so many tablets.
+    int needed; // How many tablets need it.
     long bytes;
     long firstRecordNanos;
     boolean ended;

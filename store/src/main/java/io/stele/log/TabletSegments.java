@@ -187,7 +187,7 @@ final class TabletSegments implements RecordSource {
       if (link.isPresent()) {
         damages.learn(segment.number(), link.get());
         checkLink(segment, link.get());
-      } // Otherwise it stood by and was not used: no other segment needs it.
+      } // Otherwise it was a standby that was never used: no other segment needs it.
     } catch (CorruptionException e) {
       damaged(segment.number(), e, summary);
       resume(reading);
@@ -243,7 +243,7 @@ final class TabletSegments implements RecordSource {
     damages.add(segment, damage, summary, passes);
     LOG.warn(
         "{} for tablet {}",
-        passes ? "Passing over damage that was accepted," : "Reading on behind damage",
+        passes ? "Passing over damage that was accepted," : "Continuing after damage",
         tablet,
         damage);
   }

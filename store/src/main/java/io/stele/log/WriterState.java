@@ -11,7 +11,7 @@ import java.util.concurrent.locks.Condition;
 /** What the {@link CommitPipeline} knows of one of the two writers. Guarded by its lock. */
 final class WriterState {
   /** A writer that waits for the file system this long is interrupted, and later abandoned. */
-  static final Duration HUNG_AFTER = Duration.ofMinutes(2); // HDFS's own time limits are below.
+  static final Duration HUNG_AFTER = Duration.ofMinutes(2); // Above HDFS's own time limits.
 
   /** The same limit for a writer that is not active, when the log is closing. */
   static final Duration HUNG_AFTER_WHEN_CLOSING = Duration.ofSeconds(10);

@@ -64,7 +64,7 @@ final class ActiveMaster implements AutoCloseable {
     }
   }
 
-  /** Pushes to {@code open} what must be closed, also where this fails halfway. */
+  /** Pushes to {@code open} whatever must be closed, even if this fails halfway. */
   private ActiveMaster(
       Master.Environment environment,
       ClusterConfig cluster,

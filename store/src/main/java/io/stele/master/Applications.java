@@ -9,7 +9,7 @@ import org.apache.hadoop.conf.Configuration;
  * that can be found out. Safe for use by any number of threads.
  */
 public interface Applications extends AutoCloseable {
-  /** Nobody can be asked. */
+  /** No framework to ask. */
   Applications NONE =
       new Applications() {
         @Override
@@ -21,7 +21,7 @@ public interface Applications extends AutoCloseable {
         public void close() {}
       };
 
-  /** Finds where applications run: a service that what knows YARN provides. */
+  /** Service interface, implemented by the module that knows YARN. */
   interface Provider {
     /** Those of the cluster that {@code conf} names; {@link #NONE} if it names none. */
     Applications open(Configuration conf, ProcessRuntime runtime);

@@ -159,7 +159,7 @@ final class BalanceSchedule {
   }
 
   /**
-   * The moves to begin now; mostly none.
+   * The moves to begin now; usually none.
    *
    * @param loads what servers have of the tables
    */

@@ -19,7 +19,7 @@ import java.util.function.Supplier;
 
 /**
  * Makes the servers of a table's tablets clear its rows, or erase families from them. The tablets'
- * records say which rows are done, also after splits and merges. So the work is complete when the
+ * records say which rows are done, even after splits and merges. So the work is complete when the
  * rows that the records name, even if read at different moments, cover all rows.
  *
  * <p>Finished rows are remembered while the change runs. So only the records of the remaining rows

@@ -9,7 +9,8 @@ import java.util.Set;
 
 /**
  * For how long files have been unneeded, as one sweeper has seen it: by its own clock, from sweep
- * to sweep. A file that is needed again begins anew. Not safe for use by several threads at once.
+ * to sweep. The period of a file that is needed again starts over. Not safe for use by several
+ * threads at once.
  */
 final class GracePeriod {
   private final ProcessRuntime runtime;

@@ -312,7 +312,7 @@ public final class Loads {
 
   /**
    * Updates a tablet's rate with the latest interval: a quarter of the new rate is this
-   * measurement, the rest the old rate, also if that was measured at another server. So the server
+   * measurement, the rest the old rate, even if that was measured at another server. So the server
    * that gets a hot tablet does not look idle.
    */
   public void measured(TabletId id, double perSecond) {

@@ -490,7 +490,7 @@ final class MasterLoop implements Runnable {
       }
       return good;
     } catch (IOException | SteleException e) {
-      LOG.warn("Not all records could be tidied up; the next step goes on: {}", e.toString());
+      LOG.warn("Could not clean up all records; the next step continues: {}", e.toString());
       return false;
     }
   }

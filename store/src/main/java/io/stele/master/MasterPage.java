@@ -92,7 +92,7 @@ final class MasterPage {
             "recoveries_under_way",
             "Dead servers whose tablets are not all served again",
             status.getRecoveriesList().stream().filter(recovery -> !recovery.getOver()).count()),
-        gauge("changes", "Changes of tables under way", status.getChangesCount()),
+        gauge("changes", "Table changes in progress", status.getChangesCount()),
         gauge("balancing", "1 if balancing is on, 0 if it is off", status.getBalanced() ? 1 : 0));
   }
 

@@ -88,7 +88,7 @@ final class Rebalancing {
         TabletRecord record = Objects.requireNonNull(known.byId().get(tablet));
         Optional<ServerInfo> server = record.assignment().server().map(id -> view.live().get(id));
         if (server.isPresent()) {
-          LOG.info("Having {} split: it is asked too much for one server", record);
+          LOG.info("Splitting {}: it gets more requests than one server can take", record);
           requests.split(server.get(), record);
         }
       }

@@ -116,18 +116,18 @@ final class RecordReads {
     }
   }
 
-  /** All records are to be read. */
+  /** Marks all records to be read again. */
   void readAllAgain() {
     readInFull.clear();
   }
 
-  /** These rows are to be read. */
+  /** Marks rows to be read again. */
   void readSoon(Collection<RowRange> rows) {
     ranges = Stream.concat(ranges.stream(), rows.stream()).distinct().toList();
   }
 
   /**
-   * What servers had that are fenced now is to be read. Call it before anything is done about their
+   * Marks what the fenced servers had to be read again. Call it before anything is done about their
    * tablets.
    */
   void fenced(Set<ServerId> now) {
@@ -164,7 +164,7 @@ final class RecordReads {
     return new RowRange(first, tablet.row().successor());
   }
 
-  /** A record as it is now: the loop has written or read it. */
+  /** Notes that a record is current: the loop has just written or read it. */
   void isAsOfNow(TabletRecord record) {
     readNanos.put(record.row(), runtime.nanoTime());
   }

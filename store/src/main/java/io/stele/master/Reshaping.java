@@ -65,7 +65,7 @@ final class Reshaping {
   }
 
   /**
-   * What to do now; mostly nothing.
+   * What to do now; usually nothing.
    *
    * @param merging whether tablets are being merged: then no others are
    */

@@ -223,7 +223,7 @@ final class SchemaSteps {
                     : ": its tablets and files are there; see `stele check`")));
   }
 
-  /** Whether METADATA has records of a table, also damaged ones. Waits for METADATA. */
+  /** Whether METADATA has records of a table, including damaged ones. Waits for METADATA. */
   boolean hasRecords(TableId table) throws IOException {
     List<String> damaged = new ArrayList<>();
     return !records.readUndamaged(table, damaged::add).isEmpty() || !damaged.isEmpty();

@@ -380,7 +380,7 @@ final class Sweeper {
 
   /** The path of a file below {@code tables}, in the form used by records. */
   private static String relative(Path file) {
-    String path = file.toUri().getPath(); // Parents of a Path are parsed anew, which is dear.
+    String path = file.toUri().getPath(); // Path.getParent parses again, which is expensive.
     int start = path.length();
     for (int i = 0; i < 3; i++) { // Table, tablet, file.
       start = path.lastIndexOf('/', start - 1);

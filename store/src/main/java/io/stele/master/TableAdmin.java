@@ -131,7 +131,7 @@ final class TableAdmin implements AutoCloseable {
                     SteleException.notFound(
                         "it is not under way, and not among the last changes of a table "
                             + name
-                            + ": `stele table changes` shows those under way"));
+                            + ": `stele table changes` shows those in progress"));
     changes.begin(name, running);
     return new Answer.Running(running);
   }

@@ -137,9 +137,9 @@ final class TableChanges implements AutoCloseable {
    * Finds changes that this master or another began earlier and that have not ended, and tables
    * without a change that are neither complete nor gone. For one thread.
    *
-   * <p>Names are listed seldom; created tables are found nevertheless. A table or a name that this
-   * master has found at rest is read only now and then. If another master changes it all the same,
-   * whoever asked that one for the change asks this one for its end, and {@link #begin} learns it.
+   * <p>Names are listed rarely; created tables are found anyway. A table or a name that this master
+   * has found at rest is read only now and then. If another master changes it all the same, whoever
+   * asked that one for the change asks this one for its end, and {@link #begin} learns it.
    */
   void resume() throws IOException {
     for (TableId table : tablesAtRest.choose(schemas.ids())) {
@@ -287,7 +287,7 @@ final class TableChanges implements AutoCloseable {
                   ? Optional.empty()
                   : Optional.of(later(work, Optional.empty(), LOOK_AGAIN));
     } catch (IOException | SteleException e) {
-      LOG.warn("Table {} cannot be carried on now; will retry", described(work), e);
+      LOG.warn("Cannot make progress on table {}; will retry", described(work), e);
     } finally {
       replace(work, next);
     }

@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * closes everything below it to others at once, then each tablet's directory and its files. What is
  * made in a directory later has its readers.
  *
- * <p>Any master may do this at any time, also a deposed one: the readers come from the table's
+ * <p>Any master may do this at any time, even a deposed one: the readers come from the table's
  * node, which is read again after each directory. If they were changed meanwhile, the directory is
  * done again. Safe for use by any number of threads.
  */

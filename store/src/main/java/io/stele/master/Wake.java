@@ -79,7 +79,7 @@ final class Wake implements RequestGuard {
     wakeUp();
   }
 
-  /** What has happened up to now, the step that begins will see. */
+  /** The step that begins now sees everything that has happened so far. */
   synchronized CompletableFuture<Void> beginStep() {
     if (overtaken.isDone()) {
       overtaken = new CompletableFuture<>();

@@ -57,7 +57,7 @@ final class CountedRecords {
 
   /**
    * At least the first {@code enough} records that count in {@code range}, or all if there are
-   * fewer. Whether the last ones count may depend on a row behind the range, which is read too.
+   * fewer. Whether the last ones count may depend on a row after the range, which is read too.
    */
   static List<TabletRecord> read(RecordRows rows, RowRange range, int enough, Decoder decoder)
       throws IOException {
@@ -86,7 +86,7 @@ final class CountedRecords {
       }
       Bytes tableEnd = MetadataKeys.table(open.get(open.size() - 1).id().table()).end();
       if (end.compareTo(tableEnd) >= 0) {
-        break; // There is no row behind: they do not count.
+        break; // No row follows: they do not count.
       }
       next = end;
       end = tableEnd;

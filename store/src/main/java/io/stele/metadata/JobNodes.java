@@ -151,7 +151,7 @@ public final class JobNodes {
   /**
    * Checks a lease.
    *
-   * @param name what sets it, for people
+   * @param name what sets it, for messages
    * @throws SteleException REFUSED if it is too short or too long
    */
   public static void checkLease(Duration lease, String name) {

@@ -135,7 +135,7 @@ final class RootRecordRows implements RecordRows {
       }
     } while (inDoubt || !deadline.isOver());
     throw SteleException.retryLater(
-        "the root tablet's record was not changed: others changed it each time first");
+        "the root tablet's record was not changed: another writer won every attempt");
   }
 
   private boolean write(Node node, Mutation mutation, String update) throws IOException {

@@ -378,7 +378,8 @@ public final class Schemas {
         } // Another number does as well.
       }
     }
-    throw SteleException.retryLater("could not get a table id: others were faster each time");
+    throw SteleException.retryLater(
+        "could not allocate a table id: another writer won every attempt");
   }
 
   // The second word distinguishes writers of the same number.

@@ -103,7 +103,7 @@ public record ServerInfo(
 
   /**
    * As above, at the cost of the servers that are not {@code known}: of these it is only seen
-   * whether they hold their locks. An id names one process, so what it says but seldom changes.
+   * whether they hold their locks. An id names one process, so its data rarely changes.
    */
   public static Map<ServerId, ServerInfo> all(LockService locks, Map<ServerId, ServerInfo> known)
       throws IOException {

@@ -123,7 +123,8 @@ public final class TableNames {
         locks.write(LockPaths.FORGOTTEN_CHANGES, raised, node.get().version());
       }
     }
-    throw SteleException.retryLater("too many others forget changes of schema");
+    throw SteleException.retryLater(
+        "too many processes are forgetting schema changes at once: try again");
   }
 
   private long forgotten() throws IOException {

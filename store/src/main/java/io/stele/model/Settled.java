@@ -4,7 +4,7 @@ package io.stele.model;
  * How far a task that writes numbered records has come, whichever of its attempts wrote them.
  *
  * <p>This is a fact about the task, not about a tablet. So any tablet that learns of it need no
- * longer remember single records of the task below {@code below}, also after splits, merges and
+ * longer remember single records of the task below {@code below}, even after splits, merges and
  * moves.
  *
  * @param below every record with a lower number, from 1 on, was applied and acknowledged

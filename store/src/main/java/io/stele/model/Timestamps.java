@@ -27,7 +27,7 @@ public final class Timestamps {
     try {
       micros = Long.parseLong(text);
     } catch (NumberFormatException e) {
-      throw new SteleException(SteleException.Code.REFUSED, text + " is too much", e);
+      throw new SteleException(SteleException.Code.REFUSED, text + " is out of range", e);
     }
     Limits.checkTimestamp(micros);
     Instant time = time(micros);

@@ -31,7 +31,7 @@ public interface ProcessRuntime {
   /**
    * Runs {@code work} on a new daemon thread.
    *
-   * @param name of the thread, for people
+   * @param name of the thread, for logs
    */
   Task start(String name, Runnable work);
 

@@ -1,6 +1,6 @@
 package io.stele.runtime;
 
-/** Something that is to happen later. Safe for use by any number of threads. */
+/** Work scheduled for later. Safe for use by any number of threads. */
 public interface Timer {
   /** Keeps it from happening, unless it has begun. */
   void cancel();

@@ -192,7 +192,7 @@ final class ColumnHistory {
 
   private void countLife(long from, long to) {
     if (from >= to) {
-      return; // Written and gone in one operation: it was at no moment there.
+      return; // Written and gone in one operation: it never existed at any moment.
     }
     if (tombstones) {
       addLife(from, to);

@@ -123,7 +123,7 @@ final class CompactionWriter {
     core.abandoned().delete();
   }
 
-  /** Adds what some file of the compaction has beside cells. */
+  /** Adds what one file of the compaction holds besides cells. */
   private static void addRest(Inputs inputs, SchemaRules rules, GroupWriters writers)
       throws IOException {
     if (!inputs.operations().isEmpty()) {

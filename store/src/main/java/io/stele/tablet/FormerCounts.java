@@ -89,7 +89,7 @@ final class FormerCounts {
   }
 
   /**
-   * Those of a tablet that is opened.
+   * The counts of a tablet that is being opened.
    *
    * @param files the newest first
    * @param lastBefore by alteration: the last sequence number before it, so far as the log tells

@@ -11,7 +11,7 @@ import io.stele.model.Durability;
  *     itself: it is written with the next record that none follows
  */
 public record LogNeed(Durability durability, boolean moreFollow) {
-  /** That of an operation which none follows. */
+  /** The need of an operation that no other follows. */
   static LogNeed of(Durability durability) {
     return new LogNeed(durability, false);
   }

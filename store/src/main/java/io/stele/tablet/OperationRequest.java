@@ -24,7 +24,7 @@ public record OperationRequest(
     LogNeed log,
     MemoryClaim memory,
     MemoryClaim memtable) {
-  /** One of which the cells take what memory they like. */
+  /** A request whose cells may take any amount of memory. */
   public OperationRequest(
       RowOperation operation,
       Optional<OperationId> id,
@@ -48,7 +48,7 @@ public record OperationRequest(
     return new OperationRequest(operation, id, outstanding, need, memory, memtable);
   }
 
-  /** One of an operation that takes what memory it likes. */
+  /** A request whose operation may take any amount of memory. */
   public OperationRequest(
       RowOperation operation,
       Optional<OperationId> id,

@@ -172,7 +172,7 @@ final class ReadPage {
 
   /** The page. */
   ReadResult result(long readPoint) {
-    // What is behind the start belongs to a row for which there was no memory.
+    // What follows the start belongs to a row for which there was no memory.
     ByteBuffer body = ByteBuffer.wrap(block.finish().array(), 0, rowStart);
     return new ReadResult(body, rows, readPoint, next, position);
   }

@@ -130,10 +130,11 @@ final class ReadPath {
 
   /** At an existing pin: every state from the pin's creation to its end has everything it needs. */
   private View atPin(ReadRequest request) {
-    // Take the state first: if the pin exists after that, it existed while the state was taken.
+    String pin = request.pin().orElseThrow();
+    Pins.Held held = core.pins().require(pin);
     TabletState state = core.current().acquire();
     try {
-      Pins.Held held = core.pins().require(request.pin().orElseThrow());
+      core.pins().require(pin); // So it existed while the state was taken.
       long point = held.pin().readPoint();
       return new View(point, state, held.rules(), held.pin().clockMicros(), point);
     } catch (RuntimeException e) {

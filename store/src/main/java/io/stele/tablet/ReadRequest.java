@@ -32,7 +32,7 @@ public record ReadRequest(
     MemoryClaim memory,
     boolean once,
     Optional<String> pin) {
-  /** Of whole rows. */
+  /** A request for whole rows. */
   public ReadRequest(
       RowQuery query,
       OptionalLong readPoint,
@@ -79,7 +79,7 @@ public record ReadRequest(
     return new ReadRequest(query, readPoint, allowFresh, bytesMax, true, parts, memory, once, pin);
   }
 
-  /** With large rows in parts. */
+  /** The same, with large rows in parts. */
   public ReadRequest in(RowParts newParts) {
     return new ReadRequest(
         query, readPoint, allowFresh, bytesMax, memoryOnly, newParts, memory, once, pin);

@@ -27,12 +27,12 @@ final class SchemaRules {
     this(schema, FormerCounts.NONE);
   }
 
-  /** Those of a tablet. */
+  /** The rules of a tablet. */
   SchemaRules(TableSchema schema, FormerCounts counts) {
     this(schema, counts, counts.byFamily());
   }
 
-  /** Those of a pin. */
+  /** The rules of a pin. */
   SchemaRules(TableSchema schema, Map<String, List<FormerCount>> former) {
     this(schema, FormerCounts.NONE, former);
   }

@@ -34,9 +34,9 @@ import org.apache.hadoop.util.QuickSort;
  * cells  := a block as MutationBlock writes it
  * </pre>
  *
- * What is sorted are the numbers of the records, by eight bytes of the row first: those behind what
- * all rows begin with. So the records themselves are rarely touched. Not safe for use by several
- * threads.
+ * What is sorted are the numbers of the records, by eight bytes of the row first: those after the
+ * prefix that all rows share. So the records themselves are rarely touched. Not safe for use by
+ * several threads.
  */
 public final class SortBuffer {
   /**
@@ -277,7 +277,7 @@ public final class SortBuffer {
       new QuickSort().sort(this, 0, count, progress);
     }
 
-    /** The first bytes of a row behind what all have in common; zeros after its end. */
+    /** The first bytes of a row after the common prefix; zeros past its end. */
     private long start(long address) {
       byte[] chunk = chunk(address);
       int at = offset(address) + HEADER_BYTES + common;

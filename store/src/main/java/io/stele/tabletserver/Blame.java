@@ -20,7 +20,7 @@ enum Blame {
   SERVER,
   /**
    * The tablet, its files, or code that cannot cope with them: tried again, here or elsewhere, it
-   * would fail again. The tablet is put aside, as far as the work needs it; all others go on.
+   * would fail again. The tablet is set aside as far as the work needs it; all others continue.
    */
   TABLET,
   /** The file system, METADATA, a request that came late: it passes. */

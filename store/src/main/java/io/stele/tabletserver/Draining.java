@@ -25,7 +25,7 @@ final class Draining {
   private static final Logger LOG = LoggerFactory.getLogger(Draining.class);
   private static final Duration AGAIN = Duration.ofMillis(500);
 
-  /** While tablets are given away, the master is asked so often. */
+  /** How often the master is asked, while tablets are given away, whether a server takes them. */
   private static final Duration TAKER_SEEN = Duration.ofSeconds(1);
 
   private final ServerContext context;
@@ -93,7 +93,7 @@ final class Draining {
         throw SteleException.refused(
             "server "
                 + context.id()
-                + " gives its tablets away to end, and takes none again: it is being restarted, or"
+                + " is giving its tablets away before it ends, and will take no more: it is being restarted, or"
                 + " is not needed any more");
       }
       wanted = false;
@@ -137,7 +137,7 @@ final class Draining {
     }
   }
 
-  /** The lock is told later if it says that the server is drained. */
+  /** If the lock says that the server is drained, the worker corrects that later. */
   private void goOnAsBefore() {
     changing.lock();
     try {

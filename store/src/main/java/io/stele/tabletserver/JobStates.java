@@ -130,7 +130,7 @@ final class JobStates implements AutoCloseable {
     return !over.isEmpty();
   }
 
-  /** Looks every few seconds which jobs are over, without waiting for it. */
+  /** Checks every few seconds which jobs are over, without waiting for it. */
   void lookNowAndThen() {
     if (runtime.nanoTime() - nextLookNanos < 0 || !looking.compareAndSet(false, true)) {
       return;
@@ -147,7 +147,7 @@ final class JobStates implements AutoCloseable {
             });
   }
 
-  /** Looks now which jobs of the tablets are over; completes when that is known. */
+  /** Checks now which jobs of the tablets are over; completes when that is known. */
   CompletableFuture<Void> look() {
     Set<String> writing = new TreeSet<>();
     Set<String> pinning = new TreeSet<>();

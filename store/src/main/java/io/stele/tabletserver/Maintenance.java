@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * written or closed.
  *
  * <p>A round keeps no state that the next one needs: what cannot be started now, the next round
- * starts. A tablet that has stopped because of a fault of its own is put aside; one that has
+ * starts. A tablet that has stopped because of a fault of its own is set aside; one that has
  * stopped for another reason ends the server.
  *
  * <p>For one thread, which only starts work and never waits for it.

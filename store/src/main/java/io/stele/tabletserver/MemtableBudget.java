@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The memory that all memtables of one kind of tablets may use. As it fills up, the largest are
- * compacted, then writes are delayed, longer the less is left; at the limit they are refused,
+ * compacted, then writes are delayed, the longer the less is left; at the limit they are refused,
  * before the heap is in danger.
  *
  * <p>Root and METADATA have their own budget, as a server full of user data must still be able to

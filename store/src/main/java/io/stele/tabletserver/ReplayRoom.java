@@ -16,7 +16,7 @@ import java.util.concurrent.locks.Lock;
  * much in memory as this server is allowed, and this server already has some in use.
  *
  * <p>While there is room, any number of tablets are replayed at a time. A replay that finds no room
- * releases what it has, and starts again when it has the turn. Only the replay that has the turn
+ * releases what it has, and starts again when its turn comes. Only the replay that has the turn
  * waits, for the memtables and operations of served tablets to be written out; so no two replays
  * wait for each other. It waits for operations only before its first record, as those that remain
  * are written already, or its own; and then not for long, as their budget may be exceeded.

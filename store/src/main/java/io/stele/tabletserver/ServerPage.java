@@ -141,12 +141,12 @@ final class ServerPage {
     metrics.add(
         counter(
             "retry_later_total",
-            "Requests, and operations of batches, that were told to come again later",
+            "Requests, and operations of batches, answered 'retry later'",
             requests.retryLater() + requestsWithoutRoom.getAsLong()));
     metrics.add(
         counter(
             "refused_total",
-            "Those that were wrong, or asked for what does not exist",
+            "Those that were invalid, or named something that does not exist",
             requests.refused()));
     metrics.add(
         counter(

@@ -92,12 +92,12 @@ final class ServerResources {
     life.abort("the log of its " + which + " tablets has failed: " + failure);
   }
 
-  /** Those of {@code tablet}'s kind. */
+  /** The resources of {@code tablet}'s kind. */
   KindResources of(TabletId tablet) {
     return of(TabletKind.of(tablet));
   }
 
-  /** Those of {@code kind}. */
+  /** The resources of {@code kind}. */
   KindResources of(TabletKind kind) {
     return switch (kind) {
       case USER -> user;

@@ -159,7 +159,7 @@ class TabletLifecycle {
    * already unloading the tablet.
    *
    * @param discard whether cells that are only in its memtable may be lost, because its table is
-   *     dropped; they are kept nevertheless unless the lock service says so, too
+   *     dropped; they are kept unless the lock service says so as well
    */
   void unload(TabletId tablet, long epoch, boolean discard) {
     IoRunnable unload =
@@ -458,8 +458,8 @@ class TabletLifecycle {
   }
 
   /**
-   * As the other, as long as {@code goOn} says so, which is asked before each tablet, on any
-   * thread.
+   * Like {@link #unloadAll()}, while {@code goOn} returns true; it is called before each tablet, on
+   * any thread.
    */
   void unloadAll(IoCallable<Boolean> goOn) throws IOException {
     unloadAllOfUsers(goOn);

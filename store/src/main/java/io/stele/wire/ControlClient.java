@@ -26,9 +26,9 @@ import org.apache.hadoop.thirdparty.protobuf.ServiceException;
  * }
  * }</pre>
  *
- * <p>A call is sent once: a server that is not there fails it at once, and trying again, perhaps
- * elsewhere, is the caller's. After an I/O error other than a refused connection the call may have
- * been executed.
+ * <p>A call is sent once: a server that is not there fails it at once, and retrying, perhaps
+ * elsewhere, is up to the caller. After an I/O error other than a refused connection the call may
+ * have been executed.
  *
  * <p>Its connections are made as Hadoop's configuration says, for all protocols ({@code
  * hadoop.rpc.socket.factory.class.default}) or for one ({@code

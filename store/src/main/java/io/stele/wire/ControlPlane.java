@@ -9,9 +9,9 @@ import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 /**
  * The caller's side of the control plane.
  *
- * <p>A call is sent once: a server that is not there fails it at once, and trying again, perhaps
- * elsewhere, is the caller's. Safe for use by any number of threads; calls to one server share a
- * connection.
+ * <p>A call is sent once: a server that is not there fails it at once, and retrying, perhaps
+ * elsewhere, is up to the caller. Safe for use by any number of threads; calls to one server share
+ * a connection.
  */
 public interface ControlPlane {
   /** One call of {@code protocol}; the controller that its methods take is null. */

@@ -23,7 +23,7 @@ import org.apache.hadoop.thirdparty.protobuf.ByteString;
  *
  * <p>Authentication has its place here, on both sides, so that frames need not know of it. A member
  * of the cluster draws a number, the server draws another and proves first that it has the {@link
- * MemberKey}; the client proves it in a second hello, behind which its frames may follow at once.
+ * MemberKey}; the client proves it in a second hello, after which its frames may follow at once.
  */
 final class Hello {
   static final int MAGIC = 0x5354454c;

@@ -35,7 +35,7 @@ public interface Responder {
     answer(response, DataPlane.EMPTY);
   }
 
-  /** Answers that it did not go well, with the status that {@link StatusCodec} finds for why. */
+  /** Answers with a failure, under the status that {@link StatusCodec} maps it to. */
   default void fail(Throwable failure) {
     answer(StatusCodec.response(failure));
   }

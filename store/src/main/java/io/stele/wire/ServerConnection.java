@@ -360,7 +360,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
                 answers.letGo(taken);
                 share.sent();
                 if (!sent.isSuccess()) {
-                  channel.close(); // What was lost of it, and what is behind it, is not known.
+                  channel.close(); // What was lost, and what follows it, is unknown.
                 }
               });
     }

@@ -108,7 +108,7 @@ final class WholeLog {
       Optional<SegmentLink> link = current.get().link();
       if (link.isPresent()) {
         links.check(segment, link.get());
-      } // Otherwise it stood by and was not used: no other segment needs it.
+      } // Otherwise it was a standby that was never used: no other segment needs it.
     }
 
     @Override

@@ -138,7 +138,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     this.saving = new StateSaving(stateFile, calls);
   }
 
-  /** A clock that nobody sets: pauses and timeouts are as long as they are meant to be. */
+  /** A clock that is never adjusted, so pauses and timeouts have their intended length. */
   private static InstantSource forwardClock(ProcessRuntime runtime) {
     Instant start = runtime.wallClock().instant();
     long startNanos = runtime.nanoTime();

@@ -314,7 +314,7 @@ final class ApplicationState {
       return Optional.empty();
     }
     if (container.ending() && wasCalledBack) {
-      String words = "was ended on " + container.node() + " because YARN called its container back";
+      String words = "was ended on " + container.node() + " because YARN preempted its container";
       history.put(container.slot(), historyOf(container.slot()).endedInOrder(now, words));
     } else if (hasStoodStill) {
       String why =
@@ -467,10 +467,10 @@ final class ApplicationState {
 
   private String noteOf(HeldContainer container, SlotHistory past) {
     if (calledBack.contains(container.id())) {
-      return "YARN calls its container back";
+      return "YARN is preempting its container";
     }
     if (container.phase() == Phase.RUNNING && isTooMany(container.slot())) {
-      return "is not wanted any more: ends once as many others serve as are wanted";
+      return "is no longer needed: ends once enough others serve";
     }
     if (outdated.contains(container.id())) {
       return "has yet to be upgraded";

@@ -14,7 +14,7 @@ import org.apache.hadoop.yarn.api.records.ContainerExitStatus;
 record ContainerExit(int status, String diagnostics) {
   private static final int DIAGNOSTICS_MAX = 4000;
 
-  /** As Java says it when it ends for it, or we do when it was thrown. */
+  /** As Java prints it when it exits because of it, or as we print it when it was thrown. */
   private static final Pattern OUT_OF_MEMORY =
       Pattern.compile("java\\.lang\\.OutOfMemoryError(: [^\\n]*)?");
 
@@ -48,7 +48,7 @@ record ContainerExit(int status, String diagnostics) {
     return !NOT_ITS_FAULT.contains(status);
   }
 
-  /** For people: what happened, where, and the last that the process said. */
+  /** A message: what happened, where, and the process's last output. */
   String describe(String node) {
     String words = diagnostics.strip();
     if (words.length() > DIAGNOSTICS_MAX) {
@@ -67,7 +67,7 @@ record ContainerExit(int status, String diagnostics) {
           + "; raise its stele.yarn.*.memory)";
     }
     return switch (status) {
-      case 0 -> "exited by itself (exit 0)";
+      case 0 -> "exited on its own (exit 0)";
       case 137 -> "was killed (exit 137)";
       case 143 -> "was terminated (exit 143)";
       case ContainerExitStatus.ABORTED -> "was lost with its node or released";

@@ -30,8 +30,8 @@ import java.util.stream.Collectors;
  * drained at once: there is no room for another before it has ended.
  *
  * <p>Once every tablet server was started with the deployment that containers are started with now,
- * the masters are replaced, one at a time. Who upgrades has tablet servers end one after another;
- * an outdated one that does not come up nobody could ask to end, so it is stopped.
+ * the masters are replaced, one at a time. The upgrade ends tablet servers one after another. An
+ * outdated one that never comes up cannot be asked to end, so it is stopped.
  *
  * <p>A tablet server that has lost its lock ends itself. One that does not stands still: it is
  * stopped, and another takes its place. A master that works takes the masters' lock when it is
@@ -42,7 +42,8 @@ final class Planner {
   private static final int NAMED_NODES_MAX = 3;
 
   /**
-   * A node that does not kill a container within this is by-passed: the ResourceManager is told.
+   * A node that does not kill a container within this time is bypassed: the ResourceManager is
+   * told.
    */
   private static final Duration STOP_WAIT = Duration.ofSeconds(30);
 

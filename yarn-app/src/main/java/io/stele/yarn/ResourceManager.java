@@ -56,7 +56,7 @@ interface ResourceManager extends ClusterClaim.Applications {
   void request(Ask ask);
 
   /**
-   * Takes the slot's request back, also when it was met: else it is made again after a failover.
+   * Withdraws the slot's request, even if it was met: otherwise it is made again after a failover.
    */
   void withdraw(SlotId slot);
 

@@ -30,16 +30,15 @@ import org.apache.hadoop.ipc.RpcNoSuchMethodException;
 
 /**
  * Replaces the outdated processes of an application: restarts its tablet servers one after another,
- * and waits until the ApplicationMaster has then replaced the masters. What is outdated the
- * ApplicationMaster knows, so an upgrade that was broken off goes on where it was.
+ * and waits until the ApplicationMaster has then replaced the masters. The ApplicationMaster knows
+ * what is outdated, so an interrupted upgrade continues where it stopped.
  *
  * <p>For use by one thread.
  */
 final class RollingUpgrade {
   private static final Duration POLL = Duration.ofMillis(250);
   private static final String TO_GO_ON =
-      ". 'stele yarn status' shows more; run the upgrade again to go on, or with the earlier version"
-          + " and settings to go back";
+      ". 'stele yarn status' shows more; run the upgrade again to continue, or run it with the earlier version and settings to go back";
 
   private final ProcessRuntime runtime;
   private final IoCallable<ApplicationStatus> statuses;
@@ -274,12 +273,12 @@ final class RollingUpgrade {
 
   private void waitFor(String reason) {
     if (!waitsFor.equals(Optional.of(reason))) {
-      progress.accept("The upgrade waits: " + reason);
+      progress.accept("The upgrade is waiting: " + reason);
       waitsFor = Optional.of(reason);
     }
   }
 
-  /** Whether as many servers are registered as run: one that stands still looks well to YARN. */
+  /** Whether as many servers are registered as run: a hung one looks healthy to YARN. */
   private static boolean areRegistered(ApplicationStatus status, ClusterStatus cluster) {
     return cluster.servers().size()
         >= status.of(ComponentKind.TABLET_SERVER).stream().filter(ComponentStatus::running).count();

@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Asks the lock service which processes are registered: often while some process has yet to
  * register, and now and then whether tablet servers still hold their locks, and some master holds
- * the masters'. To YARN the container of a process that stands still looks well.
+ * the masters'. To YARN, the container of a hung process looks healthy.
  *
  * <p>Confined to the ApplicationMaster's one thread.
  */

@@ -22,7 +22,7 @@ import org.apache.hadoop.yarn.conf.YarnConfiguration;
 final class ShippedConfiguration {
   private ShippedConfiguration() {}
 
-  /** Of {@code conf}, what the containers need. */
+  /** The part of {@code conf} that the containers need. */
   static Configuration of(Configuration conf) {
     Map<String, String> names = new TreeMap<>();
     for (Map.Entry<String, String> entry : conf) {

@@ -48,7 +48,7 @@ record SlotHistory(
     return new SlotHistory(Optional.of(node), restarts, failures, notBefore, lastExit);
   }
 
-  /** Its next container is not asked for before {@code time}, whatever was to be. */
+  /** Its next container is not requested before {@code time}, whatever pause was due. */
   SlotHistory pausedUntil(Instant time) {
     return new SlotHistory(lastNode, restarts, failures, time, lastExit);
   }

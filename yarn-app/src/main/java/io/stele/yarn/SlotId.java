@@ -6,7 +6,7 @@ import java.util.Optional;
 /**
  * A place for one process: {@code tabletserver-1}. It keeps its number through all the containers
  * that fill it, and every request to YARN for it carries {@link #allocationRequestId()}, which YARN
- * hands back with the container, also to a later attempt of the ApplicationMaster.
+ * hands back with the container, even to a later attempt of the ApplicationMaster.
  *
  * @param index from 1
  */

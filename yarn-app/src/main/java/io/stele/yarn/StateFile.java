@@ -89,7 +89,7 @@ final class StateFile {
     }
   }
 
-  /** The files of earlier attempts, also of earlier applications. */
+  /** The files of earlier attempts, including those of earlier applications. */
   private Map<ApplicationAttemptId, Path> earlier() throws IOException {
     Map<ApplicationAttemptId, Path> earlier = new HashMap<>();
     String begin = prefix.getName() + ".";

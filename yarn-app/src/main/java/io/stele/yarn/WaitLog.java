@@ -14,7 +14,7 @@ import java.util.OptionalLong;
  * minute. For use by one thread.
  */
 final class WaitLog {
-  /** Containers that come sooner are nothing to talk of. */
+  /** Containers that arrive sooner are not worth reporting. */
   private static final Duration FIRST = Duration.ofSeconds(10);
 
   private static final Duration AGAIN = Duration.ofMinutes(1);

@@ -233,7 +233,7 @@ public final class YarnSubmitter implements Closeable {
   }
 
   /**
-   * An application of ours, also one that has ended.
+   * One of our applications, running or ended.
    *
    * @throws SteleException NOT_FOUND when YARN does not know it
    */
@@ -285,7 +285,7 @@ public final class YarnSubmitter implements Closeable {
         components);
   }
 
-  /** YARN calls an application finished that unregistered, also when that was to say it failed. */
+  /** YARN calls an application that unregistered finished, even if it unregistered as failed. */
   private static String stateOf(ApplicationReport report) {
     return report.getYarnApplicationState() == YarnApplicationState.FINISHED
             && report.getFinalApplicationStatus() == FinalApplicationStatus.FAILED

@@ -58,7 +58,7 @@ class ContainerExitTest {
   void othersAreToldAsBefore() {
     assertThat(new ContainerExit(3, "The tablet server ends: its lease is gone").describe("n"))
         .isEqualTo("ended with exit code 3 on n\nThe tablet server ends: its lease is gone");
-    assertThat(new ContainerExit(0, "").describe("n")).isEqualTo("exited by itself (exit 0) on n");
+    assertThat(new ContainerExit(0, "").describe("n")).isEqualTo("exited on its own (exit 0) on n");
     assertThat(
             new ContainerExit(ContainerExitStatus.ABORTED, "OutOfMemoryError earlier")
                 .describe("n"))

@@ -202,7 +202,7 @@ final class DrainsTest extends ApplicationMasterFixture {
           yarn.callBack("tabletserver-1"); // YARN says it in each answer.
           process.sleep(A_WHILE);
           assertThat(calls()).containsOnly("drain tabletserver-1");
-          assertThat(noteOf("tabletserver-1")).contains("YARN calls its container back");
+          assertThat(noteOf("tabletserver-1")).contains("YARN is preempting its container");
           yarn.full = true;
           yarn.end("tabletserver-1", 0);
           process.sleep(A_WHILE);
@@ -210,7 +210,7 @@ final class DrainsTest extends ApplicationMasterFixture {
           assertThat(restarts("tabletserver-1")).isEqualTo(1);
           yarn.makeRoom();
           process.sleep(A_WHILE);
-          assertThat(noteOf("tabletserver-1")).contains("because YARN called its container back");
+          assertThat(noteOf("tabletserver-1")).contains("because YARN preempted its container");
         });
   }
 }

@@ -138,7 +138,7 @@ public final class DemoCluster implements AutoCloseable {
 
   /**
    * Does not return if this process is ending. After Ctrl-C everything fails because it is being
-   * ended: that is not worth a word.
+   * ended: that is not worth reporting.
    */
   public static void waitIfEnding() throws IOException {
     if (SystemRuntime.isEnding()) {

@@ -4,7 +4,7 @@ package io.stele.cli.embedded;
 public enum Outage {
   /** ZooKeeper, killed; sessions that are renewed in time after its return go on. */
   ZOOKEEPER,
-  /** ZooKeeper stands still: connections stay, and are silent. */
+  /** ZooKeeper hangs: connections stay open, but silent. */
   SILENT_ZOOKEEPER,
   /** The NameNode, which then reads its namespace again. */
   NAMENODE,

@@ -14,7 +14,7 @@ final class Statistics implements Writable {
   private long versionsMax;
   private long valueBytesMax;
 
-  /** Of no row; for Hadoop, too. */
+  /** Empty statistics; Hadoop needs this constructor. */
   Statistics() {}
 
   /** Counts what one row has of a family. */

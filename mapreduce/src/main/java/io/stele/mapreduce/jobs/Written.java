@@ -22,12 +22,12 @@ record Written(String table, boolean dryRun, List<RowRange> replaced) {
   /** Many for any cluster; small tables need fewer. */
   private static final int REDUCERS_MAX = 200;
 
-  /** Of a job that replaces all rows, if any. */
+  /** The output of a job; if it replaces, it replaces all rows. */
   static Written of(TableOutput output) {
     return of(output, List.of(RowRange.ALL));
   }
 
-  /** Of a job that replaces {@code rows}, if any. */
+  /** The output of a job; if it replaces, it replaces {@code rows}. */
   static Written of(TableOutput output, List<RowRange> rows) {
     return new Written(output.table(), output.dryRun(), output.replace() ? rows : List.of());
   }
