@@ -24,10 +24,10 @@ import picocli.CommandLine.Spec;
       "exits with 6 may or may not have counted: look before you repeat it. Adding 0",
       "shows the number, and creates the counter if it is missing.",
       "",
-      "Examples:",
+      "Examples, of a table made by `stele table create webtable stats`:",
       "  stele increment webtable com.example/ stats:visits",
       "  stele increment webtable com.example/ stats:visits 10",
-      "  stele increment -- webtable com.example/ stats:visits -1",
+      "  stele increment webtable com.example/ stats:visits -1",
       "",
       "Next: stele increment webtable com.example/ stats:visits 0"
     })
@@ -54,7 +54,7 @@ final class IncrementCommand implements Callable<Integer> {
       paramLabel = "AMOUNT",
       defaultValue = "1",
       description =
-          "What to add; a negative number subtracts, and needs -- before TABLE (default: ${DEFAULT-VALUE}).")
+          "What to add; a negative number subtracts (default: ${DEFAULT-VALUE}).")
   private long amount;
 
   @Override

@@ -44,7 +44,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  stele job count webtable",
       "  stele job stats webtable --prefix com.",
-      "  stele job copy webtable webtable-2026 --dry-run",
+      "  stele job copy webtable webtable-2026 --dry-run   (both tables exist)",
       "  stele job compare webtable webtable-2026",
       "  stele job verify webtable",
       "  stele job export-avro webtable /exports/webtable",

@@ -13,7 +13,13 @@ import java.util.Locale;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.JobID;
+import org.apache.hadoop.mapreduce.JobStatus.State;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
 import org.apache.hadoop.mapreduce.lib.input.InvalidInputException;
+import org.apache.hadoop.mapreduce.task.JobContextImpl;
+import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
+import org.apache.hadoop.util.ReflectionUtils;
 import picocli.CommandLine;
 
 /** Runs a job: prints its progress to standard error, and its result to standard output. */
@@ -50,7 +56,7 @@ final class JobRun {
   private int runAndReport(TableJob table, Configuration conf) throws IOException {
     Job job = table.prepare(conf);
     try (LocalRunnerLog local = new LocalRunnerLog(RUNTIME)) {
-      job.submit();
+      submit(job);
       String id = job.getJobID().toString();
       err.println("job " + id + ": " + job.getJobName());
       AtExit atCtrlC =
@@ -72,6 +78,25 @@ final class JobRun {
       throw new IOException("job \"" + job.getJobName() + "\" lacks a class", e);
     } finally {
       table.cleanUp(job);
+    }
+  }
+
+  /** Submits the job; if that fails, nothing is kept for its output any more. */
+  private static void submit(Job job)
+      throws IOException, InterruptedException, ClassNotFoundException {
+    try {
+      job.submit();
+    } catch (IOException | RuntimeException e) {
+      try {
+        TaskAttemptContextImpl context =
+            new TaskAttemptContextImpl(job.getConfiguration(), new TaskAttemptID());
+        ReflectionUtils.newInstance(job.getOutputFormatClass(), job.getConfiguration())
+            .getOutputCommitter(context)
+            .abortJob(new JobContextImpl(job.getConfiguration(), new JobID()), State.FAILED);
+      } catch (IOException | RuntimeException notEnded) {
+        e.addSuppressed(notEnded); // The output ends by itself when its lease is over.
+      }
+      throw e;
     }
   }
 

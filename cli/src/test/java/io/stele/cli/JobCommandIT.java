@@ -3,6 +3,7 @@ package io.stele.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.client.BatchWriter;
+import io.stele.client.ClusterJob;
 import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
@@ -349,6 +350,10 @@ class JobCommandIT {
     refused(ExitCode.USAGE, "--fields", "job", "import-text", "target", text);
     refused(ExitCode.USAGE, "TO", "job", "copy", "web");
     assertUntouched("target");
+    assertThat(client.admin().listJobs())
+        .as("jobs that were refused")
+        .extracting(ClusterJob::state)
+        .doesNotContain(ClusterJob.State.BEGUN);
   }
 
   /** Of a table that is written, it says which families it lacks. */

@@ -240,7 +240,7 @@ class TableCommandTest {
     run("table", "create", "web", "f");
     assertThat(run("increment", "web", "row", "f:visits").out()).isEqualTo("1\n");
     assertThat(run("increment", "web", "row", "f:visits", "41").out()).isEqualTo("42\n");
-    assertThat(run("increment", "--", "web", "row", "f:visits", "-2").out()).isEqualTo("40\n");
+    assertThat(run("increment", "web", "row", "f:visits", "-2").out()).isEqualTo("40\n");
     assertThat(run("increment", "web", "row", "f:visits", "0").out()).isEqualTo("40\n");
     assertThat(run("increment", "web", "row", "f"))
         .satisfies(ran -> assertThat(ran.exit()).isEqualTo(ExitCode.USAGE.number()))

@@ -103,12 +103,12 @@ final class MasterPage {
   private static List<String> row(ServerStatusProto server) {
     return List.of(
         ServerId.parse(server.getServerId()).hostAndPort(),
-        server.hasWebAddress() ? server.getWebAddress() : "",
+        server.hasWebAddress() ? "http://" + server.getWebAddress() + "/" : "",
         Integer.toString(server.getTablets()),
         Long.toString(server.getMemtableBytes()),
         Long.toString(server.getSstableBytes()),
         server.hasLocalPercent() ? server.getLocalPercent() + " %" : "",
-        server.getDraining() ? "draining" : "serves");
+        server.getDraining() ? "draining" : "takes tablets");
   }
 
   private static List<String> row(RecoveryProto recovery) {

@@ -20,7 +20,8 @@ public record StatusPage(String title, List<Section> sections, List<Metric> metr
    *
    * @param heading what it lists
    * @param columns the head row
-   * @param rows as many fields each as there are columns
+   * @param rows as many fields each as there are columns; a field that begins with {@code http://}
+   *     is shown as a link
    */
   public record Section(String heading, List<String> columns, List<List<String>> rows) {
     public Section {

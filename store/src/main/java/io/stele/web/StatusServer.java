@@ -63,7 +63,15 @@ public final class StatusServer implements Closeable {
       throws IOException {
     HttpServer http = HttpServer.create(new InetSocketAddress(port), BACKLOG);
     WorkerPool threads = runtime.pool("stele-page", THREADS);
-    http.createContext("/", exchange -> answer(exchange, "text/html", page, StatusServer::html));
+    http.createContext(
+        "/",
+        exchange -> {
+          if (exchange.getRequestURI().getPath().equals("/")) {
+            answer(exchange, "text/html", page, StatusServer::html);
+          } else {
+            answer(exchange, 404, "text/plain", "There are two pages: / and /metrics\n");
+          }
+        });
     http.createContext(
         "/metrics", exchange -> answer(exchange, "text/plain", page, StatusServer::metrics));
     http.setExecutor(threads);
@@ -88,19 +96,21 @@ public final class StatusServer implements Closeable {
       Supplier<StatusPage> page,
       Function<StatusPage, String> format)
       throws IOException {
+    String text;
+    try {
+      text = format.apply(page.get());
+    } catch (RuntimeException e) {
+      answer(exchange, 500, "text/plain", "The page could not be made: " + e);
+      return;
+    }
+    answer(exchange, 200, type, text);
+  }
+
+  private static void answer(HttpExchange exchange, int status, String type, String text)
+      throws IOException {
     try (exchange) {
-      int status = 200;
-      String text;
-      try {
-        text = format.apply(page.get());
-      } catch (RuntimeException e) {
-        status = 500;
-        text = "The page could not be made: " + e;
-      }
       byte[] body = text.getBytes(StandardCharsets.UTF_8);
-      exchange
-          .getResponseHeaders()
-          .set("Content-Type", (status == 200 ? type : "text/plain") + "; charset=utf-8");
+      exchange.getResponseHeaders().set("Content-Type", type + "; charset=utf-8");
       exchange.sendResponseHeaders(status, body.length);
       exchange.getResponseBody().write(body);
     }
@@ -125,6 +135,9 @@ public final class StatusServer implements Closeable {
   }
 
   private static String table(Section section) {
+    if (section.rows().isEmpty()) {
+      return "<h2>" + escape(section.heading()) + "</h2>\n<p>none</p>";
+    }
     String head = row("th", section.columns());
     String body =
         section.rows().stream().map(row -> row("td", row)).collect(Collectors.joining("\n"));
@@ -139,8 +152,13 @@ public final class StatusServer implements Closeable {
 
   private static String row(String element, List<String> fields) {
     return fields.stream()
-        .map(field -> "<" + element + ">" + escape(field) + "</" + element + ">")
+        .map(field -> "<" + element + ">" + text(field) + "</" + element + ">")
         .collect(Collectors.joining("", "<tr>", "</tr>"));
+  }
+
+  private static String text(String field) {
+    String text = escape(field);
+    return field.startsWith("http://") ? "<a href=\"" + text + "\">" + text + "</a>" : text;
   }
 
   private static String escape(String text) {

@@ -41,6 +41,29 @@ class StatusServerTest {
   }
 
   @Test
+  void addressesAreLinksAndAnEmptySectionSaysSo() throws Exception {
+    StatusPage page =
+        new StatusPage(
+            "Master",
+            List.of(
+                new Section("Servers", List.of("page"), List.of(List.of("http://h:1/?a&b"))),
+                new Section("Recoveries", List.of("server"), List.of())),
+            List.of());
+    try (StatusServer server = StatusServer.start(RUNTIME, 0, () -> page)) {
+      assertThat(fetch(server, "/").body())
+          .contains("<td><a href=\"http://h:1/?a&amp;b\">http://h:1/?a&amp;b</a></td>")
+          .contains("<h2>Recoveries</h2>\n<p>none</p>");
+    }
+  }
+
+  @Test
+  void otherPathsAreNotFound() throws Exception {
+    try (StatusServer server = StatusServer.start(RUNTIME, 0, () -> PAGE)) {
+      assertThat(fetch(server, "/nope").statusCode()).isEqualTo(404);
+    }
+  }
+
+  @Test
   void metricsAreInOrderEachWithItsMeaningAndType() throws Exception {
     try (StatusServer server = StatusServer.start(RUNTIME, 0, () -> PAGE)) {
       assertThat(fetch(server, "/metrics").body())

@@ -40,6 +40,13 @@ public final class DemoCluster implements AutoCloseable {
       log4j.appender.console.target=System.err
       log4j.appender.console.layout=org.apache.log4j.PatternLayout
       log4j.appender.console.layout.ConversionPattern=%d{HH:mm:ss} %-5p %c{1}: %m%n
+      # The ResourceManager of the demo has no page, and a job's counters hide its result.
+      log4j.appender.console.filter.1=org.apache.log4j.varia.StringMatchFilter
+      log4j.appender.console.filter.1.StringToMatch=The url to track the job
+      log4j.appender.console.filter.1.AcceptOnMatch=false
+      log4j.appender.console.filter.2=org.apache.log4j.varia.StringMatchFilter
+      log4j.appender.console.filter.2.StringToMatch=Counters:
+      log4j.appender.console.filter.2.AcceptOnMatch=false
       """;
 
   /** What a cluster on a small machine is set to. */

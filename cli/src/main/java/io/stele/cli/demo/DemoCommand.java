@@ -28,7 +28,8 @@ import picocli.CommandLine.Spec;
       "Hadoop's real daemons (HDFS, YARN) run in one Java process, ZooKeeper, Stele's",
       "servers and the jobs' tasks in their own. It takes a few minutes, 4 GB of",
       "memory and 1 GB of disk, all in one directory. It changes nothing else on the",
-      "machine and leaves nothing running, even after Ctrl-C.",
+      "machine and leaves nothing running, even after Ctrl-C. Each demo begins empty:",
+      "the tables of the last one are deleted.",
       "",
       "Examples:",
       "  stele demo",
@@ -101,7 +102,11 @@ public final class DemoCommand implements Callable<Integer> {
       out.println(
           ended == 0
               ? "No demo runs in " + work + "."
-              : "Stopped the demo in " + work + " (" + ended + " processes).");
+              : "Stopped the demo in "
+                  + work
+                  + " ("
+                  + ended
+                  + " processes). The next one begins without this one's tables.");
       return 0;
     }
     if (dataNodes < 1 || dataNodes > EmbeddedHadoop.Options.DATA_NODES_MAX) {
@@ -119,7 +124,7 @@ public final class DemoCommand implements Callable<Integer> {
               + work
               + ": stop it with 'stele demo --stop', or use another --dir");
     }
-    makeDirectory(work);
+    claim(work);
     if (!verbose) {
       // Nothing has logged yet: the first logger finds this.
       System.setProperty("stele.log", "INFO, file");
@@ -156,9 +161,9 @@ public final class DemoCommand implements Callable<Integer> {
     }
   }
 
-  private static void makeDirectory(Path work) {
+  private static void claim(Path work) {
     try {
-      Files.createDirectories(work);
+      EmbeddedHadoop.claim(work);
     } catch (IOException e) {
       throw new SteleException(
           SteleException.Code.REFUSED,

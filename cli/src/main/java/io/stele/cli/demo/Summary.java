@@ -203,7 +203,9 @@ record Summary(
     out.println("  bin/stele yarn status" + which);
     out.println("  bin/stele file verify " + Keys.ROOT_DIR.in(conf) + "/tables" + which);
     out.println(
-        "YARN's page: http://" + conf.get("yarn.resourcemanager.webapp.address", "?") + "/");
+        "Jobs that have ended: http://"
+            + conf.get("mapreduce.jobhistory.webapp.address", "?")
+            + "/jobhistory");
     out.println(
         "For programs: add "
             + directory.resolve("hadoop-client.xml")

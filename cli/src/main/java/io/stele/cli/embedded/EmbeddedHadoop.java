@@ -66,7 +66,8 @@ public final class EmbeddedHadoop implements AutoCloseable {
   /**
    * How to run it.
    *
-   * @param directory where everything lies; made if it is not there, emptied if it is
+   * @param directory where everything lies; made if it is not there, emptied of what the last one
+   *     left
    * @param dataNodes 1 to 9; a block is on three of them, or on all
    * @param nodeManagers 1 to 9
    * @param nodeManagerMb what each NodeManager has for containers, in MB
@@ -84,13 +85,7 @@ public final class EmbeddedHadoop implements AutoCloseable {
     public static final int DATA_NODES_MAX = 9;
 
     public Options {
-      directory = directory.toAbsolutePath().normalize();
-      if (!directory.toString().matches("[^\\s,:%'\"\\\\$`]+")) {
-        throw new IllegalArgumentException(
-            "Hadoop cannot work in \""
-                + directory
-                + "\": choose a directory without blanks, commas, colons, quotes, % or $");
-      }
+      directory = WorkDirectory.checked(directory);
       checkCount("DataNodes", dataNodes);
       checkCount("NodeManagers", nodeManagers);
     }
@@ -129,15 +124,16 @@ public final class EmbeddedHadoop implements AutoCloseable {
    * @param up is told the name of each daemon that has come up
    * @throws IOException if one already runs in the directory, or it does not come up in time; the
    *     message says why, and which log tells more
+   * @throws io.stele.model.SteleException REFUSED if the directory has files of others
    */
   public static EmbeddedHadoop start(Options options, Consumer<String> up) throws IOException {
     Path directory = options.directory();
-    Files.createDirectories(directory);
+    WorkDirectory.claim(directory);
     if (isRunning(directory)) {
       throw new IOException("an embedded Hadoop already runs in " + directory);
     }
     ProcessTag.of(directory).sweep(END);
-    empty(directory);
+    WorkDirectory.empty(directory);
     Files.createDirectories(logDirectory(directory));
     EmbeddedHadoop hadoop = new EmbeddedHadoop(directory, launch(options));
     try {
@@ -147,6 +143,17 @@ public final class EmbeddedHadoop implements AutoCloseable {
       throw e;
     }
     return hadoop;
+  }
+
+  /**
+   * Takes a directory for an embedded Hadoop, before anything else is written there. {@link #start}
+   * does it too.
+   *
+   * @throws io.stele.model.SteleException REFUSED if Hadoop cannot work there, or it has files of
+   *     others
+   */
+  public static void claim(Path directory) throws IOException {
+    WorkDirectory.claim(directory);
   }
 
   /** Whether one runs in {@code directory}, started by this process or another. */
@@ -396,20 +403,6 @@ public final class EmbeddedHadoop implements AutoCloseable {
     Path errors = logDirectory(directory).resolve("hadoop.err");
     List<String> lines = Files.exists(errors) ? Files.readAllLines(errors) : List.of();
     return lines.isEmpty() ? "" : " (" + lines.get(lines.size() - 1).strip() + ")";
-  }
-
-  private static void empty(Path directory) throws IOException {
-    for (String part :
-        List.of("hdfs", "lib", "target", "zookeeper", "tmp", "logs", "hadoop-client.xml")) {
-      Path path = directory.resolve(part);
-      if (Files.exists(path)) {
-        try (Stream<Path> all = Files.walk(path)) {
-          for (Path each : all.sorted(Comparator.reverseOrder()).toList()) {
-            Files.delete(each);
-          }
-        }
-      }
-    }
   }
 
   /** The class paths of the daemons and of the containers. */

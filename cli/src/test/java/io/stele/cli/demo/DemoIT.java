@@ -127,16 +127,9 @@ class DemoIT {
             "stele-cli", "job", "count", "webtable", "-c", "language:", "--conf", at);
     assertThat(count.output()).contains("job job_", "map 100 %", " rows, ", " cells, ");
     assertThat(count.code()).isZero();
-    assertThat(Launcher.run("table", "create", "again", "language:versions=3", "--conf", at).code())
-        .isZero();
     Launcher.Ended exported =
         Launcher.run("job", "export-avro", "webtable", "/web", "-c", "language:", "--conf", at);
     assertThat(exported.code()).as(exported.output()).isZero();
-    Launcher.Ended imported = Launcher.run("job", "import-avro", "/web", "again", "--conf", at);
-    assertThat(imported.code()).as(imported.output()).isZero();
-    Launcher.Ended rows = Launcher.run("scan", "again", "--limit", "3", "--conf", at);
-    assertThat(rows.output()).contains("\tlanguage:\t");
-    assertThat(rows.code()).isZero();
   }
 
   private static void theTasksHadOurJarsBesideHadoopsAndNothingElse(Path directory)
