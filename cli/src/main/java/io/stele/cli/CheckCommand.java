@@ -7,6 +7,7 @@ import io.stele.config.ClusterConfig;
 import io.stele.config.Keys;
 import io.stele.lock.CuratorLockService;
 import io.stele.lock.LockService;
+import io.stele.model.Amount;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
 import io.stele.wire.NetworkTransport;
@@ -90,27 +91,28 @@ final class CheckCommand implements Callable<Integer> {
     report.problems().forEach(problem -> print(out, problem));
     out.println(
         "checked "
-            + TextTable.count(report.tables(), "table")
+            + Amount.of(report.tables(), "table")
             + " with "
-            + TextTable.count(report.tablets(), "tablet")
+            + Amount.of(report.tablets(), "tablet")
             + ", "
-            + TextTable.count(report.servers(), "tablet server")
+            + Amount.of(report.servers(), "tablet server")
             + ", "
-            + TextTable.count(report.files(), "SSTable")
+            + Amount.of(report.files(), "SSTable")
             + " of "
             + TextTable.size(report.fileBytes())
             + (report.verified() ? ", and what is in them" : ""));
     if (report.unnamedFiles() > 0) {
       out.println(
-          TextTable.count(report.unnamedFiles(), "file")
+          Amount.of(report.unnamedFiles(), "file")
               + " of "
               + TextTable.size(report.unnamedBytes())
-              + " belong to no tablet: written just now, or to be swept");
+              + (report.unnamedFiles() == 1 ? " belongs" : " belong")
+              + " to no tablet: written just now, or to be swept");
     }
     out.println(
         report.problems().isEmpty()
             ? "no problems found"
-            : TextTable.count(report.problems().size(), "problem")
+            : Amount.of(report.problems().size(), "problem")
                 + "; stele repair shows what can be done");
   }
 }

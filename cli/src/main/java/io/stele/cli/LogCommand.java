@@ -3,6 +3,7 @@ package io.stele.cli;
 import io.stele.config.Keys;
 import io.stele.log.LogRepair;
 import io.stele.metadata.Layout;
+import io.stele.model.Amount;
 import io.stele.model.SteleException;
 import java.io.PrintWriter;
 import java.time.Instant;
@@ -70,13 +71,13 @@ final class LogCommand {
     }
     out()
         .println(
-            TextTable.count(logs.size(), "log")
+            Amount.of(logs.size(), "log")
                 + ", "
-                + TextTable.count(waiting, "damaged segment")
+                + Amount.of(waiting, "damaged segment")
                 + " whose loss is not accepted"
                 + (open == 0
                     ? ""
-                    : ", and " + TextTable.count(open, "segment") + " that HDFS has not closed"));
+                    : ", and " + Amount.of(open, "segment") + " that HDFS has not closed"));
     if (waiting > 0) {
       return ExitCode.CORRUPTION.number();
     }

@@ -1,6 +1,7 @@
 package io.stele.cli;
 
 import io.stele.client.ClusterStatus;
+import io.stele.model.Amount;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Locale;
@@ -26,7 +27,7 @@ final class RecoveryText {
             .map(most -> ", at most " + seconds(most) + " after its end")
             .orElse("")
         + "; its "
-        + TextTable.count(recovery.tablets(), "tablet")
+        + Amount.of(recovery.tablets(), "tablet")
         + " "
         + (recovery.over()
             ? (recovery.tablets() == 1 ? "was" : "were")

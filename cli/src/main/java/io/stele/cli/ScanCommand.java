@@ -3,6 +3,7 @@ package io.stele.cli;
 import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
+import io.stele.model.Amount;
 import io.stele.model.Filter;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
@@ -91,10 +92,7 @@ final class ScanCommand implements Callable<Integer> {
     }
     if (count) {
       out.println(
-          TextTable.count(rows, "row")
-              + ", "
-              + TextTable.count(cells, "cell")
-              + (more ? " (and more)" : ""));
+          Amount.of(rows, "row") + ", " + Amount.of(cells, "cell") + (more ? " (and more)" : ""));
     } else if (more && limit.isEmpty()) {
       spec.commandLine()
           .getErr()

@@ -148,18 +148,17 @@ final class ServerCommand {
     }
     PrintWriter out = spec.commandLine().getOut();
     try (Stele stele = cluster.connect()) {
-      List<ClusterStatus.Server> there = stele.admin().clusterStatus().servers();
+      ClusterStatus before = stele.admin().clusterStatus();
       List<ServerId> chosen =
           all
-              ? there.stream().map(ClusterStatus.Server::id).toList()
-              : servers.stream().map(server -> find(there, server).id()).toList();
-      long taking = taking(there);
+              ? before.servers().stream().map(ClusterStatus.Server::id).toList()
+              : servers.stream().map(server -> find(before.servers(), server).id()).toList();
       for (ServerId server : chosen) {
-        ClusterStatus status = stele.admin().clusterStatus();
-        List<ClusterStatus.Server> now = status.servers();
-        requireAsMany(taking, now);
-        requireAnother(server, status);
-        boolean drained = now.stream().anyMatch(one -> one.id().equals(server) && one.draining());
+        ClusterStatus now = stele.admin().clusterStatus();
+        requireAsMany(before.takers(), now.takers());
+        requireAnother(server, now);
+        boolean drained =
+            now.servers().stream().anyMatch(any -> any.id().equals(server) && any.draining());
         stele.admin().restartServer(server, timeout);
         // Whether one that drains is replaced depends on why it does.
         out.println(
@@ -171,15 +170,11 @@ final class ServerCommand {
     return ExitCode.DONE.number();
   }
 
-  private static long taking(List<ClusterStatus.Server> servers) {
-    return servers.stream().filter(server -> !server.draining()).count();
-  }
-
   /** Refuses to go on where a server that has been restarted does not keep running. */
-  private static void requireAsMany(long before, List<ClusterStatus.Server> now) {
-    if (taking(now) < before) {
+  private static void requireAsMany(long before, long now) {
+    if (now < before) {
       throw SteleException.retryLater(
-          taking(now)
+          now
               + " servers take tablets, fewer than the "
               + before
               + " at first: see why with `stele yarn status` and the servers' logs, then restart"
@@ -193,8 +188,8 @@ final class ServerCommand {
       throw SteleException.refused(
           "no other server takes the tablets of "
               + server.hostAndPort()
-              + " while it is restarted: start one more, or let one that drains take tablets again"
-              + " (`stele server drain --undo SERVER`)");
+              + " while it is restarted: "
+              + ClusterStatus.START_ANOTHER);
     }
   }
 

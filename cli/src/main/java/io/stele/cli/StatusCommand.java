@@ -80,7 +80,7 @@ final class StatusCommand implements Callable<Integer> {
           "table "
               + change.table()
               + " is being "
-              + change.participle()
+              + change.action()
               + " since "
               + change.begun()
               + ": "

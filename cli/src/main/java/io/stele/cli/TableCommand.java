@@ -526,7 +526,7 @@ final class TableCommand {
       } else {
         TextTable text = new TextTable("CHANGE", "TABLE", "IS BEING", "SINCE", "PROGRESS");
         changes.forEach(
-            one -> text.line(one.id(), one.table(), one.participle(), one.begun(), one.progress()));
+            one -> text.line(one.id(), one.table(), one.action(), one.begun(), one.progress()));
         text.lines("").forEach(out()::println);
       }
     }

@@ -65,9 +65,4 @@ public final class TextTable {
   public static String firstRow(Bytes row) {
     return row.isEmpty() ? "(the first)" : row.toString();
   }
-
-  /** So many of something: "1 tablet", "2 tablets". */
-  static String count(long number, String what) {
-    return number + " " + what + (number == 1 ? "" : "s");
-  }
 }

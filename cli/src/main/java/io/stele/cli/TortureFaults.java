@@ -104,7 +104,7 @@ final class TortureFaults {
    * @throws IOException if the cluster's status cannot be had at the beginning
    */
   void run(Stele stele) throws IOException, InterruptedException {
-    long servers = TortureScene.taking(stele.admin().clusterStatus());
+    long servers = stele.admin().clusterStatus().takers();
     while (true) {
       scene.pause(Duration.ofMillis(scene.random().nextLong(1, 2 * every.toMillis())));
       if (scene.isOver()) {

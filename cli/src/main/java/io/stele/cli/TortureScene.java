@@ -104,12 +104,7 @@ record TortureScene(
         stele,
         most,
         servers + " servers take tablets and all tablets are served",
-        status -> status.unassigned() == 0 && taking(status) >= servers);
-  }
-
-  /** How many servers take tablets. */
-  static long taking(ClusterStatus status) {
-    return status.servers().stream().filter(server -> !server.draining()).count();
+        status -> status.unassigned() == 0 && status.takers() >= servers);
   }
 
   private Waited await(Stele stele, Duration most, String what, Predicate<ClusterStatus> condition)
@@ -127,7 +122,7 @@ record TortureScene(
         last =
             status.unassigned()
                 + " tablets are not served, and "
-                + taking(status)
+                + status.takers()
                 + " servers take tablets";
       } catch (IOException | RuntimeException e) {
         last = "the cluster's status cannot be had: " + e.getMessage();

@@ -1,6 +1,7 @@
 package io.stele.cli;
 
 import io.stele.config.Keys;
+import io.stele.model.Amount;
 import io.stele.model.SteleException;
 import io.stele.yarn.ApplicationStatus;
 import io.stele.yarn.ComponentStatus;
@@ -170,7 +171,7 @@ final class YarnCommand {
     try (YarnSubmitter yarn = YarnSubmitter.connect(cluster.configuration())) {
       yarn.flex(kind, count);
     }
-    String servers = TextTable.count(count, tablets ? "tablet server" : kind);
+    String servers = Amount.of(count, tablets ? "tablet server" : kind);
     out().println("Asked for " + servers + "; `stele yarn status` shows when they run.");
     return ExitCode.DONE.number();
   }

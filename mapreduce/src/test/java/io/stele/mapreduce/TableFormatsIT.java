@@ -32,6 +32,7 @@ import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.DataInputBuffer;
@@ -464,12 +465,15 @@ class TableFormatsIT {
         new TableOutputFormat<Text>().getRecordWriter(context);
     writer.write(
         new Text("failing"), ReadModifyWrite.increment(Bytes.of("r"), "f", Bytes.of("n"), 1));
-    Throwable first = null;
-    for (int i = 0; i < 1000 && first == null; i++) { // Until a write tells that it has failed.
-      Mutation next = Mutation.of("r" + i).put("f", "n", "v");
-      first = catchThrowable(() -> writer.write(new Text("sound"), next));
-      Thread.sleep(10);
-    }
+    AtomicReference<Throwable> failure = new AtomicReference<>();
+    MiniStele.await(
+        "a write that tells of the failure",
+        () -> {
+          Mutation next = Mutation.of("r").put("f", "n", "v");
+          failure.set(catchThrowable(() -> writer.write(new Text("sound"), next)));
+          return failure.get() != null;
+        });
+    Throwable first = failure.get();
     assertThat(first).isInstanceOf(MutationsFailedException.class).hasMessageContaining("\"r\"");
     assertThatThrownBy(() -> writer.close(context)).isSameAs(first); // As a reducer's task does.
     assertThat(first.getSuppressed())

@@ -75,72 +75,73 @@ public final class ClusterCheck implements AutoCloseable {
   /**
    * Checks the cluster.
    *
-   * @param between how long after the first look the second is taken, where the first finds
-   *     something: longer than a tablet is away when it moves or its server dies
+   * @param between how long after the first pass the second begins, if the first finds something:
+   *     longer than a tablet is away when it moves or its server dies
    * @param verify whether to read all SSTables and check their contents
    * @throws IOException if the lock service or the files cannot be reached
    */
   public CheckReport check(Duration between, boolean verify) throws IOException {
-    Look look = look();
-    Set<Problem> problems = new TreeSet<>(look.problems());
+    CheckPass pass = pass();
+    Set<Problem> problems = new TreeSet<>(pass.problems());
     if (!problems.isEmpty()) {
       pause(between);
-      look = look();
+      pass = pass();
       Set<Problem> before = Set.copyOf(problems);
       problems.clear();
-      look.problems().stream()
+      pass.problems().stream()
           .filter(problem -> before.stream().anyMatch(problem::isStill))
           .forEach(problems::add);
     }
     if (verify) {
-      verify(look, problems);
+      verify(pass, problems);
     }
-    return look.report(verify, new ArrayList<>(problems));
+    return pass.report(verify, new ArrayList<>(problems));
   }
 
-  private Look look() throws IOException {
-    Look look = new Look(fs, layout);
-    look.tables(new Schemas(runtime, locks).list());
-    look.servers(served.read());
-    look.records(records);
-    look.jobs(new JobNodes(runtime, locks));
-    look.files();
-    return look;
+  private CheckPass pass() throws IOException {
+    CheckPass pass = new CheckPass(fs, layout);
+    pass.readTables(new Schemas(runtime, locks).list());
+    pass.readServers(served.read());
+    pass.readRecords(records);
+    pass.checkJobs(new JobNodes(runtime, locks));
+    pass.checkFiles();
+    return pass;
   }
 
   private void pause(Duration time) throws IOException {
     try {
       runtime.sleep(time);
     } catch (InterruptedException e) {
-      throw Futures.interrupted(e, "waiting to look a second time");
+      throw Futures.interrupted(e, "waiting to check a second time");
     }
   }
 
   /** One file that cannot be read must not hide what is wrong with the others. */
-  private void verify(Look look, Set<Problem> problems) throws IOException {
+  private void verify(CheckPass pass, Set<Problem> problems) throws IOException {
     List<String> missing = new ArrayList<>();
     Map<String, Problem> unread = new TreeMap<>();
-    for (String path : look.named()) {
+    for (String path : pass.named()) {
       Path file = layout.resolve(path);
       try {
         SSTableDump.verify(fs, file)
             .forEach(
                 damage ->
                     problems.add(
-                        Look.damaged(path, "offset " + damage.offset() + ": " + damage.detail())));
+                        CheckPass.damaged(
+                            path, "offset " + damage.offset() + ": " + damage.detail())));
       } catch (FileNotFoundException e) {
         missing.add(path); // It was compacted meanwhile, or was found missing before.
       } catch (SteleException e) {
-        unread.put(path, Look.unchecked(path, e));
+        unread.put(path, CheckPass.unchecked(path, e));
       } catch (IOException e) {
         if (Futures.isInterruption(e)) {
           throw e;
         }
-        unread.put(path, Look.unreadable(path, e)); // It may have been deleted meanwhile, too.
+        unread.put(path, CheckPass.unreadable(path, e)); // It may have been deleted meanwhile, too.
       }
     }
     if (!missing.isEmpty() || !unread.isEmpty()) {
-      Look again = look();
+      CheckPass again = pass();
       missing.retainAll(again.named());
       unread.keySet().retainAll(again.named());
       problems.addAll(unread.values());

@@ -273,12 +273,21 @@ final class ClusterCalls {
   }
 
   private Address controlOf(ServerId server) throws IOException {
-    ServerInfo info = servers(connection).get(server);
+    return require(servers(connection), server).control();
+  }
+
+  /**
+   * The server of that name.
+   *
+   * @throws SteleException NOT_FOUND if it is not among {@code live}
+   */
+  static ServerInfo require(Map<ServerId, ServerInfo> live, ServerId server) {
+    ServerInfo info = live.get(server);
     if (info == null) {
       throw SteleException.notFound(
           "there is no server " + server + "; `stele server list` shows those that run");
     }
-    return info.control();
+    return info;
   }
 
   /** Waits before something is asked again. */

@@ -3,6 +3,7 @@ package io.stele.client;
 import io.stele.metadata.Attempts;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletLocation;
+import io.stele.model.Amount;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
@@ -199,12 +200,12 @@ final class ClusterChangeRequests {
   private void requireAnother(ServerId server) throws IOException {
     Map<ServerId, ServerInfo> servers = ClusterCalls.servers(connection);
     boolean takesTablets = servers.containsKey(server) && !servers.get(server).draining();
-    if (takesTablets && servers.values().stream().filter(one -> !one.draining()).count() == 1) {
+    if (takesTablets && servers.values().stream().filter(any -> !any.draining()).count() == 1) {
       throw SteleException.refused(
           "draining server "
               + server
-              + ": no other server takes tablets. Start one more, or let one that drains take"
-              + " tablets again (`stele server drain --undo SERVER`)");
+              + ": no other server takes tablets: "
+              + ClusterStatus.START_ANOTHER);
     }
   }
 
@@ -236,21 +237,23 @@ final class ClusterChangeRequests {
       return ClusterCalls.Progress.waiting("the master does not know yet that it is draining");
     }
     int tablets = now.get().tablets();
-    return ClusterCalls.Progress.of(
-        tablets == 0, "it still has " + tablets + (tablets == 1 ? " tablet" : " tablets"));
+    return ClusterCalls.Progress.of(tablets == 0, "it still has " + Amount.of(tablets, "tablet"));
   }
 
   /** What is still to come of a server that has ended: others must serve its tablets. */
   private static ClusterCalls.Progress served(ClusterStatus status) {
     long left = status.unassigned() - quarantined(status);
-    String tablets = left == 1 ? " tablet is" : " tablets are";
     return ClusterCalls.Progress.of(
-        left <= 0, "it has ended, and " + left + tablets + " not served yet");
+        left <= 0,
+        "it has ended, and "
+            + Amount.of(left, "tablet")
+            + (left == 1 ? " is" : " are")
+            + " not served yet");
   }
 
   /** See {@link Admin#restartServer}. */
   ClusterChange restart(ServerId server) throws IOException {
-    long wanted = taking(StatusReader.read(calls));
+    long wanted = StatusReader.read(calls).takers();
     DrainRequestProto request = DrainRequestProto.getDefaultInstance();
     return new ClusterChange(
         calls,
@@ -267,7 +270,7 @@ final class ClusterChangeRequests {
     if (now.servers().stream().anyMatch(one -> one.id().equals(server))) {
       return ClusterCalls.Progress.waiting("it still has tablets, or is ending");
     }
-    if (taking(now) < wanted) {
+    if (now.takers() < wanted) {
       return ClusterCalls.Progress.waiting("it has ended, and its replacement has not started yet");
     }
     return served(now);
@@ -278,11 +281,6 @@ final class ClusterChangeRequests {
     return status.troubled().stream()
         .filter(tablet -> tablet.quarantined() && !tablet.served())
         .count();
-  }
-
-  /** How many servers take tablets. */
-  private static long taking(ClusterStatus status) {
-    return status.servers().stream().filter(server -> !server.draining()).count();
   }
 
   /** See {@link Admin#balanceNow}. */

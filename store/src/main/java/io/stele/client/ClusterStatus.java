@@ -40,6 +40,16 @@ public record ClusterStatus(
     recoveries = List.copyOf(recoveries);
   }
 
+  /** What to do where no other server takes tablets. */
+  public static final String START_ANOTHER =
+      "start one more, or let one that drains take tablets again"
+          + " (`stele server drain --undo SERVER`)";
+
+  /** How many servers take tablets: all but those that drain. */
+  public long takers() {
+    return servers.stream().filter(server -> !server.draining()).count();
+  }
+
   /**
    * Whether a server other than this one takes tablets: it can have them while this one is away.
    */
@@ -58,16 +68,16 @@ public record ClusterStatus(
   public record Troubled(String tablet, boolean served, boolean quarantined, String reason) {}
 
   /**
-   * A change of schema under way.
+   * A change of schema in progress.
    *
    * @param id its id, as {@link Admin#tableChange} takes it
    * @param table the table's name
-   * @param participle what is done to it: created, altered, dropped or cleared of rows
+   * @param action what is done to it: created, altered, dropped or cleared of rows
    * @param begun when, by the clock of the master that began it
    * @param progress how far it is
    */
   public record Change(
-      String id, String table, String participle, Instant begun, TableChange.Progress progress) {}
+      String id, String table, String action, Instant begun, TableChange.Progress progress) {}
 
   /**
    * The recovery of a dead server's tablets.

@@ -1,5 +1,6 @@
 package io.stele.client;
 
+import io.stele.model.Amount;
 import io.stele.model.SteleException;
 import java.util.List;
 
@@ -44,8 +45,7 @@ public final class MutationsFailedException extends SteleException {
 
   private static String message(String table, List<Outcome> failed, long count) {
     Outcome first = failed.get(0);
-    return count
-        + (count == 1 ? " operation" : " operations")
+    return Amount.of(count, "operation")
         + " of table "
         + table
         + " failed; the first, of row \""

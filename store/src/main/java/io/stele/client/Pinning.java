@@ -114,7 +114,7 @@ final class Pinning {
         .end();
   }
 
-  private TabletAsking.Answer pinOnce(ServerCalls servers, TabletLocation at, RowRange known)
+  private TabletAsking.Answer pinOnce(CachedServerCalls servers, TabletLocation at, RowRange known)
       throws IOException {
     PinTabletRequestProto request =
         PinTabletRequestProto.newBuilder().setTablet(ClusterCalls.ref(at)).setJob(job).build();

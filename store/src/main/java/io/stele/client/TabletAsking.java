@@ -15,7 +15,7 @@ import java.util.Optional;
  */
 final class TabletAsking {
   private final Connection connection;
-  private final ServerCalls servers;
+  private final CachedServerCalls servers;
 
   /** What tablets are asked. */
   interface Question {
@@ -25,7 +25,7 @@ final class TabletAsking {
      * @param at the tablet as it was located
      * @param rows its rows, as its server said the last time; the first time, as it was located
      */
-    Answer ask(ServerCalls servers, TabletLocation at, RowRange rows) throws IOException;
+    Answer ask(CachedServerCalls servers, TabletLocation at, RowRange rows) throws IOException;
   }
 
   /**
@@ -44,7 +44,7 @@ final class TabletAsking {
 
   TabletAsking(Connection connection) {
     this.connection = connection;
-    this.servers = new ServerCalls(connection);
+    this.servers = new CachedServerCalls(connection);
   }
 
   /**

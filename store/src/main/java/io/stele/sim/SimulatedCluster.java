@@ -59,8 +59,6 @@ public final class SimulatedCluster {
     private int starts;
     private Optional<SimulatedEnsemble.Session> session = Optional.empty();
     private Optional<TabletServer> server = Optional.empty();
-    private Optional<Master> master = Optional.empty();
-    private String lastAbort = "";
 
     private Slot(Kind kind, int number) {
       this.kind = kind;
@@ -70,11 +68,6 @@ public final class SimulatedCluster {
     /** How often it has been started. */
     int starts() {
       return starts;
-    }
-
-    /** What it is for. */
-    public Kind kind() {
-      return kind;
     }
 
     /** The process it has now, or had last. */
@@ -90,16 +83,6 @@ public final class SimulatedCluster {
     /** The tablet server in it, once it has started. */
     public Optional<TabletServer> server() {
       return server;
-    }
-
-    /** The master in it. */
-    public Optional<Master> master() {
-      return master;
-    }
-
-    /** Why its tablet server last ended by itself. */
-    public String lastAbort() {
-      return lastAbort;
     }
 
     @Override
@@ -186,7 +169,6 @@ public final class SimulatedCluster {
     SimulatedEnsemble.Session session = ensemble.connect(process);
     slot.session = Optional.of(session);
     slot.server = Optional.empty();
-    slot.master = Optional.empty();
     process.start("main", () -> run(slot, process, session));
   }
 
@@ -205,7 +187,6 @@ public final class SimulatedCluster {
                       transport,
                       Optional.of(process.name()),
                       Applications.NONE));
-          slot.master = Optional.of(master);
           process.await(master.ended());
         }
         case SERVER -> {
@@ -242,7 +223,6 @@ public final class SimulatedCluster {
         && slot.server.filter(this::hasItsLog).isPresent()) {
       violations.add(new Violation("log", process.name() + " gave up its log: " + why));
     }
-    slot.lastAbort = why;
     if (random.nextBoolean()) {
       process.start("farewell", () -> sayFarewell(slot, process));
     } else {

@@ -47,7 +47,6 @@ public final class SimulatedFiles {
   private boolean full;
   private boolean away;
   private Optional<Path> poisoned = Optional.empty(); // A tablet's directory.
-  private long calls;
 
   /** An empty file system. */
   public SimulatedFiles(Simulation simulation, SimulatedNetwork network) {
@@ -132,11 +131,6 @@ public final class SimulatedFiles {
     return path.getName().endsWith(".sst");
   }
 
-  /** How many calls were made. */
-  public long calls() {
-    return calls;
-  }
-
   /** The file system as {@code process} sees it: what it did not flush goes with it. */
   public FileSystem mount(SimulatedProcess process) {
     CrashableFileSystem view = disk.mount();
@@ -157,7 +151,6 @@ public final class SimulatedFiles {
     if (process == simulation.outside() || process.isEnding()) {
       return Optional.empty();
     }
-    calls++;
     if (away || !network.passes(process, machine) || !network.passes(machine, process)) {
       process.sleepUninterruptibly(UNREACHABLE);
       return Optional.of(new FaultInjector.Effect.Fail());

@@ -48,7 +48,6 @@ public final class SimulatedNetwork {
   private Weather weather = Weather.FAIR;
   private BiPredicate<SimulatedProcess, SimulatedProcess> cut = (from, to) -> false;
   private int lastPort = FIRST_PORT;
-  private long messages;
   private final ServiceRecord services = new ServiceRecord();
 
   /** A network that works. */
@@ -75,11 +74,6 @@ public final class SimulatedNetwork {
   /** Who answered for which tablets. */
   ServiceRecord services() {
     return services;
-  }
-
-  /** How many messages were sent. */
-  public long messages() {
-    return messages;
   }
 
   /** The network as {@code process} has it. */
@@ -138,7 +132,6 @@ public final class SimulatedNetwork {
       simulation.schedule(from, Duration.ZERO, "", () -> send(from, to, what, call, deliver));
       return; // It leaves when its process goes on.
     }
-    messages++;
     if (random.nextDouble() < weather.lost()) {
       simulation.note(from, "loses " + what + " to " + to.name());
       if (random.nextInt(4) > 0) {

@@ -214,9 +214,9 @@ class ClusterCheckTest {
       }
       TabletId stopped = cluster.records().readAll(tableId()).get(0).id();
       TabletId stuck = cluster.records().readAll(tableId()).get(1).id();
-      Look look = new Look(fs, Layout.open(fs, new Path("/stele")));
-      look.tables(new Schemas(SystemRuntime.INSTANCE, cluster.locks()).list());
-      look.servers(
+      CheckPass pass = new CheckPass(fs, Layout.open(fs, new Path("/stele")));
+      pass.readTables(new Schemas(SystemRuntime.INSTANCE, cluster.locks()).list());
+      pass.readServers(
           Map.of(
               server,
               Optional.of(
@@ -226,8 +226,8 @@ class ClusterCheckTest {
                       Map.of(
                           stopped, new ServedTablets.Trouble("could not be served", true),
                           stuck, new ServedTablets.Trouble("could not split", false))))));
-      look.records(cluster.records());
-      assertThat(look.problems())
+      pass.readRecords(cluster.records());
+      assertThat(pass.problems())
           .allSatisfy(
               problem -> assertThat(problem.wrong()).isEqualTo("its server reports trouble"))
           .extracting(Problem::subject, Problem::detail, Problem::repair)

@@ -263,8 +263,8 @@ final class RollingUpgrade {
       waitFor(
           "no other server takes the tablets of "
               + next.get().hostAndPort()
-              + " while it is replaced: start one more, or let one that drains take tablets again"
-              + " (`stele server drain --undo SERVER`)");
+              + " while it is replaced: "
+              + ClusterStatus.START_ANOTHER);
       return Optional.empty();
     }
     waitsFor = Optional.empty();

@@ -4,7 +4,7 @@ import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.TabletInfo;
 import io.stele.examples.Example;
-import io.stele.examples.TextTable;
+import io.stele.examples.ReportTable;
 import io.stele.inputformat.TableInputFormat;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
@@ -91,8 +91,8 @@ public final class Analytics extends Example {
   }
 
   /** A line for each site. */
-  private static TextTable sites(Stele stele) throws IOException {
-    TextTable table = new TextTable("site", "days", "sessions", "clicks", "busiest day");
+  private static ReportTable sites(Stele stele) throws IOException {
+    ReportTable table = new ReportTable("site", "days", "sessions", "clicks", "busiest day");
     Map<String, List<SiteDay>> sites =
         read(stele, "").stream()
             .collect(Collectors.groupingBy(SiteDay::site, TreeMap::new, Collectors.toList()));
@@ -111,7 +111,7 @@ public final class Analytics extends Example {
 
   /** The days of a site, and its pages over all these days. */
   private static String days(Stele stele, String site) throws IOException {
-    TextTable days = new TextTable(site, "sessions", "clicks", "visitors", "median duration");
+    ReportTable days = new ReportTable(site, "sessions", "clicks", "visitors", "median duration");
     SiteDay all = new SiteDay();
     List<SiteDay> ofSite = read(stele, site + " ");
     if (ofSite.isEmpty()) {
@@ -130,7 +130,7 @@ public final class Analytics extends Example {
       day.viewers.forEach((page, count) -> all.viewers.merge(page, count, Long::sum));
       day.buyers.forEach((page, count) -> all.buyers.merge(page, count, Long::sum));
     }
-    TextTable pages = new TextTable("page", "views", "visitors", "bought later on that day");
+    ReportTable pages = new ReportTable("page", "views", "visitors", "bought later on that day");
     all.viewers.forEach(
         (page, viewers) -> {
           long buyers = all.buyers.getOrDefault(page, 0L);

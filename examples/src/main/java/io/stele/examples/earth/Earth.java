@@ -3,7 +3,7 @@ package io.stele.examples.earth;
 import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.examples.Example;
-import io.stele.examples.TextTable;
+import io.stele.examples.ReportTable;
 import io.stele.model.Bytes;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
@@ -81,7 +81,7 @@ public final class Earth extends Example {
     System.out.printf("Tiles of table %s made, indexed in table %s%n%n", IMAGERY, TILES);
   }
 
-  private static TextTable list(Stele stele) throws IOException {
+  private static ReportTable list(Stele stele) throws IOException {
     Map<Integer, List<TilePlace>> places;
     try (Rows rows = stele.table(TILES).readRows(RowQuery.ALL)) {
       places =
@@ -91,7 +91,7 @@ public final class Earth extends Example {
                   Collectors.groupingBy(
                       place -> place.segment.length(), TreeMap::new, Collectors.toList()));
     }
-    TextTable table = new TextTable("zoom", "tiles", "bytes", "files");
+    ReportTable table = new ReportTable("zoom", "tiles", "bytes", "files");
     places.forEach(
         (zoom, tiles) ->
             table.row(

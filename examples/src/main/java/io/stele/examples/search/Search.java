@@ -2,7 +2,7 @@ package io.stele.examples.search;
 
 import io.stele.client.Table;
 import io.stele.examples.Example;
-import io.stele.examples.TextTable;
+import io.stele.examples.ReportTable;
 import io.stele.inputformat.TableInputFormat;
 import io.stele.model.Bytes;
 import io.stele.model.Row;
@@ -119,9 +119,9 @@ public final class Search extends Example {
 
   private static void user(Table users, Bytes user) throws IOException {
     Row row = require(users, user);
-    TextTable profile = new TextTable("topic", "interest");
+    ReportTable profile = new ReportTable("topic", "interest");
     Profiles.of(row).forEach((topic, share) -> profile.row(topic, percent(share)));
-    TextTable actions = new TextTable("action", "what", "when");
+    ReportTable actions = new ReportTable("action", "what", "when");
     for (String type : List.of(Users.QUERY, Users.CLICK)) {
       row.family(type).stream()
           .limit(ACTIONS_SHOWN)
@@ -145,7 +145,7 @@ public final class Search extends Example {
     Map<String, Double> profile = Profiles.of(row);
     List<String> without = Topics.find(word, Map.of());
     List<String> with = Topics.find(word, profile);
-    TextTable table = new TextTable(word, "for user " + user, "interest");
+    ReportTable table = new ReportTable(word, "for user " + user, "interest");
     for (int i = 0; i < with.size(); i++) {
       String topic = Topics.ofPage(with.get(i)).orElse("");
       table.row(without.get(i), with.get(i), percent(profile.getOrDefault(topic, 0.0)));

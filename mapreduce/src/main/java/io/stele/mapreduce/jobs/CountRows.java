@@ -1,6 +1,7 @@
 package io.stele.mapreduce.jobs;
 
 import io.stele.inputformat.TableInputFormat;
+import io.stele.model.Amount;
 import io.stele.model.Bytes;
 import io.stele.model.Row;
 import java.io.IOException;

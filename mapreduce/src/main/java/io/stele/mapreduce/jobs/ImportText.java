@@ -3,6 +3,7 @@ package io.stele.mapreduce.jobs;
 import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.config.JobKeys;
+import io.stele.model.Amount;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.Column;

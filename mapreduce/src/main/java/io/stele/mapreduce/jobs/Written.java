@@ -3,6 +3,7 @@ package io.stele.mapreduce.jobs;
 import io.stele.client.Stele;
 import io.stele.client.TabletInfo;
 import io.stele.mapreduce.SteleJob;
+import io.stele.model.Amount;
 import io.stele.model.RowRange;
 import io.stele.outputformat.BulkOutputFormat;
 import io.stele.outputformat.TableOutputFormat;

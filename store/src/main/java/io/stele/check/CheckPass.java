@@ -9,6 +9,7 @@ import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
+import io.stele.model.Amount;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
@@ -45,8 +46,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>For one thread.
  */
-final class Look {
-  private static final Logger LOG = LoggerFactory.getLogger(Look.class);
+final class CheckPass {
+  private static final Logger LOG = LoggerFactory.getLogger(CheckPass.class);
 
   private static final String WAIT = "the master cures it; if it stays, see the master's log";
 
@@ -63,13 +64,13 @@ final class Look {
   private int unnamedFiles;
   private long unnamedBytes;
 
-  Look(FileSystem fs, Layout layout) {
+  CheckPass(FileSystem fs, Layout layout) {
     this.fs = fs;
     this.layout = layout;
   }
 
   /** The tables in the lock service. */
-  void tables(Schemas.Listing listing) {
+  void readTables(Schemas.Listing listing) {
     for (String damaged : listing.damaged()) {
       damagedTables.add(damaged);
       add(
@@ -81,7 +82,7 @@ final class Look {
   }
 
   /** The tablet servers. */
-  void servers(Map<ServerId, Optional<ServedTablets.Of>> live) {
+  void readServers(Map<ServerId, Optional<ServedTablets.Of>> live) {
     servers.putAll(live);
     live.forEach(
         (server, answer) -> {
@@ -103,14 +104,14 @@ final class Look {
    * The records in METADATA. What can be read of them is compared with the servers and the logs
    * even if the rest cannot be read: that may be for want of a log.
    */
-  void records(TabletRecords records) throws IOException {
+  void readRecords(TabletRecords records) throws IOException {
     complete =
-        read(records, TableId.ROOT) && read(records, TableId.METADATA) && readTables(records);
+        read(records, TableId.ROOT) && read(records, TableId.METADATA) && readAllTables(records);
     checkServed();
     checkLogs();
   }
 
-  private boolean readTables(TabletRecords records) throws IOException {
+  private boolean readAllTables(TabletRecords records) throws IOException {
     List<TabletRecord> all;
     try {
       all =
@@ -175,13 +176,9 @@ final class Look {
     return String.format(
         Locale.ROOT,
         "it gives up %s with %s of %,d bytes; its files are deleted, not moved to the trash",
-        count(records.size(), "tablet"),
-        count(files.size(), "SSTable"),
+        Amount.of(records.size(), "tablet"),
+        Amount.of(files.size(), "SSTable"),
         files.values().stream().mapToLong(Long::longValue).sum());
-  }
-
-  private static String count(int number, String what) {
-    return number + " " + what + (number == 1 ? "" : "s");
   }
 
   private void take(TabletRecord record) {
@@ -338,7 +335,7 @@ final class Look {
         needing.stream().anyMatch(record -> TabletKind.of(record.id()) == TabletKind.SYSTEM);
     return "it gives up what only that log has of "
         + (complete ? "" : "at least ")
-        + count(needing.size(), "tablet")
+        + Amount.of(needing.size(), "tablet")
         + (system ? ", of METADATA too" : "");
   }
 
@@ -367,7 +364,7 @@ final class Look {
    * then on: a tablet answers nothing until it has taken them. Otherwise they may be gone, as
    * nobody needs those of a job that ends without a commit.
    */
-  void jobs(JobNodes jobs) throws IOException {
+  void checkJobs(JobNodes jobs) throws IOException {
     for (Map.Entry<String, List<FileRef>> of : waiting.entrySet()) {
       try {
         if (jobs.state(of.getKey()) == JobNodes.State.COMMITTED) {
@@ -384,7 +381,7 @@ final class Look {
   }
 
   /** The SSTables. */
-  void files() throws IOException {
+  void checkFiles() throws IOException {
     Map<String, Long> lengths = new HashMap<>();
     Set<String> known = new HashSet<>(named.keySet());
     tablets.values().forEach(record -> known.addAll(record.dropped().keySet()));

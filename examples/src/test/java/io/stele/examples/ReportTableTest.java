@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-class TextTableTest {
+class ReportTableTest {
   @Test
   void textIsToTheLeftAndNumbersToTheRight() {
-    TextTable table = new TextTable("page", "views", "");
+    ReportTable table = new ReportTable("page", "views", "");
     table.row("/", 1234567, "x").row("/a/long/one", 1, "");
     assertThat(table.toString())
         .isEqualTo(

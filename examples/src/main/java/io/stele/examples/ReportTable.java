@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.Locale;
 
 /** Rows under a header, in columns as wide as they must be: text to the left, numbers right. */
-public final class TextTable {
+public final class ReportTable {
   private static final String GAP = "  ";
 
   private final List<String> header;
   private final List<List<Object>> rows = new ArrayList<>();
 
   /** A table without rows. */
-  public TextTable(String... header) {
+  public ReportTable(String... header) {
     this.header = List.of(header);
   }
 
@@ -21,7 +21,7 @@ public final class TextTable {
    *
    * @param cells one for each column; a column has only text, or only whole numbers
    */
-  public TextTable row(Object... cells) {
+  public ReportTable row(Object... cells) {
     rows.add(List.of(cells));
     return this;
   }

@@ -1,4 +1,4 @@
-package io.stele.mapreduce.jobs;
+package io.stele.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -14,15 +14,15 @@ import java.util.Map;
  * Many calls of tablet servers. Where these are is kept until {@link #forget}: the lock service is
  * asked once, not for each call. Safe for use by any number of threads.
  */
-final class ServerCalls {
-  /** Servers answer at once. One that stands still may have lost its tablets: locate them again. */
+final class CachedServerCalls {
+  /** Servers answer at once. One that hangs may have lost its tablets: locate them again. */
   private static final Duration PATIENCE = Duration.ofSeconds(15);
 
   private final Connection connection;
   private final Duration timeout;
   private volatile Map<ServerId, ServerInfo> servers = Map.of();
 
-  ServerCalls(Connection connection) {
+  CachedServerCalls(Connection connection) {
     this.connection = connection;
     this.timeout = Durations.min(connection.timeout(), PATIENCE);
   }
@@ -33,15 +33,10 @@ final class ServerCalls {
    * @throws SteleException NOT_FOUND if there is no such server
    */
   <R> R call(ServerId server, ControlPlane.Call<TabletServerProtocol, R> call) throws IOException {
-    ServerInfo known = servers.get(server);
-    if (known == null) {
+    if (!servers.containsKey(server)) {
       servers = ClusterCalls.servers(connection);
-      known = servers.get(server);
     }
-    if (known == null) {
-      throw SteleException.notFound(
-          "there is no server " + server + "; `stele server list` shows those that run");
-    }
+    ServerInfo known = ClusterCalls.require(servers, server);
     return connection
         .controlPlane()
         .call(known.control(), TabletServerProtocol.class, timeout, call);
