@@ -45,7 +45,12 @@ final class WrongUsage {
           command.getUnmatchedArguments(); // A row may be among them, for it looks like an option.
     }
     if (words.isEmpty()) {
-      String text = String.valueOf(wrong.getMessage()).replace("option option", "option");
+      String text =
+          String.valueOf(wrong.getMessage())
+              .replace("option option", "option")
+              .replaceFirst("^Invalid value for positional parameter at index \\S+ \\((.*?)\\): ", "$1: ")
+              .replaceFirst(
+                  "^positional parameter at index \\S+ \\((.*?)\\) requires at least .*", "$1 is missing");
       return text.equals("Missing required subcommand")
           ? "say which: " + String.join(", ", command.getSubcommands().keySet())
           : text;

@@ -63,9 +63,18 @@ class WrongUsageTest {
     }
     assertThat(refusal("scan web --limit abc")).contains("write a whole number, not \"abc\"");
     assertThat(refusal("yarn flex tabletserver abc")).contains("write a whole number");
-    assertThat(refusal("yarn flex tabletserver 99999999999")).contains("is too much");
+    assertThat(refusal("yarn flex tabletserver 99999999999")).contains("is out of range");
     assertThat(refusal("yarn flex tabletserver 0")).contains("--yes");
     assertThat(refusal("events web --last 0")).contains("from 1");
+  }
+
+  @Test
+  void argumentsAreNamedNotNumbered() {
+    for (String command : List.of("put web row", "put web row f:a", "table change nope")) {
+      assertThat(refusal(command)).as(command).doesNotContain("positional", "at index");
+    }
+    assertThat(refusal("put web row")).startsWith("stele: COLUMN VALUE");
+    assertThat(refusal("table change nope")).startsWith("stele: ID: ");
   }
 
   @Test
