@@ -277,7 +277,7 @@ final class ApplicationState {
     if (before != null
         && phase == Phase.STOPPING
         && serving.contains(id)
-        && Planner.standsStill(before, locksAbsent.of(id), now)) {
+        && before.isHung(locksAbsent.of(id), now)) {
       stoodStill.add(id);
     }
     HeldContainer container = containers.computeIfPresent(id, (key, known) -> known.in(phase, now));
@@ -302,53 +302,58 @@ final class ApplicationState {
     }
   }
 
+  /** What was noted of a container besides its phase; it is forgotten with the container. */
+  private record Flags(boolean served, boolean calledBack, boolean stoodStill, boolean outdated) {}
+
+  private Flags takeFlags(String id) {
+    return new Flags(
+        serving.remove(id), calledBack.remove(id), stoodStill.remove(id), outdated.remove(id));
+  }
+
   /** Notes the end of a container; returns what was known of it, empty when it is not held. */
   Optional<HeldContainer> ended(String id, ContainerExit exit, Instant now) {
     HeldContainer container = containers.remove(id);
-    boolean hasServed = serving.remove(id);
-    boolean hasStoodStill = stoodStill.remove(id);
-    boolean wasCalledBack = calledBack.remove(id);
-    boolean inOrder = exit.status() == 0 && hasServed; // As a server does that was drained.
-    boolean upgraded = outdated.remove(id) && exit.status() == 0;
-    if (container == null) {
-      return Optional.empty();
+    Flags flags = takeFlags(id);
+    if (container != null) {
+      history.put(container.slot(), historyAfter(container, exit, flags, now));
     }
-    if (container.ending() && wasCalledBack) {
-      String words = "was ended on " + container.node() + " because YARN preempted its container";
-      history.put(container.slot(), historyOf(container.slot()).endedInOrder(now, words));
-    } else if (hasStoodStill) {
+    return Optional.ofNullable(container);
+  }
+
+  private SlotHistory historyAfter(
+      HeldContainer container, ContainerExit exit, Flags flags, Instant now) {
+    SlotHistory before = historyOf(container.slot());
+    String node = container.node();
+    if (flags.calledBack() && container.ending()) {
+      return before.endedInOrder(
+          now, "was ended on " + node + " because YARN preempted its container");
+    }
+    if (flags.stoodStill()) {
       String why =
           container.slot().kind() == ComponentKind.MASTER
               ? "no master had the lock, and it did not take it"
               : "it had lost its lock and did not end by itself";
-      String words = "was stopped on " + container.node() + ": " + why;
-      history.put(
-          container.slot(),
-          historyOf(container.slot()).failed(now, container.node(), Planner.LOST_LOCK_WAIT, words));
-    } else if (!container.ending() && !upgraded) {
-      SlotHistory before = historyOf(container.slot());
-      String words = exit.describe(container.node());
-      // One that never served may have waited long for what it needs.
-      Duration ran =
-          container.phase() == Phase.RUNNING && hasServed
-              ? Duration.between(container.since(), now)
-              : Duration.ZERO;
-      history.put(
-          container.slot(),
-          exit.itsOwnFault() && !inOrder
-              ? before.failed(now, container.node(), ran, words)
-              : before.endedInOrder(now, words));
+      return before.failed(
+          now, node, HeldContainer.LOST_LOCK_WAIT, "was stopped on " + node + ": " + why);
     }
-    return Optional.of(container);
+    if (container.ending() || (flags.outdated() && exit.status() == 0)) {
+      return before; // It was asked to end, or an upgrade drained it.
+    }
+    // One that never served may have waited long for what it needs.
+    Duration ran =
+        container.phase() == Phase.RUNNING && flags.served()
+            ? Duration.between(container.since(), now)
+            : Duration.ZERO;
+    boolean drained = exit.status() == 0 && flags.served();
+    return exit.itsOwnFault() && !drained
+        ? before.failed(now, node, ran, exit.describe(node))
+        : before.endedInOrder(now, exit.describe(node));
   }
 
   /** Forgets a container whose end need not be awaited. */
   void forget(String id) {
     containers.remove(id);
-    serving.remove(id);
-    calledBack.remove(id);
-    outdated.remove(id);
-    stoodStill.remove(id);
+    takeFlags(id);
   }
 
   /** Whether some process runs and is not known to have started up. */

@@ -1,5 +1,6 @@
 package io.stele.yarn;
 
+import java.time.Duration;
 import java.time.Instant;
 
 /**
@@ -11,6 +12,18 @@ import java.time.Instant;
  * @param since when it entered its phase
  */
 record HeldContainer(String id, SlotId slot, String node, Phase phase, Instant since) {
+  /**
+   * A tablet server that has lost its lock ends within this, unless it hangs. Some master has taken
+   * the masters' lock within this.
+   */
+  static final Duration LOST_LOCK_WAIT = Duration.ofSeconds(60);
+
+  /**
+   * A master may take this long to start. It counts as serving from when any master has the lock,
+   * and itself waits two minutes for the lock service.
+   */
+  static final Duration MASTER_START_WAIT = Duration.ofMinutes(3);
+
   /** What we know of the process in it. */
   enum Phase {
     /** Just given; nothing was started in it. */
@@ -37,5 +50,17 @@ record HeldContainer(String id, SlotId slot, String node, Phase phase, Instant s
   /** Whether it is on its way out whatever is wanted of its slot. */
   boolean ending() {
     return phase == Phase.DRAINING || phase == Phase.STOPPING || phase == Phase.RELEASED;
+  }
+
+  /**
+   * Whether its process, which has served, hangs.
+   *
+   * @param withoutLock for how long it has had no lock, or no master has if it is one
+   */
+  boolean isHung(Duration withoutLock, Instant now) {
+    boolean mayBeStarting =
+        slot.kind() == ComponentKind.MASTER
+            && Duration.between(since, now).compareTo(MASTER_START_WAIT) < 0;
+    return withoutLock.compareTo(LOST_LOCK_WAIT) >= 0 && !mayBeStarting;
   }
 }

@@ -50,18 +50,6 @@ final class Planner {
   /** A master that has run this long can be elected: which of several serves is not known. */
   static final Duration STANDBY_AFTER = Duration.ofSeconds(30);
 
-  /**
-   * A tablet server that has lost its lock ends within this, unless it stands still. Some master
-   * has taken the masters' lock within this.
-   */
-  static final Duration LOST_LOCK_WAIT = Duration.ofSeconds(60);
-
-  /**
-   * A master may take this long to start. It counts as serving from when any master has the lock,
-   * and itself waits two minutes for the lock service.
-   */
-  static final Duration MASTER_START_WAIT = Duration.ofMinutes(3);
-
   /** An outdated tablet server may take this long to register. */
   private static final Duration OUTDATED_START_WAIT = Duration.ofSeconds(30);
 
@@ -196,23 +184,11 @@ final class Planner {
     }
   }
 
-  /**
-   * Whether a process that has served stands still.
-   *
-   * @param withoutLock for how long it has had no lock, or no master has if it is one
-   */
-  static boolean standsStill(HeldContainer container, Duration withoutLock, Instant now) {
-    boolean mayBeStarting =
-        container.slot().kind() == ComponentKind.MASTER
-            && Duration.between(container.since(), now).compareTo(MASTER_START_WAIT) < 0;
-    return withoutLock.compareTo(LOST_LOCK_WAIT) >= 0 && !mayBeStarting;
-  }
-
   /** Whether it must end, and would not if it were asked to. */
   private boolean cannotBeAsked(HeldContainer container) {
     Duration withoutLock = snapshot.withoutLock().getOrDefault(container.id(), Duration.ZERO);
     return snapshot.serving().contains(container.id())
-        ? standsStill(container, withoutLock, snapshot.now())
+        ? container.isHung(withoutLock, snapshot.now())
         : container.slot().kind() == ComponentKind.TABLET_SERVER
             && snapshot.outdated().contains(container.id())
             && withoutLock.compareTo(OUTDATED_START_WAIT) >= 0;

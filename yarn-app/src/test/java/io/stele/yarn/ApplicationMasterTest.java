@@ -258,7 +258,7 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
     simulation.run(
         () -> {
           attempt();
-          process.sleep(Planner.MASTER_START_WAIT);
+          process.sleep(HeldContainer.MASTER_START_WAIT);
           calls();
           yarn.withoutLock.add("master-1");
           process.sleep(Duration.ofSeconds(50));

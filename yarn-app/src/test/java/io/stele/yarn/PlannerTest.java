@@ -477,8 +477,8 @@ final class PlannerTest {
   void mastersThatLeaveTheirLockFreeAreStoppedOnceTheyHaveHadTimeToStart() {
     wanted.put(ComponentKind.MASTER, 2);
     wanted.put(ComponentKind.TABLET_SERVER, 0);
-    holdMaster("m1", 1, NOW.minus(Planner.MASTER_START_WAIT));
-    holdMaster("m2", 2, NOW.minus(Planner.MASTER_START_WAIT).plusSeconds(1));
+    holdMaster("m1", 1, NOW.minus(HeldContainer.MASTER_START_WAIT));
+    holdMaster("m2", 2, NOW.minus(HeldContainer.MASTER_START_WAIT).plusSeconds(1));
     serving.addAll(List.of("m1", "m2"));
     withoutLock.put("m1", Duration.ofSeconds(59));
     withoutLock.put("m2", Duration.ofSeconds(59));
