@@ -146,7 +146,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
   }
 
   /**
-   * Works until the application has ended or this attempt is dismissed.
+   * Works until the application has ended or YARN shuts this attempt down.
    *
    * @return the process's exit code
    */
@@ -273,7 +273,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     for (Action action : Planner.plan(state.snapshot(now))) {
       take(action, now);
     }
-    state.roomIs(resourceManager.roomMb());
+    state.setHeadroom(resourceManager.headroomMb());
     waits
         .due(state.asks(), now)
         .forEach(ask -> LOG.warn("{}: {}", ask.slot(), state.wait(ask, now)));
@@ -552,12 +552,12 @@ final class ApplicationMaster implements ResourceManager.Listener {
   }
 
   @Override
-  public void calledBack(Set<ContainerId> wanted) {
+  public void preempted(Set<ContainerId> wanted) {
     events.add(
         () -> {
           for (ContainerId id : wanted) {
-            if (state.callBack(id.toString())) {
-              LOG.warn("YARN is about to take {} away for another queue", id);
+            if (state.markPreempted(id.toString())) {
+              LOG.warn("YARN preempts {}: it is about to take it away for another queue", id);
             }
           }
         });
@@ -569,7 +569,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
   }
 
   @Override
-  public void dismissed(String reason) {
+  public void shutDown(String reason) {
     events.add(
         () -> {
           LOG.warn("This attempt of the ApplicationMaster ends: {}", reason);

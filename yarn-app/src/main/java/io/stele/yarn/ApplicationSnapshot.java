@@ -16,13 +16,14 @@ import java.util.Set;
  * @param stopping whether everything must end
  * @param containers the containers that YARN has given us
  * @param serving those of them whose processes have started up
- * @param calledBack those of them that YARN is about to take away, for another queue
+ * @param preempted those of them that YARN preempts: it is about to take them away, for another
+ *     queue
  * @param outdated those of them that were started with an earlier deployment
  * @param withoutLock for how long tablet servers that run have had no lock, and masters while none
  *     had the masters' lock; those that hold one are left out, and no time counts in which the lock
  *     service did not answer
  * @param asks the containers that we have requested from YARN
- * @param withoutRoom slots for which YARN refuses a container, or has had no room for a while
+ * @param withoutHeadroom slots for which YARN refuses a container, or has had no room for a while
  * @param nodes the nodes that YARN reports as alive; empty when not known yet
  * @param drainBy when what runs on a node that leaves must begin to drain, by node
  * @param history what is remembered of slots
@@ -38,11 +39,11 @@ record ApplicationSnapshot(
     boolean stopping,
     List<HeldContainer> containers,
     Set<String> serving,
-    Set<String> calledBack,
+    Set<String> preempted,
     Set<String> outdated,
     Map<String, Duration> withoutLock,
     List<Ask> asks,
-    Set<SlotId> withoutRoom,
+    Set<SlotId> withoutHeadroom,
     List<Node> nodes,
     Map<String, Instant> drainBy,
     Map<SlotId, SlotHistory> history,
@@ -101,11 +102,11 @@ record ApplicationSnapshot(
     wantedSince = Map.copyOf(wantedSince);
     containers = List.copyOf(containers);
     serving = Set.copyOf(serving);
-    calledBack = Set.copyOf(calledBack);
+    preempted = Set.copyOf(preempted);
     outdated = Set.copyOf(outdated);
     withoutLock = Map.copyOf(withoutLock);
     asks = List.copyOf(asks);
-    withoutRoom = Set.copyOf(withoutRoom);
+    withoutHeadroom = Set.copyOf(withoutHeadroom);
     nodes = List.copyOf(nodes);
     drainBy = Map.copyOf(drainBy);
     history = Map.copyOf(history);

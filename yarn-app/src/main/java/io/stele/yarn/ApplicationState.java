@@ -73,8 +73,8 @@ final class ApplicationState {
   /** Containers whose process has started up, of those held. */
   private final Set<String> serving = new HashSet<>();
 
-  /** Containers that YARN is about to take away, of those held. */
-  private final Set<String> calledBack = new HashSet<>();
+  /** Containers that YARN preempts, of those held. */
+  private final Set<String> preempted = new HashSet<>();
 
   /** Containers that were stopped because their processes stood still, of those held. */
   private final Set<String> stoodStill = new HashSet<>();
@@ -85,8 +85,8 @@ final class ApplicationState {
   /** Containers that were started with an earlier deployment, of those held. */
   private final Set<String> outdated = new TreeSet<>();
 
-  /** What the queue still has for us, as far as that is known. */
-  private OptionalLong roomMb = OptionalLong.empty();
+  /** Our headroom in the queue, as far as it is known. */
+  private OptionalLong headroomMb = OptionalLong.empty();
 
   private boolean stopping;
   private Optional<Map<String, Integer>> stopRanks = Optional.empty();
@@ -112,11 +112,11 @@ final class ApplicationState {
         stopping,
         List.copyOf(containers.values()),
         serving,
-        calledBack,
+        preempted,
         outdated,
         withoutLock(),
         asks(),
-        withoutRoom(now),
+        withoutHeadroom(now),
         List.copyOf(nodes.values()),
         drainBy(),
         history,
@@ -137,7 +137,7 @@ final class ApplicationState {
                         .plus(limits.replacementWait(node.timeToLeave()))));
   }
 
-  private Set<SlotId> withoutRoom(Instant now) {
+  private Set<SlotId> withoutHeadroom(Instant now) {
     Set<SlotId> slots = new TreeSet<>(refusals.keySet());
     asks.values().stream()
         .filter(ask -> !now.isBefore(ask.begun().plus(ROOM_WAIT)))
@@ -239,13 +239,13 @@ final class ApplicationState {
     leavingSince.remove(name);
   }
 
-  void roomIs(OptionalLong mb) {
-    roomMb = mb;
+  void setHeadroom(OptionalLong mb) {
+    headroomMb = mb;
   }
 
-  /** Notes that YARN is about to take the container away; returns whether that is news. */
-  boolean callBack(String id) {
-    return containers.containsKey(id) && calledBack.add(id);
+  /** Notes that YARN preempts the container; returns whether that is news. */
+  boolean markPreempted(String id) {
+    return containers.containsKey(id) && preempted.add(id);
   }
 
   /** Notes that YARN refuses the slot's request; returns whether there is one. */
@@ -303,11 +303,11 @@ final class ApplicationState {
   }
 
   /** What was noted of a container besides its phase; it is forgotten with the container. */
-  private record Flags(boolean served, boolean calledBack, boolean stoodStill, boolean outdated) {}
+  private record Flags(boolean served, boolean preempted, boolean stoodStill, boolean outdated) {}
 
   private Flags takeFlags(String id) {
     return new Flags(
-        serving.remove(id), calledBack.remove(id), stoodStill.remove(id), outdated.remove(id));
+        serving.remove(id), preempted.remove(id), stoodStill.remove(id), outdated.remove(id));
   }
 
   /** Notes the end of a container; returns what was known of it, empty when it is not held. */
@@ -324,7 +324,7 @@ final class ApplicationState {
       HeldContainer container, ContainerExit exit, Flags flags, Instant now) {
     SlotHistory before = historyOf(container.slot());
     String node = container.node();
-    if (flags.calledBack() && container.ending()) {
+    if (flags.preempted() && container.ending()) {
       return before.endedInOrder(
           now, "was ended on " + node + " because YARN preempted its container");
     }
@@ -471,7 +471,7 @@ final class ApplicationState {
   }
 
   private String noteOf(HeldContainer container, SlotHistory past) {
-    if (calledBack.contains(container.id())) {
+    if (preempted.contains(container.id())) {
       return "YARN is preempting its container";
     }
     if (container.phase() == Phase.RUNNING && isTooMany(container.slot())) {
@@ -495,7 +495,7 @@ final class ApplicationState {
   /** Why the ask has not been met yet. */
   String wait(Ask ask, Instant now) {
     long need = limits.sizeOf(ask.slot().kind()).memoryMb();
-    return WaitLog.words(ask, need, roomMb, List.copyOf(nodes.values()), now);
+    return WaitLog.words(ask, need, headroomMb, List.copyOf(nodes.values()), now);
   }
 
   private String stateOf(HeldContainer container) {

@@ -26,8 +26,8 @@ import java.util.stream.Collectors;
  * ApplicationSnapshot.Limits#replacementWait}).
  *
  * <p>A slot whose container is on a node that leaves gets a second container first. Once that one
- * serves, or the time for it is up, the first is drained. A container that YARN calls back is
- * drained at once: there is no room for another before it has ended.
+ * serves, or the time for it is up, the first is drained. A container that YARN preempts is drained
+ * at once: there is no room for another before it has ended.
  *
  * <p>Once every tablet server was started with the deployment that containers are started with now,
  * the masters are replaced, one at a time. The upgrade ends tablet servers one after another. An
@@ -258,7 +258,7 @@ final class Planner {
 
   /** Whether YARN wants a container's room now, or its place is taken or must be left. */
   private boolean mustLeave(HeldContainer container, HeldContainer holder) {
-    if (snapshot.calledBack().contains(container.id())) {
+    if (snapshot.preempted().contains(container.id())) {
       return true;
     }
     if (!onLeavingNode(container)) {
@@ -287,7 +287,7 @@ final class Planner {
             .allMatch(
                 kind ->
                     count(kind.getKey(), held -> serves(held) || held.equals(container))
-                            + withoutRoom(kind.getKey(), container)
+                            + withoutHeadroom(kind.getKey(), container)
                         >= kind.getValue());
   }
 
@@ -297,11 +297,11 @@ final class Planner {
    * may succeed. The only master that serves also waits for each that has run before: its own room
    * may go to another application, and then there would be none.
    */
-  private long withoutRoom(ComponentKind kind, HeldContainer master) {
+  private long withoutHeadroom(ComponentKind kind, HeldContainer master) {
     boolean onlyOne =
         kind == ComponentKind.MASTER
             && count(kind, held -> serves(held) && !held.equals(master)) == 0;
-    return snapshot.withoutRoom().stream()
+    return snapshot.withoutHeadroom().stream()
         .filter(slot -> slot.kind() == kind && snapshot.wants(slot))
         .filter(slot -> snapshot.containers().stream().noneMatch(c -> c.slot().equals(slot)))
         .map(snapshot::historyOf)

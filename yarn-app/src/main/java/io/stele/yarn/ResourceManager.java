@@ -33,8 +33,8 @@ interface ResourceManager extends ClusterClaim.Applications {
 
     void nodesChanged(List<NodeReport> reports);
 
-    /** These containers will be taken away soon: YARN wants their room for another queue. */
-    void calledBack(Set<ContainerId> containers);
+    /** YARN preempts these containers: it takes them away soon, for another queue. */
+    void preempted(Set<ContainerId> containers);
 
     /**
      * A heartbeat of this attempt was answered.
@@ -43,8 +43,8 @@ interface ResourceManager extends ClusterClaim.Applications {
      */
     void answered(long sentNanos);
 
-    /** This attempt is over: to exit without unregistering. */
-    void dismissed(String reason);
+    /** YARN shuts this attempt down: to exit without unregistering. */
+    void shutDown(String reason);
   }
 
   /** Registers this attempt; returns the containers that the one before it left. */
@@ -62,8 +62,10 @@ interface ResourceManager extends ClusterClaim.Applications {
 
   void release(ContainerId id);
 
-  /** The memory that our queue still has for us, by the last answer; does not block. */
-  OptionalLong roomMb();
+  /**
+   * Our headroom, the memory that our queue still has for us, by the last answer; does not block.
+   */
+  OptionalLong headroomMb();
 
   /** All nodes that run or are about to leave; safe to call from any thread. */
   List<Node> nodes() throws IOException;

@@ -37,19 +37,21 @@ final class WaitLog {
   }
 
   /** How long the ask has waited, for what, and why as far as that is known. */
-  static String words(Ask ask, long needMb, OptionalLong roomMb, List<Node> nodes, Instant now) {
+  static String words(
+      Ask ask, long needMb, OptionalLong headroomMb, List<Node> nodes, Instant now) {
     return "asked YARN "
         + Duration.between(ask.begun(), now).toSeconds()
         + " s ago for a container of "
         + needMb
         + " MB, now "
         + ask.placement()
-        + why(ask, needMb, roomMb, nodes).map(reason -> ": " + reason).orElse("");
+        + why(ask, needMb, headroomMb, nodes).map(reason -> ": " + reason).orElse("");
   }
 
-  private static Optional<String> why(Ask ask, long needMb, OptionalLong roomMb, List<Node> nodes) {
-    if (roomMb.isPresent() && roomMb.getAsLong() < needMb) {
-      return Optional.of("its queue has only " + roomMb.getAsLong() + " MB left for it");
+  private static Optional<String> why(
+      Ask ask, long needMb, OptionalLong headroomMb, List<Node> nodes) {
+    if (headroomMb.isPresent() && headroomMb.getAsLong() < needMb) {
+      return Optional.of("its queue has only " + headroomMb.getAsLong() + " MB left for it");
     }
     List<Node> possible =
         nodes.stream()

@@ -124,9 +124,9 @@ final class YarnResourceManager implements ResourceManager {
   }
 
   @Override
-  public OptionalLong roomMb() {
-    Resource room = client.getAvailableResources();
-    return room == null ? OptionalLong.empty() : OptionalLong.of(room.getMemorySize());
+  public OptionalLong headroomMb() {
+    Resource headroom = client.getAvailableResources();
+    return headroom == null ? OptionalLong.empty() : OptionalLong.of(headroom.getMemorySize());
   }
 
   @Override
@@ -256,12 +256,12 @@ final class YarnResourceManager implements ResourceManager {
       if (message.getContract() != null) {
         message.getContract().getContainers().forEach(one -> wanted.add(one.getId()));
       }
-      listener.calledBack(wanted);
+      listener.preempted(wanted);
     }
 
     @Override
     public void onShutdownRequest() {
-      listener.dismissed("the ResourceManager knows of a later attempt, or of none");
+      listener.shutDown("the ResourceManager knows of a later attempt, or of none");
     }
 
     @Override
@@ -274,7 +274,7 @@ final class YarnResourceManager implements ResourceManager {
       // Comes for every heartbeat that failed; few failures are for good.
       if (error instanceof InvalidToken
           || error instanceof InvalidApplicationMasterRequestException) {
-        listener.dismissed("the ResourceManager refuses this attempt: " + error);
+        listener.shutDown("the ResourceManager refuses this attempt: " + error);
       } else {
         LOG.warn("A heartbeat to the ResourceManager failed; will send the next", error);
       }

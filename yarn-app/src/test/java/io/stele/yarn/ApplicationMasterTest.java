@@ -322,7 +322,7 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
         () -> {
           Task first = attempt();
           process.sleep(A_WHILE);
-          yarn.listener.dismissed("another attempt has begun");
+          yarn.listener.shutDown("another attempt has begun");
           process.await(first.ended());
           yarn.withoutLock.add("tabletserver-1");
           attempt();

@@ -13,8 +13,8 @@ final class ApplicationStateTest {
   private final ApplicationState state =
       new ApplicationState(YarnSettings.of(new Configuration()), FakeYarn.SUBMITTED);
 
-  private Set<SlotId> withoutRoom(int secondsLater) {
-    return state.snapshot(NOW.plusSeconds(secondsLater)).withoutRoom();
+  private Set<SlotId> withoutHeadroom(int secondsLater) {
+    return state.snapshot(NOW.plusSeconds(secondsLater)).withoutHeadroom();
   }
 
   @Test
@@ -22,11 +22,11 @@ final class ApplicationStateTest {
     SlotId slot = new SlotId(ComponentKind.TABLET_SERVER, 1);
     state.asked(new Ask(slot, new Placement.OnNode("a"), Set.of(), NOW, NOW));
     state.asked(new Ask(slot, new Placement.Anywhere(), Set.of("a"), NOW.plusSeconds(50), NOW));
-    assertThat(withoutRoom(59)).isEmpty();
-    assertThat(withoutRoom(60)).containsExactly(slot);
+    assertThat(withoutHeadroom(59)).isEmpty();
+    assertThat(withoutHeadroom(60)).containsExactly(slot);
     state.notAsked(slot);
     state.allocated("container_1", slot, "b", NOW.plusSeconds(60));
-    assertThat(withoutRoom(61)).isEmpty();
+    assertThat(withoutHeadroom(61)).isEmpty();
   }
 
   @Test
@@ -34,12 +34,12 @@ final class ApplicationStateTest {
     SlotId slot = new SlotId(ComponentKind.MASTER, 1);
     state.asked(new Ask(slot, new Placement.Anywhere(), Set.of(), NOW, NOW));
     assertThat(state.refused(slot, "larger than any node", NOW)).isTrue();
-    assertThat(withoutRoom(1)).containsExactly(slot);
+    assertThat(withoutHeadroom(1)).containsExactly(slot);
     state.asked(
         new Ask(
             slot, new Placement.Anywhere(), Set.of(), NOW.plusSeconds(30), NOW.plusSeconds(30)));
-    assertThat(withoutRoom(31)).containsExactly(slot);
+    assertThat(withoutHeadroom(31)).containsExactly(slot);
     state.allocated("container_1", slot, "b", NOW.plusSeconds(60));
-    assertThat(withoutRoom(61)).isEmpty();
+    assertThat(withoutHeadroom(61)).isEmpty();
   }
 }

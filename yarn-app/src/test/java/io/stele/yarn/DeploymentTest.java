@@ -37,7 +37,7 @@ final class DeploymentTest extends ApplicationMasterFixture {
                   "start tabletserver-1 upgraded");
           assertThat(restarts("tabletserver-1")).as("it was asked to end").isZero();
 
-          yarn.listener.dismissed("another attempt has begun");
+          yarn.listener.shutDown("another attempt has begun");
           process.await(first.ended());
           attempt();
           assertThat(outdated()).containsExactly("master-1", "tabletserver-2");

@@ -198,8 +198,8 @@ final class DrainsTest extends ApplicationMasterFixture {
         () -> {
           attempt();
           calls();
-          yarn.callBack("tabletserver-1");
-          yarn.callBack("tabletserver-1"); // YARN says it in each answer.
+          yarn.preempt("tabletserver-1");
+          yarn.preempt("tabletserver-1"); // YARN says it in each answer.
           process.sleep(A_WHILE);
           assertThat(calls()).containsOnly("drain tabletserver-1");
           assertThat(noteOf("tabletserver-1")).contains("YARN is preempting its container");

@@ -230,12 +230,12 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   }
 
   /** The slot's container is wanted for another queue. */
-  void callBack(String slot) {
-    listener.calledBack(Set.of(running(slot).getId()));
+  void preempt(String slot) {
+    listener.preempted(Set.of(running(slot).getId()));
   }
 
   @Override
-  public OptionalLong roomMb() {
+  public OptionalLong headroomMb() {
     return full ? OptionalLong.of(100) : OptionalLong.empty();
   }
 

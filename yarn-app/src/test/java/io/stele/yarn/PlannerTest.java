@@ -24,9 +24,9 @@ final class PlannerTest {
   private final Map<ComponentKind, Instant> wantedSince = new HashMap<>();
   private final List<HeldContainer> containers = new ArrayList<>();
   private final List<Ask> asks = new ArrayList<>();
-  private final Set<SlotId> withoutRoom = new HashSet<>();
+  private final Set<SlotId> withoutHeadroom = new HashSet<>();
   private final Set<String> serving = new HashSet<>();
-  private final Set<String> calledBack = new HashSet<>();
+  private final Set<String> preempted = new HashSet<>();
   private final Set<String> outdated = new HashSet<>();
   private final Map<String, Duration> withoutLock = new HashMap<>();
   private final List<Node> nodes = new ArrayList<>();
@@ -206,7 +206,7 @@ final class PlannerTest {
     withoutLock.put("c1", Duration.ofSeconds(15));
     assertThat(planned()).as("it has lost its lock").isEmpty();
     withoutLock.clear();
-    calledBack.add("c1");
+    preempted.add("c1");
     assertThat(planned()).as("YARN takes it away").containsExactly("drain c1");
     wanted.put(ComponentKind.TABLET_SERVER, 0);
     assertThat(planned()).containsExactly("drain c1", "drain c2");
@@ -261,7 +261,7 @@ final class PlannerTest {
     drainBy.put("a", NOW);
     assertThat(planned()).containsExactly("drain c2");
     drainBy.put("a", NOW.plusSeconds(1));
-    calledBack.add("c2");
+    preempted.add("c2");
     assertThat(planned()).containsExactly("drain c2");
   }
 
@@ -360,7 +360,7 @@ final class PlannerTest {
     wanted.put(ComponentKind.TABLET_SERVER, 1);
     nodes("a", "b");
     hold("c1", 1, "a", Phase.RUNNING);
-    calledBack.add("c1");
+    preempted.add("c1");
     assertThat(planned()).containsExactly("drain c1");
     containers.clear();
     hold("c1", 1, "a", Phase.DRAINING);
@@ -562,7 +562,7 @@ final class PlannerTest {
     serving.addAll(List.of("m1", "s1"));
     outdated.add("m1");
     assertThat(planned()).as("it may come").isEmpty();
-    withoutRoom.add(slot(2));
+    withoutHeadroom.add(slot(2));
     assertThat(planned()).containsExactly("stop m1");
     history.put(slot(2), SlotHistory.NEW.failed(NOW, "b", Duration.ZERO, "exit 1"));
     assertThat(planned()).as("its next try may succeed").isEmpty();
@@ -579,7 +579,7 @@ final class PlannerTest {
     serving.addAll(List.of("m1", "s1"));
     outdated.add("m1");
     assertThat(planned()).isEmpty();
-    withoutRoom.add(second);
+    withoutHeadroom.add(second);
     assertThat(planned()).containsExactly("stop m1");
     history.put(second, SlotHistory.NEW.startedOn("b"));
     assertThat(planned()).as("the only one's room might be lost, too").isEmpty();
@@ -621,11 +621,11 @@ final class PlannerTest {
             stopping,
             containers,
             serving,
-            calledBack,
+            preempted,
             outdated,
             withoutLock,
             asks,
-            withoutRoom,
+            withoutHeadroom,
             nodes,
             drainBy,
             history,

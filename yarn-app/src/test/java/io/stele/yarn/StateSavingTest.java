@@ -15,7 +15,7 @@ final class StateSavingTest extends ApplicationMasterFixture {
     simulation.run(
         () -> {
           Task first = attempt();
-          yarn.listener.dismissed("another attempt has begun");
+          yarn.listener.shutDown("another attempt has begun");
           process.await(first.ended());
           assertThat(exits).containsExactly(2);
           calls();
