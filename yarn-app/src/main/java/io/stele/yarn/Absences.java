@@ -48,12 +48,12 @@ final class Absences {
   }
 
   /** Notes that no list could be made. */
-  void unknown() {
+  void missedList() {
     listed = Optional.empty();
   }
 
-  /** Notes that {@code name} is there. */
-  void isThere(String name) {
+  /** Notes that {@code name} was seen outside of a list. */
+  void seen(String name) {
     absent.remove(name);
   }
 

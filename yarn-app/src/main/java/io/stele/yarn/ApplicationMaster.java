@@ -409,12 +409,12 @@ final class ApplicationMaster implements ResourceManager.Listener {
     Set<String> tabletServers = state.tabletServers();
     calls.call(
         () -> servers.stopRanks(tabletServers),
-        state::stopRanksAre,
+        state::setStopRanks,
         failure -> {
           LOG.warn(
               "Cannot tell which server has METADATA: stopping all tablet servers at once",
               failure);
-          state.stopRanksAre(Map.of());
+          state.setStopRanks(Map.of());
         });
   }
 
@@ -545,8 +545,8 @@ final class ApplicationMaster implements ResourceManager.Listener {
             resourceManager
                 .toNode(report)
                 .ifPresentOrElse(
-                    node -> state.nodeIs(node, clock.instant()),
-                    () -> state.nodeIsGone(resourceManager.nodeName(report.getNodeId())));
+                    node -> state.updateNode(node, clock.instant()),
+                    () -> state.removeNode(resourceManager.nodeName(report.getNodeId())));
           }
         });
   }

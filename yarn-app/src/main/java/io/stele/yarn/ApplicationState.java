@@ -182,7 +182,7 @@ final class ApplicationState {
     return stopping;
   }
 
-  void stopRanksAre(Map<String, Integer> ranks) {
+  void setStopRanks(Map<String, Integer> ranks) {
     stopRanks = Optional.of(ranks);
   }
 
@@ -194,12 +194,12 @@ final class ApplicationState {
         .collect(Collectors.toUnmodifiableSet());
   }
 
-  void nodesAre(Collection<Node> alive, Instant now) {
+  void replaceNodes(Collection<Node> alive, Instant now) {
     nodes.clear();
-    alive.forEach(node -> nodeIs(node, now));
+    alive.forEach(node -> updateNode(node, now));
     leavingSince.keySet().retainAll(nodes.keySet());
     if (nodes.isEmpty()) { // As it is when the ResourceManager has just begun.
-      nodesAreUnknown();
+      nodesUnknown();
     } else {
       Set<String> ours =
           containers.values().stream().map(HeldContainer::node).collect(Collectors.toSet());
@@ -208,8 +208,8 @@ final class ApplicationState {
   }
 
   /** Notes that nodes could not be listed. */
-  void nodesAreUnknown() {
-    nodesAbsent.unknown();
+  void nodesUnknown() {
+    nodesAbsent.missedList();
   }
 
   /**
@@ -224,9 +224,9 @@ final class ApplicationState {
         .toList();
   }
 
-  void nodeIs(Node node, Instant now) {
+  void updateNode(Node node, Instant now) {
     nodes.put(node.name(), node);
-    nodesAbsent.isThere(node.name());
+    nodesAbsent.seen(node.name());
     if (node.leaving()) {
       leavingSince.putIfAbsent(node.name(), now);
     } else {
@@ -234,7 +234,7 @@ final class ApplicationState {
     }
   }
 
-  void nodeIsGone(String name) {
+  void removeNode(String name) {
     nodes.remove(name);
     leavingSince.remove(name);
   }
@@ -260,7 +260,7 @@ final class ApplicationState {
 
   void allocated(String id, SlotId slot, String node, Instant now) {
     refusals.remove(slot);
-    nodesAbsent.isThere(node);
+    nodesAbsent.seen(node);
     containers.putIfAbsent(id, new HeldContainer(id, slot, node, Phase.ALLOCATED, now));
   }
 
@@ -377,7 +377,7 @@ final class ApplicationState {
   }
 
   /** Notes which of the containers asked for have processes that the lock service knows. */
-  void registeredAre(Set<String> asked, Set<String> registered, Instant now) {
+  void updateRegistered(Set<String> asked, Set<String> registered, Instant now) {
     registered.stream().filter(containers::containsKey).forEach(serving::add);
     locksAbsent.listed(
         asked.stream().filter(containers::containsKey).collect(Collectors.toSet()),
@@ -386,8 +386,8 @@ final class ApplicationState {
   }
 
   /** Notes that the lock service does not say which processes it knows. */
-  void registeredAreUnknown() {
-    locksAbsent.unknown();
+  void registrationsUnknown() {
+    locksAbsent.missedList();
   }
 
   private Map<String, Duration> withoutLock() {

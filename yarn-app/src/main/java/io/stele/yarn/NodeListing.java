@@ -40,7 +40,7 @@ final class NodeListing {
   /** Lists them now. Blocks. */
   void listNow() {
     try {
-      state.nodesAre(resourceManager.nodes(), clock.instant());
+      state.replaceNodes(resourceManager.nodes(), clock.instant());
     } catch (IOException e) {
       LOG.warn("The nodes are not known: asking for containers on any node", e);
     }
@@ -62,12 +62,12 @@ final class NodeListing {
         resourceManager::nodes,
         nodes -> {
           ended();
-          state.nodesAre(nodes, listed);
+          state.replaceNodes(nodes, listed);
         },
         failure -> {
           LOG.warn("Cannot list the nodes; using the last list", failure);
           ended();
-          state.nodesAreUnknown();
+          state.nodesUnknown();
         });
   }
 

@@ -48,12 +48,12 @@ final class ServerListing {
         () -> servers.serving(running),
         serving -> {
           ended();
-          state.registeredAre(running.keySet(), serving, listed);
+          state.updateRegistered(running.keySet(), serving, listed);
         },
         failure -> {
           LOG.warn("Cannot read from the lock service which servers run; will ask again", failure);
           ended();
-          state.registeredAreUnknown();
+          state.registrationsUnknown();
         });
   }
 

@@ -39,7 +39,7 @@ final class AbsencesTest {
     list(0);
     list(3600);
     assertThat(secondsOf("a")).as("we stood still").isEqualTo(20);
-    absences.unknown();
+    absences.missedList();
     list(10);
     assertThat(secondsOf("a")).as("nobody knows").isEqualTo(20);
     list(5);
@@ -54,7 +54,7 @@ final class AbsencesTest {
     list(10);
     assertThat(secondsOf("a")).isZero();
     assertThat(secondsOf("b")).isEqualTo(20);
-    absences.isThere("b");
+    absences.seen("b");
     assertThat(secondsOf("b")).isZero();
   }
 }
