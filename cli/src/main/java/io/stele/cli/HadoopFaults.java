@@ -21,7 +21,7 @@ final class HadoopFaults {
   List<TortureFault> all() {
     return List.of(
         without("zookeeper", "be without ZooKeeper", Outage.ZOOKEEPER),
-        without("stop-zookeeper", "have ZooKeeper stand still", Outage.SILENT_ZOOKEEPER),
+        without("stop-zookeeper", "have ZooKeeper suspended", Outage.SILENT_ZOOKEEPER),
         without("namenode", "be without the NameNode", Outage.NAMENODE),
         without("datanode", "be without a DataNode", Outage.DATANODE),
         without("datanode-disk", "have a DataNode lose its blocks", Outage.DATANODE_DISK),

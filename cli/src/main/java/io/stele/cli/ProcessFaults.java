@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
 
-/** Processes of the cluster are killed, or stand still for a while. For one thread. */
+/** Processes of the cluster are killed, or suspended for a while. For one thread. */
 final class ProcessFaults {
   private static final Duration STOPPED_MAX = Duration.ofSeconds(25);
   // Six times the session's default: others have its tablets long before.

@@ -23,7 +23,7 @@ final class Absences {
   /**
    * Nothing is absent.
    *
-   * @param gapMax no more than this counts between two lists: we may have stood still
+   * @param gapMax no more than this counts between two lists: we may have hung
    */
   Absences(Duration gapMax) {
     this.gapMax = gapMax;

@@ -35,8 +35,8 @@ import org.slf4j.LoggerFactory;
  * <p>Only that one thread touches the state; the published status is a snapshot for all others.
  *
  * <p>YARN starts another attempt if it hears nothing from this one for some time, for instance
- * because its machine stood still. So an attempt acts only if YARN has answered a heartbeat that
- * was sent within half of that time: two attempts never act at once.
+ * because its machine hung. So an attempt acts only if YARN has answered a heartbeat that was sent
+ * within half of that time: two attempts never act at once.
  */
 final class ApplicationMaster implements ResourceManager.Listener {
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationMaster.class);

@@ -76,8 +76,8 @@ final class ApplicationState {
   /** Containers that YARN preempts, of those held. */
   private final Set<String> preempted = new HashSet<>();
 
-  /** Containers that were stopped because their processes stood still, of those held. */
-  private final Set<String> stoodStill = new HashSet<>();
+  /** Containers that were stopped because their processes hung, of those held. */
+  private final Set<String> hung = new HashSet<>();
 
   /** What containers are started with. */
   private Deployment deployment;
@@ -278,7 +278,7 @@ final class ApplicationState {
         && phase == Phase.STOPPING
         && serving.contains(id)
         && before.isHung(locksAbsent.of(id), now)) {
-      stoodStill.add(id);
+      hung.add(id);
     }
     HeldContainer container = containers.computeIfPresent(id, (key, known) -> known.in(phase, now));
     if (container != null && phase == Phase.STARTING) {
@@ -303,11 +303,11 @@ final class ApplicationState {
   }
 
   /** What was noted of a container besides its phase; it is forgotten with the container. */
-  private record Flags(boolean served, boolean preempted, boolean stoodStill, boolean outdated) {}
+  private record Flags(boolean served, boolean preempted, boolean hung, boolean outdated) {}
 
   private Flags takeFlags(String id) {
     return new Flags(
-        serving.remove(id), preempted.remove(id), stoodStill.remove(id), outdated.remove(id));
+        serving.remove(id), preempted.remove(id), hung.remove(id), outdated.remove(id));
   }
 
   /** Notes the end of a container; returns what was known of it, empty when it is not held. */
@@ -328,7 +328,7 @@ final class ApplicationState {
       return before.endedInOrder(
           now, "was ended on " + node + " because YARN preempted its container");
     }
-    if (flags.stoodStill()) {
+    if (flags.hung()) {
       String why =
           container.slot().kind() == ComponentKind.MASTER
               ? "no master had the lock, and it did not take it"

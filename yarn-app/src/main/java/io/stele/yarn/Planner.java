@@ -33,10 +33,10 @@ import java.util.stream.Collectors;
  * the masters are replaced, one at a time. The upgrade ends tablet servers one after another. An
  * outdated one that never comes up cannot be asked to end, so it is stopped.
  *
- * <p>A tablet server that has lost its lock ends itself. One that does not stands still: it is
- * stopped, and another takes its place. A master that works takes the masters' lock when it is
- * free, and holds it also while it waits for HDFS. So if the lock stays free, the masters that have
- * had time to start stand still, or do not reach the lock service: they are stopped.
+ * <p>A tablet server that has lost its lock ends itself. One that does not hangs: it is stopped,
+ * and another takes its place. A master that works takes the masters' lock when it is free, and
+ * holds it also while it waits for HDFS. So if the lock stays free, the masters that have had time
+ * to start hang, or do not reach the lock service: they are stopped.
  */
 final class Planner {
   private static final int NAMED_NODES_MAX = 3;

@@ -38,7 +38,7 @@ final class AbsencesTest {
   void noTimeCountsThatIsNotBetweenTwoLists() {
     list(0);
     list(3600);
-    assertThat(secondsOf("a")).as("we stood still").isEqualTo(20);
+    assertThat(secondsOf("a")).as("we hung").isEqualTo(20);
     absences.missedList();
     list(10);
     assertThat(secondsOf("a")).as("nobody knows").isEqualTo(20);

@@ -146,7 +146,7 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
           attempt();
           calls();
           yarn.silent = true;
-          // As much as that after its last answer it may have stood still.
+          // As much as that after its last answer it may have hung.
           process.sleep(YarnSettings.of(conf).limits().answerAge());
           master.flex(ComponentKind.TABLET_SERVER, 1);
           yarn.end("master-1", 137);
@@ -226,7 +226,7 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
   }
 
   @Test
-  void aServerThatStandsStillIsStoppedAndAnotherStarted() throws Exception {
+  void aServerThatHangsIsStoppedAndAnotherStarted() throws Exception {
     simulation.run(
         () -> {
           attempt();
@@ -254,7 +254,7 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
   }
 
   @Test
-  void aMasterThatStandsStillIsStoppedAndAnotherStarted() throws Exception {
+  void aMasterThatHangsIsStoppedAndAnotherStarted() throws Exception {
     simulation.run(
         () -> {
           attempt();
@@ -317,7 +317,7 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
   }
 
   @Test
-  void aServerThatStoodStillBeforeTheApplicationMasterRestartedIsStopped() throws Exception {
+  void aServerThatHungBeforeTheApplicationMasterRestartedIsStopped() throws Exception {
     simulation.run(
         () -> {
           Task first = attempt();

@@ -376,7 +376,7 @@ final class NodesOnYarnIT {
   }
 
   @Test
-  void anApplicationMasterOfAMachineThatStoodStillGivesWayToTheNext() throws Exception {
+  void anApplicationMasterOfAMachineThatHungGivesWayToTheNext() throws Exception {
     RMAppAttempt first = attempt();
     ProcessHandle suspended = applicationMaster(first);
     long node = nodeManager(first.getMasterContainer().getNodeId().toString()).pid();

@@ -19,9 +19,9 @@ import java.util.Map;
 import org.apache.zookeeper.server.ZooKeeperServerMain;
 
 /**
- * ZooKeeper in a process of its own, which can be killed and made to stand still. It keeps its port
- * and its data from one start to the next. Like a container it carries the tag of the daemons' JVM
- * in its environment, and ends with the others that do. Not thread-safe.
+ * ZooKeeper in a process of its own, which can be killed and suspended. It keeps its port and its
+ * data from one start to the next. Like a container it carries the tag of the daemons' JVM in its
+ * environment, and ends with the others that do. Not thread-safe.
  */
 final class EmbeddedZooKeeper {
   private static final ProcessRuntime RUNTIME = SystemRuntime.INSTANCE;
@@ -156,7 +156,7 @@ final class EmbeddedZooKeeper {
     process = launch();
   }
 
-  /** Has it stand still, as {@code kill -STOP} does: connections stay, and are silent. */
+  /** Suspends it ({@code kill -STOP}): connections stay open, and are silent. */
   void stop() throws IOException {
     tagged().stop();
   }
