@@ -207,7 +207,7 @@ final class Merges {
   /**
    * Continues the merges that can continue.
    *
-   * @param records all that count
+   * @param records all valid ones
    * @param dropping tables being dropped, whose tablets are not merged
    * @param reachable whether a record can be written now
    */

@@ -106,7 +106,7 @@ public final class MergeRecords {
   }
 
   /**
-   * Merges both tablets, and removes the lower record, which no longer counts.
+   * Merges both tablets, and removes the lower record, which is no longer valid.
    *
    * @param lower as {@link #begin} has marked it
    * @throws RecordChangedException if the merge is no longer possible
@@ -137,8 +137,8 @@ public final class MergeRecords {
   }
 
   /**
-   * Removes the mark, so that the tablet can be assigned; or removes the record, if it no longer
-   * counts.
+   * Removes the mark, so that the tablet can be assigned; or removes the record, if it is no longer
+   * valid.
    *
    * @param lower a marked record
    * @return the record without the mark; empty if it was removed
@@ -171,7 +171,7 @@ public final class MergeRecords {
   /**
    * Removing a record is not conditional on what was read. A tablet into which the marked one was
    * merged has a higher epoch. A record left by a split that was never made has not, though it may
-   * seem to count if it was read before the record after it was written.
+   * seem valid if it was read before the record after it was written.
    */
   private static void requireNewer(TabletRecord upper, TabletRecord lower)
       throws RecordChangedException {

@@ -42,7 +42,7 @@ import java.util.TreeSet;
  * redo:                 RedoValue
  * redo:cleared          ClearedValue          which rows were cleared for the latest such change
  * dropped:&lt;path&gt;        DroppedValue          an SSTable not needed any more
- * split:                TentativeValue        the lower half of a split or merge, see CountedRecords
+ * split:                TentativeValue        the lower half of a split or merge, see ValidRecords
  * trouble:              TroubleValue          it could not be loaded
  * pins:&lt;name&gt;           PinValue              a point of it that stays readable
  * pending:&lt;path&gt;        PendingValue          an SSTable that waits for the end of its job

@@ -20,9 +20,9 @@ import org.slf4j.LoggerFactory;
  * in {@link TabletRecords}.
  *
  * <p>The lower child's row is written first, as a tentative record. Then one change turns the
- * parent's row into the upper child, and both count. The lower child's next change makes its record
- * plain; nobody waits for that. A split that is not completed leaves a tentative record, which
- * never counts; the next server of the tablet removes it.
+ * parent's row into the upper child, and both are valid. The lower child's next change makes its
+ * record plain; nobody waits for that. A split that is not completed leaves a tentative record,
+ * which is never valid; the next server of the tablet removes it.
  *
  * <p>Safe for use by any number of threads. All calls block.
  */
@@ -131,8 +131,8 @@ public final class SplitRecords {
    * Writes the tentative record of the lower child. An existing tentative record, from a split
    * under this epoch or an earlier one, is a leftover: if its split had been done, no tablet would
    * extend past its end. It may also arrive late, from a server that lost the tablet without
-   * knowing it. A tentative record of a later epoch, or a record that counts, means that this
-   * server lost the tablet.
+   * knowing it. A tentative record of a later epoch, or a valid record, means that this server lost
+   * the tablet.
    */
   private void writeTentative(TabletRecord parent, TabletRecord low, Tentative tentative)
       throws IOException {

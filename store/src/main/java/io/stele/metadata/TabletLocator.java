@@ -144,8 +144,8 @@ public final class TabletLocator implements AutoCloseable {
   }
 
   /**
-   * Reads METADATA from {@code from} on, by its tablets' ends, up to the first record that
-   * certainly counts.
+   * Reads METADATA from {@code from} on, by its tablets' ends, up to the first record that is
+   * certainly valid.
    *
    * @param tentative records found so far, all of them tentative
    */
@@ -170,10 +170,10 @@ public final class TabletLocator implements AutoCloseable {
                 for (Row found : page.rows()) {
                   RecordCodec.decode(found, records.value()).ifPresent(inOrder::add);
                 }
-                List<TabletRecord> counting =
-                    CountedRecords.counting(inOrder.subList(0, lastNotTentative(inOrder) + 1));
-                if (!counting.isEmpty()) {
-                  return CompletableFuture.completedFuture(counting);
+                List<TabletRecord> valid =
+                    ValidRecords.of(inOrder.subList(0, lastNotTentative(inOrder) + 1));
+                if (!valid.isEmpty()) {
+                  return CompletableFuture.completedFuture(valid);
                 }
                 Optional<Bytes> next =
                     (page.rows().size() < ROWS_AHEAD

@@ -96,12 +96,12 @@ public final class TabletRecords {
    *
    * @param table the tablet's table
    * @param row the key of its row in METADATA; any for the root tablet
-   * @return the record; empty if the row has none, or one that does not count (the lower child of a
+   * @return the record; empty if the row has none, or one that is not valid (the lower child of a
    *     split that is not done)
    */
   public Optional<TabletRecord> read(TableId table, Bytes row) throws IOException {
     Bytes from = table.equals(TableId.ROOT) ? RootRecordRows.ROW : row;
-    return counting(table, from, MetadataKeys.table(table).end(), 1).stream()
+    return readValid(table, from, MetadataKeys.table(table).end(), 1).stream()
         .filter(record -> record.row().equals(row) || table.equals(TableId.ROOT))
         .findFirst();
   }
@@ -109,7 +109,7 @@ public final class TabletRecords {
   /** The record of the tablet of {@code table} that contains {@code row}. */
   public Optional<TabletRecord> find(TableId table, Bytes row) throws IOException {
     Bytes from = table.equals(TableId.ROOT) ? RootRecordRows.ROW : MetadataKeys.lookup(table, row);
-    return counting(table, from, MetadataKeys.table(table).end(), 1).stream()
+    return readValid(table, from, MetadataKeys.table(table).end(), 1).stream()
         .filter(record -> record.extent().contains(row))
         .findFirst();
   }
@@ -120,12 +120,12 @@ public final class TabletRecords {
   }
 
   /**
-   * The records of all tablets of {@code table} that count, in order of their rows. They are read
-   * in pages, so not all at the same moment: see {@link #tile}.
+   * The valid records of all tablets of {@code table}, in order of their rows. They are read in
+   * pages, so not all at the same moment: see {@link #tile}.
    */
   public List<TabletRecord> readAll(TableId table) throws IOException {
     RowRange rows = MetadataKeys.table(table);
-    return counting(table, rows.start(), rows.end(), Integer.MAX_VALUE);
+    return readValid(table, rows.start(), rows.end(), Integer.MAX_VALUE);
   }
 
   /**
@@ -134,7 +134,7 @@ public final class TabletRecords {
    */
   public List<TabletRecord> readFrom(TableId table, Bytes row, int enough) throws IOException {
     Bytes end = MetadataKeys.table(table).end();
-    return counting(table, MetadataKeys.lookup(table, row), end, enough);
+    return readValid(table, MetadataKeys.lookup(table, row), end, enough);
   }
 
   /**
@@ -172,15 +172,12 @@ public final class TabletRecords {
   public List<TabletRecord> readUndamaged(TableId table, Consumer<String> damaged)
       throws IOException {
     RowRange rows = MetadataKeys.table(table);
-    return CountedRecords.read(
-        rowsOf(table),
-        rows,
-        Integer.MAX_VALUE,
-        row -> CountedRecords.decodeUndamaged(row, damaged));
+    return ValidRecords.read(
+        rowsOf(table), rows, Integer.MAX_VALUE, row -> ValidRecords.decodeUndamaged(row, damaged));
   }
 
   /**
-   * The records that count in {@code rows} of METADATA, of all tables; damaged ones are skipped and
+   * The valid records in {@code rows} of METADATA, of all tables; damaged ones are skipped and
    * logged.
    */
   public List<TabletRecord> readUndamaged(RowRange rows) throws IOException {
@@ -188,34 +185,34 @@ public final class TabletRecords {
   }
 
   /**
-   * The records that count in {@code rows} of METADATA, of all tables; damaged ones are skipped.
+   * The valid records in {@code rows} of METADATA, of all tables; damaged ones are skipped.
    *
    * @param damaged told what is wrong with each skipped record
    */
   public List<TabletRecord> readUndamaged(RowRange rows, Consumer<String> damaged)
       throws IOException {
-    return CountedRecords.read(
-        ofTables, rows, Integer.MAX_VALUE, row -> CountedRecords.decodeUndamaged(row, damaged));
+    return ValidRecords.read(
+        ofTables, rows, Integer.MAX_VALUE, row -> ValidRecords.decodeUndamaged(row, damaged));
   }
 
   /**
-   * The first records that count in {@code rows} of METADATA, of all tables: at least {@code
-   * enough} of them, or all if there are fewer; damaged ones are skipped and logged.
+   * The first valid records in {@code rows} of METADATA, of all tables: at least {@code enough} of
+   * them, or all if there are fewer; damaged ones are skipped and logged.
    */
   public List<TabletRecord> readUndamaged(RowRange rows, int enough) throws IOException {
     return readUndamaged(rows, enough, damage -> {});
   }
 
   /**
-   * The first records that count in {@code rows} of METADATA, of all tables: at least {@code
-   * enough} of them, or all if there are fewer; damaged ones are skipped.
+   * The first valid records in {@code rows} of METADATA, of all tables: at least {@code enough} of
+   * them, or all if there are fewer; damaged ones are skipped.
    *
    * @param damaged told what is wrong with each skipped record
    */
   public List<TabletRecord> readUndamaged(RowRange rows, int enough, Consumer<String> damaged)
       throws IOException {
-    return CountedRecords.read(
-        ofTables, rows, enough, row -> CountedRecords.decodeUndamaged(row, damaged));
+    return ValidRecords.read(
+        ofTables, rows, enough, row -> ValidRecords.decodeUndamaged(row, damaged));
   }
 
   /**
@@ -223,7 +220,7 @@ public final class TabletRecords {
    * false because they were read during a split.
    */
   public static boolean tile(List<TabletRecord> records) {
-    return CountedRecords.tile(records);
+    return ValidRecords.tile(records);
   }
 
   /** Assigns an unassigned tablet to {@code server}, under the next epoch. */
@@ -573,16 +570,15 @@ public final class TabletRecords {
     return table.equals(TableId.METADATA) ? ofMetadata : ofTables;
   }
 
-  private List<TabletRecord> counting(TableId table, Bytes from, Bytes end, int enough)
+  private List<TabletRecord> readValid(TableId table, Bytes from, Bytes end, int enough)
       throws IOException {
-    return CountedRecords.read(
-        rowsOf(table), new RowRange(from, end), enough, CountedRecords::decode);
+    return ValidRecords.read(rowsOf(table), new RowRange(from, end), enough, ValidRecords::decode);
   }
 
   List<TabletRecord> page(TableId table, RowRange range, int limit) throws IOException {
     List<TabletRecord> records = new ArrayList<>();
     for (Row row : rowsOf(table).scan(range, limit)) {
-      CountedRecords.decode(row).ifPresent(records::add);
+      ValidRecords.decode(row).ifPresent(records::add);
     }
     return records;
   }

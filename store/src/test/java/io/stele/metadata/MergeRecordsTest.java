@@ -70,7 +70,7 @@ class MergeRecordsTest {
     TabletRecord lower = used(0, "a", 7, 100);
     TabletRecord upper = used(1, "b", 4, 250);
     TabletRecord marked = merges.begin(lower, upper, MERGED);
-    assertThat(records.readAll(TABLE)).as("both count").hasSize(3).startsWith(marked, upper);
+    assertThat(records.readAll(TABLE)).as("both are valid").hasSize(3).startsWith(marked, upper);
     assertThat(metadata.value(lower.row(), RecordCodec.REQUIRES)).contains(Bytes.of("merges"));
 
     TabletRecord merged = merges.finish(marked, upper);
@@ -223,7 +223,7 @@ class MergeRecordsTest {
     assertThat(metadata.size()).isEqualTo(2);
   }
 
-  /** It may seem to count: it was read before the record after it was written. */
+  /** It may seem valid: it was read before the record after it was written. */
   @Test
   void theRecordOfASplitThatWasNotMadeRemovesNoMarkedRecord() throws IOException {
     TabletRecord lower = used(0, "a", 7, 0);

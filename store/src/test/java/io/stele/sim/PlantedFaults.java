@@ -272,13 +272,13 @@ final class PlantedFaults {
             PlantedFault.No.class),
         fault(
                 "the mark phase of a sweep misses tablets",
-                "metadata.CountedRecords",
+                "metadata.ValidRecords",
                 "tile",
                 PlantedFault.Yes.class)
             .in(Focus.SPLITTING),
         fault(
-            "records of splits that were not made count",
-            "metadata.CountedRecords",
+            "records of splits that were not made are valid",
+            "metadata.ValidRecords",
             "isNext",
             PlantedFault.Yes.class),
         fault(

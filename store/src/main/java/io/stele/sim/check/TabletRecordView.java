@@ -13,8 +13,8 @@ import java.util.stream.Collectors;
  *
  * @param id the tablet
  * @param rows its rows
- * @param isTentative whether it is a tentative record of a split: it counts only where the next
- *     record that counts begins at its end
+ * @param isTentative whether it is a tentative record of a split: it is valid only where the next
+ *     valid record begins at its end
  * @param files paths of the SSTables it needs, relative to the root directory
  * @param dropped paths of the SSTables it once needed, which may or may not be deleted by now
  */

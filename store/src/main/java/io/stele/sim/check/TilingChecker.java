@@ -47,24 +47,24 @@ public final class TilingChecker {
         records.stream().filter(record -> !record.isTentative()).toList();
     List<TabletRecordView> tentative =
         records.stream().filter(TabletRecordView::isTentative).toList();
-    List<TabletRecordView> counting = new ArrayList<>(fixed);
-    // One that counts may make another one count, below it.
-    for (int i = 0; i < counting.size(); i++) {
-      Bytes start = counting.get(i).rows().start();
+    List<TabletRecordView> valid = new ArrayList<>(fixed);
+    // A valid one may make another one valid, below it.
+    for (int i = 0; i < valid.size(); i++) {
+      Bytes start = valid.get(i).rows().start();
       for (TabletRecordView lower : tentative) {
-        if (!start.isEmpty() && lower.rows().end().equals(start) && !counting.contains(lower)) {
-          counting.add(lower);
+        if (!start.isEmpty() && lower.rows().end().equals(start) && !valid.contains(lower)) {
+          valid.add(lower);
         }
       }
     }
-    counting.sort(Comparator.comparing(record -> record.rows().start()));
-    if (counting.isEmpty()) {
+    valid.sort(Comparator.comparing(record -> record.rows().start()));
+    if (valid.isEmpty()) {
       findings.add("table " + table + " has no tablet");
       return;
     }
     Bytes reached = Bytes.EMPTY;
     boolean isComplete = false;
-    for (TabletRecordView record : counting) {
+    for (TabletRecordView record : valid) {
       Bytes start = record.rows().start();
       if (isComplete || start.compareTo(reached) < 0) {
         findings.add(text(table, record) + " holds rows that the tablets before it hold too");

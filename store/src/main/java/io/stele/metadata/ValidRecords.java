@@ -24,12 +24,12 @@ import org.slf4j.LoggerFactory;
  * tentative record is valid if the next valid row begins at its end. No other row can begin there,
  * as a row's key is its end: there is one tentative record per end.
  */
-final class CountedRecords {
-  private static final Logger LOG = LoggerFactory.getLogger(CountedRecords.class);
+final class ValidRecords {
+  private static final Logger LOG = LoggerFactory.getLogger(ValidRecords.class);
   private static final int PAGE_ROWS = 256;
   private static final int NEIGHBOURS = 16;
 
-  private CountedRecords() {}
+  private ValidRecords() {}
 
   /** Decodes a row into a record. */
   @FunctionalInterface
@@ -56,24 +56,24 @@ final class CountedRecords {
   }
 
   /**
-   * At least the first {@code enough} records that count in {@code range}, or all if there are
-   * fewer. Whether the last ones count may depend on a row after the range, which is read too.
+   * At least the first {@code enough} valid records in {@code range}, or all if there are fewer.
+   * Whether the last ones are valid may depend on a row after the range, which is read too.
    */
   static List<TabletRecord> read(RecordRows rows, RowRange range, int enough, Decoder decoder)
       throws IOException {
-    List<TabletRecord> counting = new ArrayList<>();
-    List<TabletRecord> open = new ArrayList<>();
-    int limit = Math.max(1, Math.min(enough, PAGE_ROWS)); // Nearly every row counts.
+    List<TabletRecord> valid = new ArrayList<>();
+    List<TabletRecord> undecided = new ArrayList<>();
+    int limit = Math.max(1, Math.min(enough, PAGE_ROWS)); // Nearly every row is valid.
     Bytes next = range.start();
     Bytes end = range.end();
     int most = enough;
-    while (counting.size() < most) {
+    while (valid.size() < most) {
       List<Row> page = rows.scan(new RowRange(next, end), limit);
       for (Row row : page) {
-        decoder.decode(row).ifPresent(open::add);
-        if (!open.isEmpty() && open.get(open.size() - 1).tentative().isEmpty()) {
-          counting.addAll(counting(open));
-          open.clear();
+        decoder.decode(row).ifPresent(undecided::add);
+        if (!undecided.isEmpty() && undecided.get(undecided.size() - 1).tentative().isEmpty()) {
+          valid.addAll(of(undecided));
+          undecided.clear();
         }
       }
       if (page.size() == limit) {
@@ -81,34 +81,34 @@ final class CountedRecords {
         limit = Math.max(NEIGHBOURS, limit);
         continue;
       }
-      if (open.isEmpty() || end.isEmpty()) {
+      if (undecided.isEmpty() || end.isEmpty()) {
         break;
       }
-      Bytes tableEnd = MetadataKeys.table(open.get(open.size() - 1).id().table()).end();
+      Bytes tableEnd = MetadataKeys.table(undecided.get(undecided.size() - 1).id().table()).end();
       if (end.compareTo(tableEnd) >= 0) {
-        break; // No row follows: they do not count.
+        break; // No row follows: they are not valid.
       }
       next = end;
       end = tableEnd;
-      most = counting.size() + 1; // As soon as it is known, it is enough.
+      most = valid.size() + 1; // As soon as it is known, it is enough.
     }
-    counting.removeIf(record -> !range.isBeforeEnd(record.row()));
-    return counting;
+    valid.removeIf(record -> !range.isBeforeEnd(record.row()));
+    return valid;
   }
 
   /**
    * Of {@code inOrder}, which are neighbours in METADATA and of which the last is not tentative,
-   * those that count.
+   * the valid ones.
    */
-  static List<TabletRecord> counting(List<TabletRecord> inOrder) {
-    Deque<TabletRecord> counting = new ArrayDeque<>();
+  static List<TabletRecord> of(List<TabletRecord> inOrder) {
+    Deque<TabletRecord> valid = new ArrayDeque<>();
     for (int i = inOrder.size() - 1; i >= 0; i--) {
       TabletRecord record = inOrder.get(i);
-      if (record.tentative().isEmpty() || isNext(record, counting.peekFirst())) {
-        counting.addFirst(record);
+      if (record.tentative().isEmpty() || isNext(record, valid.peekFirst())) {
+        valid.addFirst(record);
       }
     }
-    return new ArrayList<>(counting);
+    return new ArrayList<>(valid);
   }
 
   private static boolean isNext(TabletRecord tentative, @Nullable TabletRecord next) {
