@@ -8,7 +8,7 @@ import io.stele.metadata.LoadTrouble;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
-import io.stele.metadata.TabletRecords;
+import io.stele.metadata.TabletRecordReader;
 import io.stele.model.Amount;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
@@ -104,19 +104,20 @@ final class CheckPass {
    * The records in METADATA. What can be read of them is compared with the servers and the logs
    * even if the rest cannot be read: that may be for want of a log.
    */
-  void readRecords(TabletRecords records) throws IOException {
+  void readRecords(TabletRecordReader records) throws IOException {
     complete =
         read(records, TableId.ROOT) && read(records, TableId.METADATA) && readAllTables(records);
     checkServed();
     checkLogs();
   }
 
-  private boolean readAllTables(TabletRecords records) throws IOException {
+  private boolean readAllTables(TabletRecordReader records) throws IOException {
     List<TabletRecord> all;
     try {
       all =
           records.readUndamaged(
               RowRange.ALL,
+              Integer.MAX_VALUE,
               damage ->
                   add(
                       "METADATA",
@@ -140,7 +141,7 @@ final class CheckPass {
     return true;
   }
 
-  private boolean read(TabletRecords records, TableId table) throws IOException {
+  private boolean read(TabletRecordReader records, TableId table) throws IOException {
     try {
       List<TabletRecord> all =
           records.readUndamaged(

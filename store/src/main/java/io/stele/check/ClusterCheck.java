@@ -6,6 +6,7 @@ import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletAccess;
+import io.stele.metadata.TabletRecordReader;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.SteleException;
 import io.stele.runtime.Durations;
@@ -41,7 +42,7 @@ public final class ClusterCheck implements AutoCloseable {
   private final Layout layout;
   private final TabletAccess access;
   private final ServedTablets served;
-  private final TabletRecords records;
+  private final TabletRecordReader records;
 
   /**
    * A check of the cluster that {@code conf} names.
@@ -63,7 +64,7 @@ public final class ClusterCheck implements AutoCloseable {
     this.fs = fs;
     this.layout = Layout.open(fs, new Path(Keys.ROOT_DIR.in(conf)));
     this.access = new TabletAccess(runtime, locks, transport.dataPlane(), Keys.LEASE.in(conf));
-    this.records = new TabletRecords(runtime, locks, access, timeout(conf));
+    this.records = new TabletRecords(runtime, locks, access, timeout(conf)).reader();
     this.served = new ServedTablets(runtime, locks, transport.controlPlane());
   }
 

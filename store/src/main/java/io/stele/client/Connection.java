@@ -11,6 +11,7 @@ import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletEvents;
 import io.stele.metadata.TabletLocation;
 import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecordReader;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
@@ -68,7 +69,7 @@ final class Connection implements AutoCloseable {
   private final Transport transport;
   private final TabletAccess access;
   private final Tablets tablets;
-  private final TabletRecords records;
+  private final TabletRecordReader records;
   private final Schemas schemas;
   private final JobNodes jobNodes;
   private final LockReads lockReads;
@@ -102,7 +103,7 @@ final class Connection implements AutoCloseable {
     this.timeout = Keys.CLIENT_TIMEOUT.in(conf);
     this.access = new TabletAccess(runtime, locks, transport.dataPlane(), Keys.LEASE.in(conf));
     this.tablets = Tablets.of(access);
-    this.records = new TabletRecords(runtime, locks, access, timeout);
+    this.records = new TabletRecords(runtime, locks, access, timeout).reader();
     this.schemas = new Schemas(runtime, locks);
     this.jobNodes = new JobNodes(runtime, locks);
     this.lockReads = new LockReads(runtime);
@@ -150,7 +151,7 @@ final class Connection implements AutoCloseable {
     return schemas;
   }
 
-  TabletRecords records() {
+  TabletRecordReader records() {
     return records;
   }
 
@@ -293,10 +294,12 @@ final class Connection implements AutoCloseable {
    */
   List<TabletRecord> tabletRecords(TableId table, String name) throws IOException {
     List<TabletRecord> all = records.readAll(table);
-    for (int i = 0; i < 10 && !TabletRecords.tile(all); i++) { // Read while a tablet was split.
+    for (int i = 0;
+        i < 10 && !TabletRecordReader.tile(all);
+        i++) { // Read while a tablet was split.
       all = records.readAll(table);
     }
-    if (!TabletRecords.tile(all)) {
+    if (!TabletRecordReader.tile(all)) {
       throw SteleException.retryLater(
           "the tablets of table " + name + " split faster than they can be read: try again later");
     }

@@ -2,7 +2,7 @@ package io.stele.client;
 
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.TabletRecord;
-import io.stele.metadata.TabletRecords;
+import io.stele.metadata.TabletRecordReader;
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import io.stele.record.FileRef;
@@ -76,7 +76,7 @@ public final class PinnedTablets {
     String what = "reading the records of table " + table.name();
     for (int i = 0; i < TILE_TRIES; i++) {
       List<TabletRecord> records = read(what, () -> connection.records().readAll(table.id()));
-      if (TabletRecords.tile(records)) {
+      if (TabletRecordReader.tile(records)) {
         // Those without the pin have no row that the job reads.
         return records.stream().flatMap(record -> pinned(record).stream()).toList();
       }

@@ -109,7 +109,7 @@ final class ActiveMaster implements AutoCloseable {
 
     JobNodes nodes = new JobNodes(runtime, locks);
     JobLeases jobs = new JobLeases(runtime, nodes, environment.applications());
-    jobSweep = new JobSweep(records, schemas, fs, layout, nodes, jobs);
+    jobSweep = new JobSweep(records.reader(), schemas, fs, layout, nodes, jobs);
     jobDirectories = new JobDirectories(fs, layout, schemas, nodes);
     MasterRequests service =
         new MasterRequests(loop, tables, servers, balance, jobs, jobDirectories);

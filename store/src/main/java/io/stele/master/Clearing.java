@@ -87,7 +87,7 @@ final class Clearing {
     for (RowRange left : done.left(change.sequence(), change.rows())) {
       Optional<Bytes> next = Optional.of(left.start());
       while (next.isPresent() && room > 0) {
-        List<TabletRecord> some = records.readFrom(change.table(), next.get(), room);
+        List<TabletRecord> some = records.reader().readFrom(change.table(), next.get(), room);
         next = Optional.empty();
         for (TabletRecord record : some) {
           Optional<RowRange> wanted = record.extent().intersection(left);
@@ -123,7 +123,7 @@ final class Clearing {
   /** Ends a change that is not done; returns how many of the tablets with rows of it are done. */
   ChangeProgress giveUp(SchemaChange change) throws IOException {
     List<RowRange> wanted =
-        records.readAll(change.table()).stream()
+        records.reader().readAll(change.table()).stream()
             .flatMap(record -> record.extent().intersection(change.rows()).stream())
             .toList();
     ChangeProgress progress = ChangeProgress.counted(wanted, rows -> isCleared(change, rows));

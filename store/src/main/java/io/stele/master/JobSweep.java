@@ -3,7 +3,7 @@ package io.stele.master;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
 import io.stele.metadata.Schemas;
-import io.stele.metadata.TabletRecords;
+import io.stele.metadata.TabletRecordReader;
 import io.stele.model.SteleException;
 import io.stele.record.PendingFile;
 import java.io.IOException;
@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
 final class JobSweep {
   private static final Logger LOG = LoggerFactory.getLogger(JobSweep.class);
 
-  private final TabletRecords records;
+  private final TabletRecordReader records;
   private final Schemas schemas;
   private final FileSystem fs;
   private final Layout layout;
@@ -42,7 +42,7 @@ final class JobSweep {
   private final JobLeases leases;
 
   JobSweep(
-      TabletRecords records,
+      TabletRecordReader records,
       Schemas schemas,
       FileSystem fs,
       Layout layout,

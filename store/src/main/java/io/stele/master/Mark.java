@@ -4,7 +4,7 @@ import io.stele.metadata.MetadataKeys;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
-import io.stele.metadata.TabletRecords;
+import io.stele.metadata.TabletRecordReader;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
@@ -91,7 +91,7 @@ record Mark(
   }
 
   /** Reads all records; empty if some cannot be known now: then nothing may be deleted. */
-  static Optional<Mark> read(TabletRecords records, Schemas schemas) throws IOException {
+  static Optional<Mark> read(TabletRecordReader records, Schemas schemas) throws IOException {
     Schemas.Listing listing = schemas.list();
     if (!listing.damaged().isEmpty()) {
       LOG.error(
@@ -124,7 +124,7 @@ record Mark(
 
   /** Whether there are tablets of tables that are not {@code listed}; empty if not known now. */
   private static Optional<Boolean> hasOthers(
-      TabletRecords records, Schemas schemas, List<StoredTable> listed) throws IOException {
+      TabletRecordReader records, Schemas schemas, List<StoredTable> listed) throws IOException {
     List<RowRange> known =
         listed.stream()
             .map(table -> MetadataKeys.table(table.id()))
@@ -134,10 +134,12 @@ record Mark(
     List<String> damaged = new ArrayList<>();
     Bytes next = Bytes.EMPTY;
     for (RowRange rows : known) {
-      others.addAll(records.readUndamaged(new RowRange(next, rows.start()), damaged::add));
+      others.addAll(
+          records.readUndamaged(new RowRange(next, rows.start()), Integer.MAX_VALUE, damaged::add));
       next = rows.end();
     }
-    others.addAll(records.readUndamaged(new RowRange(next, Bytes.EMPTY), damaged::add));
+    others.addAll(
+        records.readUndamaged(new RowRange(next, Bytes.EMPTY), Integer.MAX_VALUE, damaged::add));
     Set<TableId> without = new TreeSet<>();
     others.forEach(other -> without.add(other.id().table()));
     Set<TableId> lost = new TreeSet<>();
@@ -146,7 +148,8 @@ record Mark(
         LOG.info("Table {} was created just now: this sweep deletes nothing", table);
         return Optional.empty();
       }
-      if (!records.readUndamaged(table).stream().allMatch(OrphanRecords::isUntouched)) {
+      if (!records.readUndamaged(table, damage -> {}).stream()
+          .allMatch(OrphanRecords::isUntouched)) {
         lost.add(table); // It was not created and dropped meanwhile.
       }
     }
@@ -162,12 +165,12 @@ record Mark(
   }
 
   /** The records of a table; empty if they are damaged or do not cover it exactly once. */
-  private static Optional<List<TabletRecord>> whole(TabletRecords records, TableId table)
+  private static Optional<List<TabletRecord>> whole(TabletRecordReader records, TableId table)
       throws IOException {
     try {
       for (int i = 0; i < READS_MAX; i++) {
         List<TabletRecord> all = records.readAll(table);
-        if (TabletRecords.tile(all)) {
+        if (TabletRecordReader.tile(all)) {
           return Optional.of(all);
         } // Otherwise it may have been split meanwhile.
       }

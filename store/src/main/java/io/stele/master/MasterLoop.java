@@ -5,6 +5,7 @@ import io.stele.metadata.Bootstrap;
 import io.stele.metadata.MetadataKeys;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecordReader;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
@@ -102,7 +103,7 @@ final class MasterLoop implements Runnable {
     boolean isServed(TableId table) {
       Collection<TabletRecord> all = KnownRecords.of(table, tablets);
       return all.stream().allMatch(this::isServed)
-          && TabletRecords.tile(
+          && TabletRecordReader.tile(
               all.stream().sorted(Comparator.comparing(TabletRecord::row)).toList());
     }
   }
@@ -130,7 +131,7 @@ final class MasterLoop implements Runnable {
     this.rebalancing = new Rebalancing(moves, merges, requests);
     this.coldStart = new ColdStart(runtime);
     this.executor = new PlanExecutor(runtime, records, requests);
-    this.reads = new RecordReads(runtime, records, executor, known, wake, PART_ROWS);
+    this.reads = new RecordReads(runtime, records.reader(), executor, known, wake, PART_ROWS);
     this.refreshNanos = runtime.nanoTime();
   }
 
@@ -221,7 +222,7 @@ final class MasterLoop implements Runnable {
     orphans.giveUp(table);
     refreshAsked = true; // Whether the table exists is looked up again.
     rereadSoon(table);
-    return records.readUndamaged(table).isEmpty();
+    return records.reader().readUndamaged(table, damage -> {}).isEmpty();
   }
 
   /** Somebody requested that a tablet in quarantine be retried. */
@@ -266,14 +267,17 @@ final class MasterLoop implements Runnable {
     requests.retain(live.values().stream().map(ServerInfo::control).collect(Collectors.toSet()));
 
     TabletRecord root =
-        records.readRoot().orElseThrow(() -> new IOException("the root tablet has no record"));
+        records
+            .reader()
+            .readRoot()
+            .orElseThrow(() -> new IOException("the root tablet has no record"));
     boolean rootServed = isServed(root, live);
     if (rootServed) {
       if (!bootstrapped) {
         Bootstrap.finish(records);
         bootstrapped = true;
       }
-      metadataRecords = records.readUndamaged(TableId.METADATA);
+      metadataRecords = records.reader().readUndamaged(TableId.METADATA, damage -> {});
     }
     known.system(root, metadataRecords);
     ServedMetadata metadata = servedMetadata(rootServed, live);
@@ -509,7 +513,7 @@ final class MasterLoop implements Runnable {
         continue;
       }
       good = false;
-      Optional<TabletRecord> now = records.read(record.id().table(), record.row());
+      Optional<TabletRecord> now = records.reader().read(record.id().table(), record.row());
       if (now.isEmpty() || !now.get().state().equals(record.state())) {
         known.remove(record.row());
         now.ifPresent(this::remember); // It was just released, or split.

@@ -148,7 +148,7 @@ final class OrphanRecords {
       return found;
     }
     List<String> damaged = new ArrayList<>();
-    found = firstTouched(records.readUndamaged(table, damaged::add));
+    found = firstTouched(records.reader().readUndamaged(table, damaged::add));
     return found.or(() -> damaged.stream().findFirst());
   }
 

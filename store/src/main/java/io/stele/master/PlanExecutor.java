@@ -185,14 +185,19 @@ final class PlanExecutor implements AutoCloseable {
   /** Reads the records, many at once; a record that cannot be read keeps its known state. */
   List<Reread> readAgain(Collection<RecordRow> some) throws IOException {
     Collection<Reread> read = new ConcurrentLinkedQueue<>();
-    atOnce(some, row -> read.add(new Reread(row, records.read(row.table(), row.row()))));
+    atOnce(some, row -> read.add(new Reread(row, records.reader().read(row.table(), row.row()))));
     return new ArrayList<>(read);
   }
 
   /** Reads the records in ranges of rows, several at once; damaged ones are skipped. */
   List<RangeRead> readRanges(Collection<RowRange> ranges) throws IOException {
     Collection<RangeRead> read = new ConcurrentLinkedQueue<>();
-    atOnce(ranges, rows -> read.add(new RangeRead(rows, records.readUndamaged(rows))));
+    atOnce(
+        ranges,
+        rows ->
+            read.add(
+                new RangeRead(
+                    rows, records.reader().readUndamaged(rows, Integer.MAX_VALUE, damage -> {}))));
     return new ArrayList<>(read);
   }
 

@@ -2,7 +2,7 @@ package io.stele.master;
 
 import io.stele.metadata.MetadataKeys;
 import io.stele.metadata.TabletRecord;
-import io.stele.metadata.TabletRecords;
+import io.stele.metadata.TabletRecordReader;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
@@ -57,7 +57,7 @@ final class RecordReads {
   private static final int GAP_RECORDS = 16;
 
   private final ProcessRuntime runtime;
-  private final TabletRecords records;
+  private final TabletRecordReader records;
   private final PlanExecutor executor;
   private final KnownRecords known;
   private final Wake wake;
@@ -93,7 +93,7 @@ final class RecordReads {
    */
   RecordReads(
       ProcessRuntime runtime,
-      TabletRecords records,
+      TabletRecordReader records,
       PlanExecutor executor,
       KnownRecords known,
       Wake wake,
@@ -201,7 +201,7 @@ final class RecordReads {
     try {
       List<RowRange> unread = unread(run);
       for (RowRange part : unread) {
-        known.replace(part, records.readUndamaged(part));
+        known.replace(part, records.readUndamaged(part, Integer.MAX_VALUE, damage -> {}));
         ranges = without(part);
       }
       run.forEach(part -> readInFull.add(part.id()));
@@ -310,7 +310,7 @@ final class RecordReads {
             .findFirst();
     RowRange rows = here.orElse(runs.get(0));
     try {
-      List<TabletRecord> now = records.readUndamaged(rows, partRows);
+      List<TabletRecord> now = records.readUndamaged(rows, partRows, damage -> {});
       boolean all = now.size() < partRows;
       Bytes end = all ? rows.end() : now.get(now.size() - 1).row().successor();
       known.replace(new RowRange(rows.start(), end), now);

@@ -148,7 +148,7 @@ final class RecordRemoval {
   private Left end(TableId table, RowRange rows) throws IOException {
     places.remove(table);
     List<String> damage = new ArrayList<>();
-    if (!records.readUndamaged(rows, PAGE_RECORDS, damage::add).isEmpty()) {
+    if (!records.reader().readUndamaged(rows, PAGE_RECORDS, damage::add).isEmpty()) {
       return new Left.Some();
     }
     if (!damage.isEmpty()) {
@@ -159,7 +159,9 @@ final class RecordRemoval {
   }
 
   private List<TabletRecord> page(RowRange rows, Bytes next) throws IOException {
-    return records.readUndamaged(new RowRange(next, rows.end()), PAGE_RECORDS);
+    return records
+        .reader()
+        .readUndamaged(new RowRange(next, rows.end()), PAGE_RECORDS, damage -> {});
   }
 
   private boolean isOver(long endNanos) {

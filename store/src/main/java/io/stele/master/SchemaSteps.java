@@ -226,7 +226,7 @@ final class SchemaSteps {
   /** Whether METADATA has records of a table, including damaged ones. Waits for METADATA. */
   boolean hasRecords(TableId table) throws IOException {
     List<String> damaged = new ArrayList<>();
-    return !records.readUndamaged(table, damaged::add).isEmpty() || !damaged.isEmpty();
+    return !records.reader().readUndamaged(table, damaged::add).isEmpty() || !damaged.isEmpty();
   }
 
   private Taken removeRecords(SchemaChange change) throws IOException {

@@ -113,7 +113,7 @@ final class Sweeper {
       }
     }
     // After the files: a table that has files but does not exist now is gone.
-    Optional<Mark> mark = Mark.read(records, schemas);
+    Optional<Mark> mark = Mark.read(records.reader(), schemas);
     if (mark.isEmpty()) {
       return 0;
     }
@@ -160,7 +160,7 @@ final class Sweeper {
 
   private boolean hasRecords(TableId table) throws IOException {
     List<String> damaged = new ArrayList<>();
-    return !records.readUndamaged(table, damaged::add).isEmpty() || !damaged.isEmpty();
+    return !records.reader().readUndamaged(table, damaged::add).isEmpty() || !damaged.isEmpty();
   }
 
   /**

@@ -150,6 +150,7 @@ public final class MergeRecords {
     // This read may become outdated, but an epoch that has passed does not come back.
     TabletRecord upper =
         records
+            .reader()
             .find(lower.id().table(), lower.extent().end())
             .orElseThrow(() -> new RecordChangedException("merge", lower));
     if (!upper.extent().start().equals(lower.extent().end())) {

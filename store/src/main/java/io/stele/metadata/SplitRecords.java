@@ -99,7 +99,7 @@ public final class SplitRecords {
         start.isEmpty() ? MetadataKeys.table(table).start() : MetadataKeys.lookup(table, start);
     int removed = 0;
     for (TabletRecord left :
-        records.page(table, new RowRange(from, record.row()), Integer.MAX_VALUE)) {
+        records.reader().page(table, new RowRange(from, record.row()), Integer.MAX_VALUE)) {
       Optional<Tentative> tentative = left.tentative();
       // Only splits under earlier epochs: a server that lost the tablet without knowing it must not
       // remove the children of its successors' splits.
@@ -117,10 +117,11 @@ public final class SplitRecords {
    * all gone.
    */
   public void deleteTentatives(TableId table) throws IOException {
-    for (TabletRecord left : records.page(table, MetadataKeys.table(table), Integer.MAX_VALUE)) {
+    for (TabletRecord left :
+        records.reader().page(table, MetadataKeys.table(table), Integer.MAX_VALUE)) {
       if (left.tentative().isPresent()) {
         records
-            .rowsOf(table)
+            .rowsOf(left)
             .update(
                 TabletRecords.still(left.tentative().get()), Mutation.of(left.row()).deleteRow());
       }
@@ -140,7 +141,8 @@ public final class SplitRecords {
         RecordCodec.putAll(low.withTentative(tentative), "split from " + parent.id());
     RecordRows.Condition absent = new RecordRows.Condition(RecordCodec.STATE, Optional.empty());
     while (!records.rowsOf(low).update(absent, row.build())) {
-      for (TabletRecord left : records.page(low.id().table(), RowRange.single(low.row()), 1)) {
+      for (TabletRecord left :
+          records.reader().page(low.id().table(), RowRange.single(low.row()), 1)) {
         Tentative other =
             left.tentative()
                 .filter(found -> found.parentEpoch() <= tentative.parentEpoch())

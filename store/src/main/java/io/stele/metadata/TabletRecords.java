@@ -4,7 +4,6 @@ import io.stele.lock.LockService;
 import io.stele.metadata.TabletRecord.Tentative;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
-import io.stele.model.Row;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
@@ -27,11 +26,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.Consumer;
 
 /**
- * Reads and changes tablet records wherever they are stored: the root tablet's in the lock service,
- * METADATA's in the root tablet, all others in METADATA.
+ * Changes tablet records wherever they are stored: the root tablet's in the lock service,
+ * METADATA's in the root tablet, all others in METADATA. {@link #reader} reads them.
  *
  * <p>Every change is one write of one row, conditional on the exact bytes of the assignment (state,
  * server, epoch) in the given record, and returns the changed record. If the condition does not
@@ -47,12 +45,9 @@ import java.util.function.Consumer;
  * <p>Safe for use by any number of threads. All calls block.
  */
 public final class TabletRecords {
-  private static final int RECORDS_OF_A_PAGE = 256;
-
-  private final RootRecordRows root;
-  private final RecordRows ofMetadata;
-  private final RecordRows ofTables;
   private final ProcessRuntime runtime;
+  private final RootRecordRows root;
+  private final TabletRecordReader reader;
 
   /**
    * Records over the data plane.
@@ -87,140 +82,12 @@ public final class TabletRecords {
       ProcessRuntime runtime, RootRecordRows root, RecordRows ofMetadata, RecordRows ofTables) {
     this.runtime = runtime;
     this.root = root;
-    this.ofMetadata = ofMetadata;
-    this.ofTables = ofTables;
+    this.reader = new TabletRecordReader(root, ofMetadata, ofTables);
   }
 
-  /**
-   * The record in one row.
-   *
-   * @param table the tablet's table
-   * @param row the key of its row in METADATA; any for the root tablet
-   * @return the record; empty if the row has none, or one that is not valid (the lower child of a
-   *     split that is not done)
-   */
-  public Optional<TabletRecord> read(TableId table, Bytes row) throws IOException {
-    Bytes from = table.equals(TableId.ROOT) ? RootRecordRows.ROW : row;
-    return readValid(table, from, MetadataKeys.table(table).end(), 1).stream()
-        .filter(record -> record.row().equals(row) || table.equals(TableId.ROOT))
-        .findFirst();
-  }
-
-  /** The record of the tablet of {@code table} that contains {@code row}. */
-  public Optional<TabletRecord> find(TableId table, Bytes row) throws IOException {
-    Bytes from = table.equals(TableId.ROOT) ? RootRecordRows.ROW : MetadataKeys.lookup(table, row);
-    return readValid(table, from, MetadataKeys.table(table).end(), 1).stream()
-        .filter(record -> record.extent().contains(row))
-        .findFirst();
-  }
-
-  /** The root tablet's record; empty before the cluster's first start. */
-  public Optional<TabletRecord> readRoot() throws IOException {
-    return read(TableId.ROOT, RootRecordRows.ROW);
-  }
-
-  /**
-   * The valid records of all tablets of {@code table}, in order of their rows. They are read in
-   * pages, so not all at the same moment: see {@link #tile}.
-   */
-  public List<TabletRecord> readAll(TableId table) throws IOException {
-    RowRange rows = MetadataKeys.table(table);
-    return readValid(table, rows.start(), rows.end(), Integer.MAX_VALUE);
-  }
-
-  /**
-   * The records of tablets of {@code table} in order, starting with the tablet that contains {@code
-   * row}: at least {@code enough} of them, or all if there are fewer.
-   */
-  public List<TabletRecord> readFrom(TableId table, Bytes row, int enough) throws IOException {
-    Bytes end = MetadataKeys.table(table).end();
-    return readValid(table, MetadataKeys.lookup(table, row), end, enough);
-  }
-
-  /**
-   * The records of the tablets of {@code table} that have any of {@code rows}, in order. They are
-   * read in pages, so not all at the same moment.
-   */
-  public List<TabletRecord> readOver(TableId table, RowRange rows) throws IOException {
-    List<TabletRecord> over = new ArrayList<>();
-    Bytes next = rows.start();
-    while (true) {
-      List<TabletRecord> page = readFrom(table, next, RECORDS_OF_A_PAGE);
-      for (TabletRecord record : page) {
-        if (!rows.isBeforeEnd(record.extent().start())) {
-          return over;
-        }
-        over.add(record);
-      }
-      if (page.size() < RECORDS_OF_A_PAGE || page.get(page.size() - 1).extent().end().isEmpty()) {
-        return over;
-      }
-      next = page.get(page.size() - 1).extent().end();
-    }
-  }
-
-  /** Like {@link #readAll}, but skips damaged records and logs them. */
-  public List<TabletRecord> readUndamaged(TableId table) throws IOException {
-    return readUndamaged(table, damage -> {});
-  }
-
-  /**
-   * Like {@link #readAll}, but skips damaged records.
-   *
-   * @param damaged told what is wrong with each skipped record
-   */
-  public List<TabletRecord> readUndamaged(TableId table, Consumer<String> damaged)
-      throws IOException {
-    RowRange rows = MetadataKeys.table(table);
-    return ValidRecords.read(
-        rowsOf(table), rows, Integer.MAX_VALUE, row -> ValidRecords.decodeUndamaged(row, damaged));
-  }
-
-  /**
-   * The valid records in {@code rows} of METADATA, of all tables; damaged ones are skipped and
-   * logged.
-   */
-  public List<TabletRecord> readUndamaged(RowRange rows) throws IOException {
-    return readUndamaged(rows, damage -> {});
-  }
-
-  /**
-   * The valid records in {@code rows} of METADATA, of all tables; damaged ones are skipped.
-   *
-   * @param damaged told what is wrong with each skipped record
-   */
-  public List<TabletRecord> readUndamaged(RowRange rows, Consumer<String> damaged)
-      throws IOException {
-    return ValidRecords.read(
-        ofTables, rows, Integer.MAX_VALUE, row -> ValidRecords.decodeUndamaged(row, damaged));
-  }
-
-  /**
-   * The first valid records in {@code rows} of METADATA, of all tables: at least {@code enough} of
-   * them, or all if there are fewer; damaged ones are skipped and logged.
-   */
-  public List<TabletRecord> readUndamaged(RowRange rows, int enough) throws IOException {
-    return readUndamaged(rows, enough, damage -> {});
-  }
-
-  /**
-   * The first valid records in {@code rows} of METADATA, of all tables: at least {@code enough} of
-   * them, or all if there are fewer; damaged ones are skipped.
-   *
-   * @param damaged told what is wrong with each skipped record
-   */
-  public List<TabletRecord> readUndamaged(RowRange rows, int enough, Consumer<String> damaged)
-      throws IOException {
-    return ValidRecords.read(
-        ofTables, rows, enough, row -> ValidRecords.decodeUndamaged(row, damaged));
-  }
-
-  /**
-   * Whether {@code records} of one table, in order, cover all its rows exactly once. It can also be
-   * false because they were read during a split.
-   */
-  public static boolean tile(List<TabletRecord> records) {
-    return ValidRecords.tile(records);
+  /** Reads records. */
+  public TabletRecordReader reader() {
+    return reader;
   }
 
   /** Assigns an unassigned tablet to {@code server}, under the next epoch. */
@@ -458,7 +325,7 @@ public final class TabletRecords {
       lower.add(creation(record.withTentative(new Tentative(record.id(), 0, record.id()))));
       start = end;
     }
-    rowsOf(table).updateAll(lower);
+    reader.rowsOf(table).updateAll(lower);
     create(newTablet(table, new RowRange(start, Bytes.EMPTY)));
   }
 
@@ -560,26 +427,6 @@ public final class TabletRecords {
   }
 
   RecordRows rowsOf(TabletRecord record) {
-    return rowsOf(record.id().table());
-  }
-
-  RecordRows rowsOf(TableId table) {
-    if (table.equals(TableId.ROOT)) {
-      return root;
-    }
-    return table.equals(TableId.METADATA) ? ofMetadata : ofTables;
-  }
-
-  private List<TabletRecord> readValid(TableId table, Bytes from, Bytes end, int enough)
-      throws IOException {
-    return ValidRecords.read(rowsOf(table), new RowRange(from, end), enough, ValidRecords::decode);
-  }
-
-  List<TabletRecord> page(TableId table, RowRange range, int limit) throws IOException {
-    List<TabletRecord> records = new ArrayList<>();
-    for (Row row : rowsOf(table).scan(range, limit)) {
-      ValidRecords.decode(row).ifPresent(records::add);
-    }
-    return records;
+    return reader.rowsOf(record.id().table());
   }
 }

@@ -10,6 +10,7 @@ import io.stele.metadata.StoredTable;
 import io.stele.metadata.TableName;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecordReader;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
@@ -40,7 +41,7 @@ final class ClusterView {
 
   private final LockService locks;
   private final Transport transport;
-  private final TabletRecords records;
+  private final TabletRecordReader records;
   private final Schemas schemas;
   private final JobNodes jobs;
 
@@ -49,7 +50,7 @@ final class ClusterView {
     this.transport = cluster.network().transport(process, process.name());
     TabletAccess access =
         new TabletAccess(process, locks, transport.dataPlane(), Keys.LEASE.in(cluster.conf()));
-    this.records = new TabletRecords(process, locks, access, CALL_TIMEOUT);
+    this.records = new TabletRecords(process, locks, access, CALL_TIMEOUT).reader();
     this.schemas = new Schemas(process, locks);
     this.jobs = new JobNodes(process, locks);
   }
@@ -89,7 +90,8 @@ final class ClusterView {
       }
     }
     Set<TableId> tables = tables();
-    for (TabletRecord record : records.readUndamaged(RowRange.ALL)) {
+    for (TabletRecord record :
+        records.readUndamaged(RowRange.ALL, Integer.MAX_VALUE, damage -> {})) {
       if (!tables.contains(record.id().table())) {
         left.add(record + " is of no table");
       }

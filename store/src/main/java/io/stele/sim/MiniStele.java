@@ -12,6 +12,7 @@ import io.stele.metadata.Assignment;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecordReader;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
@@ -70,7 +71,7 @@ public final class MiniStele implements AutoCloseable {
   private final LockService locks;
   private final Transport transport;
   private final TabletAccess access;
-  private final TabletRecords records;
+  private final TabletRecordReader records;
   private final Stele client;
 
   @GuardedBy("this")
@@ -96,7 +97,8 @@ public final class MiniStele implements AutoCloseable {
     this.transport = new NetworkTransport(conf, SystemRuntime.INSTANCE, HOST);
     this.access =
         new TabletAccess(SystemRuntime.INSTANCE, locks, transport.dataPlane(), Keys.LEASE.in(conf));
-    this.records = new TabletRecords(SystemRuntime.INSTANCE, locks, access, Duration.ofSeconds(5));
+    this.records =
+        new TabletRecords(SystemRuntime.INSTANCE, locks, access, Duration.ofSeconds(5)).reader();
     this.client =
         Stele.over(conf, SystemRuntime.INSTANCE, locks, transport, Optional.of(site.mount()));
   }
@@ -287,8 +289,8 @@ public final class MiniStele implements AutoCloseable {
     return client;
   }
 
-  /** The tablet records, as the servers see them. */
-  public TabletRecords records() {
+  /** Reads the tablet records, as the servers see them. */
+  public TabletRecordReader records() {
     return records;
   }
 

@@ -207,6 +207,7 @@ final class TabletLoader {
     TabletRecord record =
         server
             .records()
+            .reader()
             .read(id.table(), row)
             .orElseThrow(
                 () -> new NotAssignedException("tablet " + id + " has no record in METADATA"));

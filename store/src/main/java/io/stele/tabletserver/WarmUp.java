@@ -4,6 +4,7 @@ import io.stele.lock.LockService;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecordReader;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
@@ -38,7 +39,7 @@ final class WarmUp {
 
   private final ProcessRuntime runtime;
   private final LockService locks;
-  private final TabletRecords records;
+  private final TabletRecordReader records;
   private final TabletLoader loader;
 
   /**
@@ -49,7 +50,7 @@ final class WarmUp {
   WarmUp(ProcessRuntime runtime, LockService locks, TabletAccess access, TabletLoader loader) {
     this.runtime = runtime;
     this.locks = locks;
-    this.records = new TabletRecords(runtime, locks, access, PATIENCE);
+    this.records = new TabletRecords(runtime, locks, access, PATIENCE).reader();
     this.loader = loader;
   }
 
@@ -77,7 +78,7 @@ final class WarmUp {
       }
       List<TabletRecord> tablets = new ArrayList<>();
       tablets.addAll(records.readFrom(TableId.METADATA, Bytes.EMPTY, 1));
-      tablets.addAll(records.readUndamaged(RowRange.ALL, 1));
+      tablets.addAll(records.readUndamaged(RowRange.ALL, 1, damage -> {}));
       for (TabletRecord tablet : tablets) {
         loader.warmUp(tablet);
       }

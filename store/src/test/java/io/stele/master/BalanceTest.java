@@ -46,7 +46,7 @@ class BalanceTest {
   }
 
   private long on(ServerId server, TableId table) throws Exception {
-    return master.records.readAll(table).stream()
+    return master.records.reader().readAll(table).stream()
         .map(TabletRecord::assignment)
         .filter(assignment -> assignment.isTo(server))
         .count();
@@ -143,7 +143,7 @@ class BalanceTest {
         () -> {
           TableId lost = started();
           TableId other = master.table("u", Bytes.of("b"), Bytes.of("c"), Bytes.of("d"));
-          for (TabletRecord tablet : master.records.readAll(other)) {
+          for (TabletRecord tablet : master.records.reader().readAll(other)) {
             master.records.loaded(master.records.assign(tablet, A));
           }
           String node = LockPaths.table(lost);

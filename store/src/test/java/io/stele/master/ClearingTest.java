@@ -36,7 +36,7 @@ class ClearingTest {
           master.start(SERVER);
           TableId table = master.table("t", Bytes.of("h"), Bytes.of("p"));
           master.stepUntilIdle();
-          TabletRecord last = master.records.readAll(table).get(2);
+          TabletRecord last = master.records.reader().readAll(table).get(2);
           master.records.unloaded(last, "it is on its way");
           master.plane.requests.clear();
 

@@ -25,7 +25,7 @@ class ColdStartTest {
   private TableId stopped() throws Exception {
     master.bootstrap();
     TableId table = master.table("t", Bytes.of("b"), Bytes.of("c"), Bytes.of("d"));
-    List<TabletRecord> tablets = master.records.readAll(table);
+    List<TabletRecord> tablets = master.records.reader().readAll(table);
     for (int i = 0; i < tablets.size(); i++) {
       TabletRecord assigned =
           master.records.assign(tablets.get(i), server(i % 2 == 0 ? "a" : "b", 1));
@@ -35,7 +35,7 @@ class ColdStartTest {
   }
 
   private Map<Bytes, String> places(TableId table) throws Exception {
-    return master.records.readAll(table).stream()
+    return master.records.reader().readAll(table).stream()
         .filter(record -> record.assignment().server().isPresent())
         .collect(
             Collectors.toMap(
@@ -88,7 +88,7 @@ class ColdStartTest {
         () -> {
           TableId table = stopped();
           master.start(server("b", 2));
-          TabletRecord one = master.records.readAll(table).get(0);
+          TabletRecord one = master.records.reader().readAll(table).get(0);
           master.records.loaded(master.records.assign(one, server("b", 2)));
           stepFor(Duration.ofSeconds(1));
           assertThat(master.isServed(table)).isTrue();
@@ -104,7 +104,7 @@ class ColdStartTest {
           master.start(server("b", 2));
           stepFor(Duration.ofMillis(500));
           assertThat(master.isServed(table)).isTrue();
-          for (TabletRecord record : master.records.readAll(table)) {
+          for (TabletRecord record : master.records.reader().readAll(table)) {
             if (record.assignment().server().orElseThrow().host().equals("a")) {
               master.records.unloaded(record, "unloaded");
             }

@@ -274,7 +274,7 @@ class DeadLogsTest {
   }
 
   private List<TabletRecord> records(TableId table) throws Exception {
-    return master.records.readAll(table);
+    return master.records.reader().readAll(table);
   }
 
   private void steps(int count) throws Exception {
@@ -292,7 +292,7 @@ class DeadLogsTest {
     }
     master.stepUntilIdle();
     TableId table = master.table("users", Bytes.of("m"));
-    for (TabletRecord record : master.records.readAll(table)) {
+    for (TabletRecord record : master.records.reader().readAll(table)) {
       master.records.loaded(master.records.assign(record, DEAD));
     }
     LogDirectory.create(master.fs, master.layout.logs(DEAD));
@@ -302,7 +302,7 @@ class DeadLogsTest {
             new LogLocation(master.fs, master.layout.logs(DEAD), DEAD, TabletKind.USER),
             LogOptions.DEFAULT,
             failure -> {});
-    TabletId tablet = master.records.readAll(table).get(0).id();
+    TabletId tablet = master.records.reader().readAll(table).get(0).id();
     for (int i = 1; i <= records; i++) {
       master.simulation.outside().await(log.append(record(tablet, i)));
     }

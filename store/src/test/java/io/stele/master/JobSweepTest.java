@@ -24,14 +24,15 @@ class JobSweepTest {
   private final MasterFixture master = new MasterFixture();
   private final JobNodes nodes = new JobNodes(master.process, master.locks);
   private final JobSweep sweep =
-      new JobSweep(master.records, master.schemas, master.fs, master.layout, nodes, master.jobs);
+      new JobSweep(
+          master.records.reader(), master.schemas, master.fs, master.layout, nodes, master.jobs);
   private TabletRecord tablet;
 
   private void run(io.stele.sim.Simulation.Work work) throws Exception {
     master.run(
         () -> {
           master.bootstrap();
-          TabletRecord created = master.records.readAll(master.table("users")).get(0);
+          TabletRecord created = master.records.reader().readAll(master.table("users")).get(0);
           tablet = master.records.loaded(master.records.assign(created, A));
           work.run();
         });

@@ -219,11 +219,11 @@ final class MasterFixture {
 
   /** The tablet of a table that has one. */
   TabletRecord only(TableId table) throws IOException {
-    return records.readAll(table).get(0);
+    return records.reader().readAll(table).get(0);
   }
 
   boolean isServed(TableId table) throws IOException {
-    List<TabletRecord> tablets = records.readAll(table);
+    List<TabletRecord> tablets = records.reader().readAll(table);
     return !tablets.isEmpty() && tablets.stream().allMatch(loop.view()::isServed);
   }
 
@@ -269,6 +269,7 @@ final class MasterFixture {
 
     private TabletRecord record(TabletRefProto tablet) throws IOException {
       return records
+          .reader()
           .read(new TableId(tablet.getTableId()), ByteStrings.bytes(tablet.getMetadataRow()))
           .orElseThrow();
     }
@@ -377,10 +378,11 @@ final class MasterFixture {
                       .setControlAddress(server.toString())
                       .setDataAddress(server.toString())
                       .setMemtableBytes(7));
-      List<TabletRecord> all = new ArrayList<>(records.readUndamaged(TableId.METADATA));
-      records.readRoot().ifPresent(all::add);
+      List<TabletRecord> all =
+          new ArrayList<>(records.reader().readUndamaged(TableId.METADATA, damage -> {}));
+      records.reader().readRoot().ifPresent(all::add);
       int before = memory.reads();
-      all.addAll(records.readUndamaged(RowRange.ALL));
+      all.addAll(records.reader().readUndamaged(RowRange.ALL, Integer.MAX_VALUE, damage -> {}));
       readsForReports += memory.reads() - before;
       for (TabletRecord record : all) {
         boolean has =

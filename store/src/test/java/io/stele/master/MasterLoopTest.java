@@ -83,7 +83,7 @@ class MasterLoopTest {
           master.sleep(MasterFixture.LEASE);
           master.stepUntilIdle();
           assertThat(master.isServed(table)).isTrue();
-          assertThat(master.records.readAll(table))
+          assertThat(master.records.reader().readAll(table))
               .allMatch(record -> record.assignment().isTo(B))
               .allMatch(record -> record.logs().contains(A));
           assertThat(master.watch.fences().recoveries().latest())
@@ -107,7 +107,7 @@ class MasterLoopTest {
               });
           master.start(A);
           master.stepUntilIdle();
-          assertThat(master.records.readAll(table))
+          assertThat(master.records.reader().readAll(table))
               .hasSize(4)
               .allMatch(one -> one.row().equals(failing) != one.assignment().isTo(A));
 
@@ -190,7 +190,7 @@ class MasterLoopTest {
           master.bootstrap(middle);
           Lock lock = master.start(A);
           master.stepUntilIdle();
-          TabletRecord upper = master.records.readAll(TableId.METADATA).get(1);
+          TabletRecord upper = master.records.reader().readAll(TableId.METADATA).get(1);
           // Its server dies and is not fenced yet, while another takes over the rest.
           TabletRecord released = master.records.unloaded(upper, "test");
           ServerId dead = new ServerId("dead", 1, 1);
@@ -232,7 +232,7 @@ class MasterLoopTest {
             master.sleep(Duration.ofMillis(50));
           }
           master.memory.setAway(Optional.empty());
-          assertThat(master.records.readAll(lower))
+          assertThat(master.records.reader().readAll(lower))
               .allMatch(record -> record.assignment().state() == Assignment.State.LOADED);
           master.stepUntilIdle();
           assertThat(master.isServed(lower)).isTrue();
@@ -295,7 +295,7 @@ class MasterLoopTest {
           master.records.createTable(table, List.of(Bytes.of("m"))); // Late.
           master.wake.rereadAllSoon();
           master.stepUntilIdle();
-          assertThat(master.records.readAll(table)).isEmpty();
+          assertThat(master.records.reader().readAll(table)).isEmpty();
           assertThat(master.plane.requests).isEmpty();
         });
   }
@@ -315,7 +315,7 @@ class MasterLoopTest {
             master.loop.step();
             master.sleep(Duration.ofMillis(50));
           }
-          assertThat(master.records.readAll(table)).isEmpty();
+          assertThat(master.records.reader().readAll(table)).isEmpty();
         });
   }
 
@@ -331,7 +331,7 @@ class MasterLoopTest {
           master.records.release(master.records.loaded(master.records.assign(record, B)), "fenced");
           master.wake.rereadAllSoon();
           master.stepUntilIdle();
-          assertThat(master.records.readAll(lost)).hasSize(1);
+          assertThat(master.records.reader().readAll(lost)).hasSize(1);
           assertThat(master.plane.requests).doesNotContain("load t77");
         });
   }
@@ -345,11 +345,11 @@ class MasterLoopTest {
           master.start(A);
           TableId lost = new TableId("t77");
           master.records.createTable(lost, List.of(Bytes.of("f"), Bytes.of("m")));
-          TabletRecord second = master.records.readAll(lost).get(1);
+          TabletRecord second = master.records.reader().readAll(lost).get(1);
           master.records.release(master.records.loaded(master.records.assign(second, B)), "fenced");
           master.wake.rereadAllSoon();
           master.stepUntilIdle();
-          assertThat(master.records.readAll(lost)).hasSize(3);
+          assertThat(master.records.reader().readAll(lost)).hasSize(3);
         });
   }
 
@@ -404,7 +404,8 @@ class MasterLoopTest {
           assertThat(master.locks.read(LockPaths.server(A))).isEmpty();
           master.plane.lost.clear();
           master.sleep(MasterFixture.LEASE.multipliedBy(2));
-          assertThat(master.records.readAll(table)).allMatch(record -> record.assignment().isTo(B));
+          assertThat(master.records.reader().readAll(table))
+              .allMatch(record -> record.assignment().isTo(B));
           master.stopLoop(task);
         });
   }
@@ -519,6 +520,6 @@ class MasterLoopTest {
   }
 
   private TabletRecord root() throws Exception {
-    return master.records.readRoot().orElseThrow();
+    return master.records.reader().readRoot().orElseThrow();
   }
 }

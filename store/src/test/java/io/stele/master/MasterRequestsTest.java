@@ -65,7 +65,7 @@ class MasterRequestsTest {
           running(true);
           TableId table = master.table("t", Bytes.of("h"), Bytes.of("p"));
           master.sleep(Duration.ofSeconds(2));
-          master.plane.stuck.add(master.records.readAll(table).get(1).id());
+          master.plane.stuck.add(master.records.reader().readAll(table).get(1).id());
           master.requests.dropTable(null, drop("t"));
           master.sleep(Duration.ofSeconds(5));
           FindTableChangeRequestProto request =
@@ -312,7 +312,7 @@ class MasterRequestsTest {
             assertThat(i).isLessThan(200);
             master.sleep(Duration.ofMillis(100));
           }
-          assertThat(master.records.readAll(table)).isEmpty();
+          assertThat(master.records.reader().readAll(table)).isEmpty();
           assertThat(master.schemas.names().read("t").table()).isEmpty();
           assertThat(master.requests.forgetTable(null, request).getDone()).isTrue();
         });

@@ -41,7 +41,7 @@ class MergesTest {
   }
 
   private List<TabletRecord> tablets() throws IOException {
-    return master.records.readAll(table);
+    return master.records.reader().readAll(table);
   }
 
   private static MergeTabletRequestProto request(TabletRecord upper) {

@@ -86,11 +86,12 @@ class MovesTest {
     master.run(
         () -> {
           started();
-          TabletRecord root = master.records.readRoot().orElseThrow();
-          TabletRecord metadata = master.records.readAll(TableId.METADATA).get(0);
+          TabletRecord root = master.records.reader().readRoot().orElseThrow();
+          TabletRecord metadata = master.records.reader().readAll(TableId.METADATA).get(0);
           assertThat(move(request(metadata, Optional.of(B))).getDone()).isTrue();
           assertThat(move(request(root, Optional.of(C))).getDone()).isTrue();
-          assertThat(master.records.readRoot().orElseThrow().assignment().isTo(C)).isTrue();
+          assertThat(master.records.reader().readRoot().orElseThrow().assignment().isTo(C))
+              .isTrue();
         });
   }
 

@@ -73,7 +73,7 @@ class RecordReadsTest {
           assertThat(master.isServed(table)).isTrue();
           master.start(B);
           master.plane.away.addAll(
-              master.records.readAll(table).stream().map(TabletRecord::id).toList());
+              master.records.reader().readAll(table).stream().map(TabletRecord::id).toList());
           lock.release();
           master.sleep(MasterFixture.LEASE.multipliedBy(2));
           for (int i = 0; i < 5; i++) {
@@ -100,7 +100,8 @@ class RecordReadsTest {
           PlanExecutor executor = new PlanExecutor(master.process, master.records, master.servers);
           KnownRecords known = new KnownRecords();
           RecordReads reads =
-              new RecordReads(master.process, master.records, executor, known, master.wake, 1_000);
+              new RecordReads(
+                  master.process, master.records.reader(), executor, known, master.wake, 1_000);
           Bytes half = MetadataKeys.lookup(table, Bytes.of("001000"));
           Bytes later = MetadataKeys.lookup(table, Bytes.of("002400"));
           ServedMetadata.Part first = part(1, Bytes.EMPTY, half);
@@ -168,7 +169,8 @@ class RecordReadsTest {
       master.loop.step();
       master.sleep(Duration.ofMillis(50));
     }
-    assertThat(master.records.readAll(table)).allMatch(record -> record.assignment().isTo(B));
+    assertThat(master.records.reader().readAll(table))
+        .allMatch(record -> record.assignment().isTo(B));
     assertThat(master.isServed(table)).isTrue();
   }
 }

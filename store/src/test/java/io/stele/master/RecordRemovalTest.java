@@ -46,7 +46,7 @@ class RecordRemovalTest {
 
   private List<String> damage(TableId table) throws IOException {
     List<String> damage = new ArrayList<>();
-    assertThat(master.records.readUndamaged(table, damage::add)).isEmpty();
+    assertThat(master.records.reader().readUndamaged(table, damage::add)).isEmpty();
     return damage;
   }
 
@@ -55,18 +55,18 @@ class RecordRemovalTest {
     master.run(
         () -> {
           TableId table = table("users", 2000);
-          List<TabletRecord> all = master.records.readAll(table);
+          List<TabletRecord> all = master.records.reader().readAll(table);
           TabletRecord last =
               master.records.loaded(master.records.assign(all.get(all.size() - 1), A));
           int before = master.reads();
           master.drop("users");
           carryOnFor(Duration.ofSeconds(10));
           assertThat(master.reads() - before).isLessThan(150);
-          assertThat(master.records.readAll(table)).hasSize(2000);
+          assertThat(master.records.reader().readAll(table)).hasSize(2000);
           master.records.release(last, "test");
           master.carryOn();
           assertThat(master.schemas.list().tables()).isEmpty();
-          assertThat(master.records.readAll(table)).isEmpty();
+          assertThat(master.records.reader().readAll(table)).isEmpty();
         });
   }
 
@@ -75,19 +75,19 @@ class RecordRemovalTest {
     master.run(
         () -> {
           TableId table = table("users", 3);
-          List<TabletRecord> all = master.records.readAll(table);
+          List<TabletRecord> all = master.records.reader().readAll(table);
           TabletRecord last = master.records.assign(all.get(2), A);
           master.drop("users");
           carryOnFor(Duration.ofSeconds(1));
           TabletRecord first = master.records.assign(all.get(0), A);
           master.records.release(last, "test");
           carryOnFor(Duration.ofSeconds(1));
-          assertThat(master.records.readAll(table)).contains(first);
+          assertThat(master.records.reader().readAll(table)).contains(first);
           assertThat(master.tables.dropping()).containsExactly(table);
           master.records.release(first, "test");
           master.carryOn();
           assertThat(master.schemas.list().tables()).isEmpty();
-          assertThat(master.records.readAll(table)).isEmpty();
+          assertThat(master.records.reader().readAll(table)).isEmpty();
         });
   }
 
@@ -126,7 +126,7 @@ class RecordRemovalTest {
     master.run(
         () -> {
           TableId table = table("users", 3);
-          TabletRecord damaged = master.records.readAll(table).get(1);
+          TabletRecord damaged = master.records.reader().readAll(table).get(1);
           master.memory.damage(damaged.row());
           master.ask("gone", new Drop("users"));
           master.carryOn();
@@ -150,7 +150,7 @@ class RecordRemovalTest {
           master.tables.resume();
           master.carryOn();
           assertThat(master.schemas.table(table)).isEmpty();
-          assertThat(master.records.readAll(table)).isEmpty();
+          assertThat(master.records.reader().readAll(table)).isEmpty();
         });
   }
 }

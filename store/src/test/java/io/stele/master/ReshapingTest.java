@@ -71,7 +71,7 @@ class ReshapingTest {
   }
 
   private List<TabletRecord> tablets() throws IOException {
-    return master.records.readAll(table);
+    return master.records.reader().readAll(table);
   }
 
   private void stepFor(Duration time) throws Exception {
@@ -173,7 +173,7 @@ class ReshapingTest {
               Duration.ofHours(1));
           stepFor(Duration.ofMinutes(140));
           assertThat(tablets()).hasSize(1);
-          assertThat(master.records.readAll(damaged)).hasSize(5);
+          assertThat(master.records.reader().readAll(damaged)).hasSize(5);
         });
   }
 }

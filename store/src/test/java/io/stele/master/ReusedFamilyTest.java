@@ -57,7 +57,7 @@ class ReusedFamilyTest {
     master.start(A);
     master.watch.refresh(true);
     TableId table = master.schemas.require("users").id();
-    for (TabletRecord tablet : master.records.readAll(table)) {
+    for (TabletRecord tablet : master.records.reader().readAll(table)) {
       master.records.loaded(master.records.assign(tablet, A));
     }
   }

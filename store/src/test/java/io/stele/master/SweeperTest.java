@@ -64,7 +64,7 @@ class SweeperTest {
   private void createTable() throws Exception {
     master.bootstrap();
     table = master.table("users");
-    TabletRecord created = master.records.readAll(table).get(0);
+    TabletRecord created = master.records.reader().readAll(table).get(0);
     tablet = master.records.loaded(master.records.assign(created, A)); // Epoch 1.
   }
 
@@ -96,7 +96,7 @@ class SweeperTest {
           master.sleep(Duration.ofNanos(1));
           assertThat(sweeper.sweep()).isEqualTo(1);
           assertThat(exists(dropped)).isFalse();
-          assertThat(master.records.readAll(table).get(0).dropped()).isEmpty();
+          assertThat(master.records.reader().readAll(table).get(0).dropped()).isEmpty();
         });
   }
 
@@ -111,10 +111,10 @@ class SweeperTest {
           Sweeper withoutGrace = sweeper(Duration.ZERO);
           assertThat(withoutGrace.sweep()).isZero();
           assertThat(exists(ofJob)).isTrue();
-          assertThat(master.records.readAll(table).get(0).dropped()).containsKey(ofJob);
+          assertThat(master.records.reader().readAll(table).get(0).dropped()).containsKey(ofJob);
           assertThat(withoutGrace.sweep()).isEqualTo(1);
           assertThat(exists(ofJob)).isFalse();
-          assertThat(master.records.readAll(table).get(0).dropped()).isEmpty();
+          assertThat(master.records.reader().readAll(table).get(0).dropped()).isEmpty();
         });
   }
 
@@ -126,11 +126,11 @@ class SweeperTest {
           String unlisted = Layout.file(tablet.id(), 1, 1);
           put(List.of(file(1, 2)), Map.of(unlisted, master.process.wallClock().millis()));
           later();
-          assertThat(master.records.readAll(table).get(0).dropped()).containsKey(unlisted);
+          assertThat(master.records.reader().readAll(table).get(0).dropped()).containsKey(unlisted);
           create(unlisted);
           assertThat(sweeper.sweep()).isEqualTo(1);
           assertThat(exists(unlisted)).isFalse();
-          assertThat(master.records.readAll(table).get(0).dropped()).isEmpty();
+          assertThat(master.records.reader().readAll(table).get(0).dropped()).isEmpty();
         });
   }
 
@@ -219,7 +219,7 @@ class SweeperTest {
         () -> {
           String shared = file(1, 1);
           put(List.of(), Map.of(shared, 0L));
-          TabletRecord clone = master.records.readAll(master.table("clone")).get(0);
+          TabletRecord clone = master.records.reader().readAll(master.table("clone")).get(0);
           putFiles(clone, List.of(shared));
           later();
           assertThat(sweeper.sweep()).isZero();
@@ -271,7 +271,7 @@ class SweeperTest {
   void aDamagedRecordOfATableWhoseNodeIsLostDoesNotHoldUpOthers() throws Exception {
     run(
         () -> {
-          TabletRecord lost = master.records.readAll(master.table("lost")).get(0);
+          TabletRecord lost = master.records.reader().readAll(master.table("lost")).get(0);
           String kept = create(Layout.file(lost.id(), 1, 1));
           master.loseNode(lost.id().table());
           master.memory.damage(lost.row());
@@ -289,7 +289,7 @@ class SweeperTest {
     run(
         () -> {
           String ofJob = create(PendingFile.directory("job") + "/task-0.sst");
-          TabletRecord lost = master.records.readAll(master.table("lost")).get(0);
+          TabletRecord lost = master.records.reader().readAll(master.table("lost")).get(0);
           lost = master.records.loaded(master.records.assign(lost, DEAD));
           putFiles(lost, List.of(ofJob));
           put(List.of(), Map.of(ofJob, 0L)); // The other table has dropped it.
@@ -311,7 +311,7 @@ class SweeperTest {
           TableId coming = master.schemas.nextId();
           master.schemas.create(coming, TableSchema.of("coming", "f"), List.of());
           String early = create(Layout.file(new TabletId(coming, "00000000000000a1"), 1, 1));
-          TabletRecord going = master.records.readAll(master.table("going")).get(0);
+          TabletRecord going = master.records.reader().readAll(master.table("going")).get(0);
           going = master.records.loaded(master.records.assign(going, DEAD));
           String late = create(Layout.file(going.id(), 0, 1));
           StoredTable stored = master.schemas.table(going.id().table()).orElseThrow();

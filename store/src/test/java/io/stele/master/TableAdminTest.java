@@ -75,7 +75,7 @@ class TableAdminTest {
     master.run(
         () -> {
           TableId table = master.table("users", Bytes.of("g"), Bytes.of("p"));
-          assertThat(master.records.readAll(table)).hasSize(3);
+          assertThat(master.records.reader().readAll(table)).hasSize(3);
           assertThat(master.schemas.require("users").id()).isEqualTo(table);
           assertThat(failure(master.create("again", "users"))).contains(Code.ALREADY_EXISTS);
         });
@@ -157,7 +157,7 @@ class TableAdminTest {
           assertBusy(() -> master.drop("users"), "is just being created");
           assertBusy(() -> master.create("two", "users"), "is just being created");
           master.carryOn();
-          TabletRecord tablet = master.records.readAll(new TableId("t1")).get(0);
+          TabletRecord tablet = master.records.reader().readAll(new TableId("t1")).get(0);
           TabletRecord loaded = master.records.loaded(master.records.assign(tablet, A));
           running(master.ask("gone", new Drop("users")));
           master.carryOn();
@@ -188,7 +188,7 @@ class TableAdminTest {
             assertThat(step(name)).isEqualTo(step);
             carryOn(successor());
             assertThat(master.schemas.require(name).id()).isEqualTo(table);
-            assertThat(master.records.readAll(table)).hasSize(2);
+            assertThat(master.records.reader().readAll(table)).hasSize(2);
             assertThat(ended(master.create("creation", name)).failure()).isEmpty();
           }
         });
@@ -206,7 +206,7 @@ class TableAdminTest {
             carryOn(successor());
             assertThat(master.schemas.table(table)).isEmpty();
             assertThat(master.schemas.holder(name)).isEmpty();
-            assertThat(master.records.readAll(table)).isEmpty();
+            assertThat(master.records.reader().readAll(table)).isEmpty();
             assertThat(ended(master.ask("gone", new Drop(name))).failure()).isEmpty();
           }
         });
@@ -219,14 +219,14 @@ class TableAdminTest {
           TableId table = master.table("users", Bytes.of("m"), Bytes.of("t"));
           master.start(A);
           master.watch.refresh(true);
-          for (TabletRecord tablet : master.records.readAll(table)) {
+          for (TabletRecord tablet : master.records.reader().readAll(table)) {
             master.records.loaded(master.records.assign(tablet, A));
           }
           Clear wish = new Clear("users", RowRange.of("c", "p"));
           running(master.ask("clear", wish));
           carryOn(successor());
           assertThat(ended(master.ask("clear", wish)).failure()).isEmpty();
-          assertThat(master.records.readAll(table))
+          assertThat(master.records.reader().readAll(table))
               .extracting(tablet -> tablet.cleared().rows())
               .containsExactly(
                   List.of(RowRange.of("c", "m")), List.of(RowRange.of("m", "p")), List.of());
@@ -251,10 +251,10 @@ class TableAdminTest {
     TableId table = master.table("users", Bytes.of("m"), Bytes.of("t"));
     master.start(A);
     master.watch.refresh(true);
-    for (TabletRecord tablet : master.records.readAll(table)) {
+    for (TabletRecord tablet : master.records.reader().readAll(table)) {
       master.records.loaded(master.records.assign(tablet, A));
     }
-    return master.records.readAll(table);
+    return master.records.reader().readAll(table);
   }
 
   /** The tablets of such a table, one of whose families was dropped. */
@@ -266,7 +266,7 @@ class TableAdminTest {
     carryOn(master.tables);
     assertThat(ended(alter("less", of("f"))).failure()).isEmpty();
     assertThat(master.schemas.require("users").dropped().names()).containsExactly("g");
-    return master.records.readAll(table);
+    return master.records.reader().readAll(table);
   }
 
   @Test
@@ -294,7 +294,7 @@ class TableAdminTest {
           assertThat(table.dropped().names()).isEmpty();
           assertThat(master.plane.requests.stream().filter(one -> one.startsWith("erase [g]")))
               .hasSize(3);
-          assertThat(master.records.readAll(table.id()))
+          assertThat(master.records.reader().readAll(table.id()))
               .allMatch(one -> one.cleared().left(change.sequence(), one.extent()).isEmpty());
         });
   }
@@ -350,7 +350,7 @@ class TableAdminTest {
           carryOn(master.tables);
           assertThat(ended(master.ask("again", wish)).failure()).isEmpty();
 
-          for (TabletRecord tablet : master.records.readAll(away.id().table())) {
+          for (TabletRecord tablet : master.records.reader().readAll(away.id().table())) {
             master.records.unloaded(tablet, "test");
           }
           running(master.ask("gone", new Drop("users")));
@@ -373,7 +373,7 @@ class TableAdminTest {
           carryOn(master.tables);
           assertThat(ended(master.ask("gone", new Drop("users"))).failure()).isEmpty();
           assertThat(master.schemas.table(table)).isEmpty();
-          assertThat(master.records.readAll(table)).isEmpty();
+          assertThat(master.records.reader().readAll(table)).isEmpty();
         });
   }
 
@@ -480,7 +480,7 @@ class TableAdminTest {
           assertThat(master.schemas.require("users").id()).isEqualTo(table);
           assertThat(next.dropping()).isEmpty();
           carryOn(next);
-          assertThat(master.records.readAll(table)).hasSize(1);
+          assertThat(master.records.reader().readAll(table)).hasSize(1);
         });
   }
 
@@ -541,7 +541,7 @@ class TableAdminTest {
         () -> {
           TableId table = master.table("users");
           master.loseNode(table);
-          for (TabletRecord tablet : master.records.readAll(table)) {
+          for (TabletRecord tablet : master.records.reader().readAll(table)) {
             master.records.delete(tablet);
           }
           TableId next = running(master.create("two", "users"));
@@ -616,19 +616,19 @@ class TableAdminTest {
     master.run(
         () -> {
           TableId table = master.table("users", Bytes.of("m"));
-          TabletRecord tablet = master.records.readAll(table).get(0);
+          TabletRecord tablet = master.records.reader().readAll(table).get(0);
           TabletRecord loaded = master.records.loaded(master.records.assign(tablet, A));
           master.drop("users");
           master.carryOn();
           assertThat(master.tables.dropping()).containsExactly(table);
-          assertThat(master.records.readAll(table)).hasSize(2);
+          assertThat(master.records.reader().readAll(table)).hasSize(2);
           assertThatThrownBy(() -> master.schemas.require("users"))
               .isInstanceOfSatisfying(
                   SteleException.class, e -> assertThat(e.code()).isEqualTo(Code.NOT_FOUND));
           master.records.release(loaded, "test");
           master.carryOn();
           assertThat(master.tables.dropping()).isEmpty();
-          assertThat(master.records.readAll(table)).isEmpty();
+          assertThat(master.records.reader().readAll(table)).isEmpty();
           assertThat(master.schemas.list().tables()).isEmpty();
         });
   }

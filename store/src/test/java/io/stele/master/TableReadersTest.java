@@ -81,7 +81,7 @@ class TableReadersTest {
           // The first master takes the step and dies before it writes so.
           assertThat(first.take(change.at(Step.MAKE_DIRECTORY)))
               .isEqualTo(new SchemaSteps.Taken.Next(Step.WRITE_RECORDS));
-          assertThat(master.records.readAll(change.table())).isEmpty();
+          assertThat(master.records.reader().readAll(change.table())).isEmpty();
           carryOn();
           assertMade(create(USERS.withReaders("user:alice", "group:analysts")));
           assertThat(master.fs.entries(directory))

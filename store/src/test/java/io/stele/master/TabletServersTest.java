@@ -163,7 +163,7 @@ class TabletServersTest {
       splitRows.add(Bytes.of("%04d".formatted(i)));
     }
     records.createTable(new TableId("t1"), splitRows);
-    return records.readAll(new TableId("t1"));
+    return records.reader().readAll(new TableId("t1"));
   }
 
   static ServerInfo info(String host) {

@@ -46,7 +46,7 @@ class BootstrapTest {
     Layout second = begin(locks);
     assertThat(second).isEqualTo(first);
     assertThat(Bootstrap.join(fs, ROOT, locks)).isEqualTo(first);
-    assertThat(records(locks).readRoot().orElseThrow().id()).isEqualTo(TabletId.ROOT);
+    assertThat(records(locks).reader().readRoot().orElseThrow().id()).isEqualTo(TabletId.ROOT);
   }
 
   @Test
@@ -113,7 +113,7 @@ class BootstrapTest {
     assertThat(begin(locks)).isEqualTo(first);
     locks.delete(LockPaths.ROOT, locks.read(LockPaths.ROOT).orElseThrow().version());
     assertThat(begin(locks)).isEqualTo(first);
-    assertThat(records(locks).readRoot()).isPresent();
+    assertThat(records(locks).reader().readRoot()).isPresent();
   }
 
   @Test

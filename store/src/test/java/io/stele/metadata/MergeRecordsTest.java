@@ -38,7 +38,7 @@ class MergeRecordsTest {
   }
 
   private TabletRecord tablet(int index) throws IOException {
-    return records.readAll(TABLE).get(index);
+    return records.reader().readAll(TABLE).get(index);
   }
 
   private static FileRef file(String path, RowRange rows, long to, long micros) {
@@ -70,11 +70,14 @@ class MergeRecordsTest {
     TabletRecord lower = used(0, "a", 7, 100);
     TabletRecord upper = used(1, "b", 4, 250);
     TabletRecord marked = merges.begin(lower, upper, MERGED);
-    assertThat(records.readAll(TABLE)).as("both are valid").hasSize(3).startsWith(marked, upper);
+    assertThat(records.reader().readAll(TABLE))
+        .as("both are valid")
+        .hasSize(3)
+        .startsWith(marked, upper);
     assertThat(metadata.value(lower.row(), RecordCodec.REQUIRES)).contains(Bytes.of("merges"));
 
     TabletRecord merged = merges.finish(marked, upper);
-    assertThat(records.readAll(TABLE)).hasSize(2).startsWith(merged);
+    assertThat(records.reader().readAll(TABLE)).hasSize(2).startsWith(merged);
     assertThat(metadata.size()).isEqualTo(2);
     assertThat(merged.id()).isEqualTo(MERGED);
     assertThat(merged.extent()).isEqualTo(RowRange.of("", "p"));
@@ -85,7 +88,7 @@ class MergeRecordsTest {
     assertThat(merged.files()).extracting(FileRef::path).containsExactlyInAnyOrder("a", "b");
     assertThat(merged.files()).extracting(FileRef::operationsMicros).containsOnly(250L);
     assertThat(merged.files()).allMatch(FileRef::merged);
-    assertThat(records.find(TABLE, Bytes.of("c"))).contains(merged);
+    assertThat(records.reader().find(TABLE, Bytes.of("c"))).contains(merged);
     TabletRecord served = records.loaded(records.assign(merged, TWO));
     assertThat(tablet(0)).isEqualTo(served);
   }
@@ -193,7 +196,7 @@ class MergeRecordsTest {
     TabletRecord assigned = records.assign(upper, TWO);
     TabletRecord plain = merges.giveUp(marked).orElseThrow();
     assertThat(plain.isMerging()).isFalse();
-    assertThat(records.readAll(TABLE)).hasSize(3).startsWith(plain, assigned);
+    assertThat(records.reader().readAll(TABLE)).hasSize(3).startsWith(plain, assigned);
     records.loaded(records.assign(plain, TWO));
     // The first master, late.
     assertThatThrownBy(() -> merges.finish(marked, upper))
@@ -201,7 +204,7 @@ class MergeRecordsTest {
     records.unloaded(records.loaded(assigned), "unloaded");
     assertThatThrownBy(() -> merges.finish(marked, upper))
         .isInstanceOf(RecordChangedException.class);
-    assertThat(records.readAll(TABLE)).hasSize(3);
+    assertThat(records.reader().readAll(TABLE)).hasSize(3);
   }
 
   @Test
@@ -213,8 +216,8 @@ class MergeRecordsTest {
     TabletRecord merged = merges.finish(marked, upper);
     // As if the master had died before it removed it.
     metadata.apply(RecordCodec.putAll(marked, "left").build());
-    assertThat(records.readAll(TABLE)).hasSize(2).startsWith(merged);
-    assertThat(records.find(TABLE, Bytes.of("c"))).contains(merged);
+    assertThat(records.reader().readAll(TABLE)).hasSize(2).startsWith(merged);
+    assertThat(records.reader().find(TABLE, Bytes.of("c"))).contains(merged);
     TabletRecord assigned = records.assign(merged, TWO);
     assertThat(splits.removeTentatives(assigned)).isEqualTo(1);
     assertThat(metadata.size()).isEqualTo(2);
@@ -241,7 +244,7 @@ class MergeRecordsTest {
             .build()
             .withTentative(new TabletRecord.Tentative(lower.id(), 1, MERGED));
     metadata.apply(RecordCodec.putAll(late, "late").build());
-    assertThat(records.find(TABLE, Bytes.of("h")).map(TabletRecord::id)).contains(MERGED);
+    assertThat(records.reader().find(TABLE, Bytes.of("h")).map(TabletRecord::id)).contains(MERGED);
     assertThatThrownBy(() -> merges.giveUp(marked)).isInstanceOf(RecordChangedException.class);
     assertThat(metadata.size()).as("the marked one is there").isEqualTo(4);
   }
@@ -253,11 +256,11 @@ class MergeRecordsTest {
     TabletRecord merged = merges.finish(merges.begin(lower, upper, MERGED), upper);
     records.createTable(TABLE, List.of(Bytes.of("h"), Bytes.of("p")));
     assertThat(metadata.size()).isEqualTo(3);
-    assertThat(records.readAll(TABLE)).hasSize(2).startsWith(merged);
-    assertThat(records.find(TABLE, Bytes.of("c"))).contains(merged);
+    assertThat(records.reader().readAll(TABLE)).hasSize(2).startsWith(merged);
+    assertThat(records.reader().find(TABLE, Bytes.of("c"))).contains(merged);
     TabletRecord loaded = records.loaded(records.assign(merged, TWO));
     assertThat(splits.removeTentatives(loaded)).isEqualTo(1);
-    assertThat(records.readAll(TABLE)).hasSize(2).startsWith(loaded);
+    assertThat(records.reader().readAll(TABLE)).hasSize(2).startsWith(loaded);
   }
 
   @Test
@@ -351,8 +354,8 @@ class MergeRecordsTest {
     TabletId all = new TabletId(TABLE, "00000000000000ab");
     TabletRecord last = tablet(1);
     TabletRecord whole = merges.finish(merges.begin(first, last, all), last);
-    assertThat(records.readAll(TABLE)).containsExactly(whole);
+    assertThat(records.reader().readAll(TABLE)).containsExactly(whole);
     assertThat(whole.extent()).isEqualTo(RowRange.ALL);
-    assertThat(TabletRecords.tile(records.readAll(TABLE))).isTrue();
+    assertThat(TabletRecordReader.tile(records.reader().readAll(TABLE))).isTrue();
   }
 }

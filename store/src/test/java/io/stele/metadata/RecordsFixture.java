@@ -36,7 +36,7 @@ final class RecordsFixture {
   /** Makes a table of one tablet. */
   TabletRecord only() throws IOException {
     records.createTable(TABLE, List.of());
-    List<TabletRecord> all = records.readAll(TABLE);
+    List<TabletRecord> all = records.reader().readAll(TABLE);
     assertThat(all).hasSize(1);
     return all.get(0);
   }

@@ -28,6 +28,10 @@ class SplitRecordsTest {
   private final MemoryRows metadata = fixture.metadata;
   private final SplitRecords splits = fixture.splits;
 
+  private List<TabletRecord> undamaged(RowRange rows, int enough) throws IOException {
+    return records.reader().readUndamaged(rows, enough, damage -> {});
+  }
+
   @Test
   void aTentativeRecordThatTheNextVersionLeftDoesNotKeepThisOneFromSplittingThere()
       throws IOException {
@@ -41,7 +45,7 @@ class SplitRecordsTest {
     assertThat(next).isNotEqualTo(left);
     metadata.apply(Mutation.of(row).put(RecordCodec.SPLIT, Bytes.EMPTY, next));
     SplitResult split = fixture.split(parent, "m", 5);
-    assertThat(records.readAll(TABLE)).containsExactly(split.lower(), split.upper());
+    assertThat(records.reader().readAll(TABLE)).containsExactly(split.lower(), split.upper());
   }
 
   @Test
@@ -49,7 +53,7 @@ class SplitRecordsTest {
     TabletRecord parent = records.loaded(records.assign(fixture.only(), ONE));
     parent = records.edit(parent, minor(file("a"), new Redo(4, 40), false));
     SplitResult split = fixture.split(parent, "m", 1);
-    assertThat(records.readAll(TABLE)).containsExactly(split.lower(), split.upper());
+    assertThat(records.reader().readAll(TABLE)).containsExactly(split.lower(), split.upper());
     assertThat(split.lower().extent()).isEqualTo(RowRange.of("", "m"));
     assertThat(split.upper().extent()).isEqualTo(RowRange.of("m", ""));
     assertThat(split.upper().assignment())
@@ -61,7 +65,7 @@ class SplitRecordsTest {
   }
 
   @Test
-  void whetherTheLastRecordOfARangeCountsIsSeenInTheRowBehindIt() throws IOException {
+  void whetherTheLastRecordOfARangeIsValidIsSeenInTheRowBehindIt() throws IOException {
     TabletRecord parent = records.loaded(records.assign(fixture.only(), ONE));
     fixture.leaveTentative(parent, "c");
     RowRange toC =
@@ -69,9 +73,9 @@ class SplitRecordsTest {
             MetadataKeys.table(TABLE).start(), MetadataKeys.row(TABLE, Bytes.of("c")).successor());
     RowRange toM = new RowRange(toC.start(), MetadataKeys.row(TABLE, Bytes.of("m")).successor());
     SplitResult split = fixture.split(parent, "m", 1);
-    assertThat(records.readUndamaged(toC)).isEmpty();
-    assertThat(records.readUndamaged(toM)).containsExactly(split.lower());
-    assertThat(records.readUndamaged(toM, 1)).containsExactly(split.lower());
+    assertThat(undamaged(toC, Integer.MAX_VALUE)).isEmpty();
+    assertThat(undamaged(toM, Integer.MAX_VALUE)).containsExactly(split.lower());
+    assertThat(undamaged(toM, 1)).containsExactly(split.lower());
   }
 
   @Test
@@ -79,9 +83,9 @@ class SplitRecordsTest {
     TabletRecord parent = records.loaded(records.assign(fixture.only(), ONE));
     fixture.leaveTentative(parent, "c");
     metadata.apply(Mutation.of(parent.row()).deleteRow());
-    assertThat(records.readAll(TABLE)).isEmpty();
-    assertThat(records.readUndamaged(RowRange.ALL)).isEmpty();
-    assertThat(records.readUndamaged(MetadataKeys.table(TABLE), 5)).isEmpty();
+    assertThat(records.reader().readAll(TABLE)).isEmpty();
+    assertThat(undamaged(RowRange.ALL, Integer.MAX_VALUE)).isEmpty();
+    assertThat(undamaged(MetadataKeys.table(TABLE), 5)).isEmpty();
   }
 
   @Test
@@ -93,23 +97,24 @@ class SplitRecordsTest {
         new TabletRecord.Tentative(parent.id(), parent.assignment().epoch(), split.lower().id());
     metadata.apply(
         Mutation.of(split.lower().row()).put(RecordCodec.SPLIT, Bytes.EMPTY, tentative.value()));
-    assertThat(records.readAll(TABLE))
+    assertThat(records.reader().readAll(TABLE))
         .extracting(TabletRecord::id)
         .containsExactly(split.lower().id(), split.upper().id());
-    assertThat(records.find(TABLE, Bytes.of("c")).orElseThrow().id()).isEqualTo(split.lower().id());
-    TabletRecord lower = records.read(TABLE, split.lower().row()).orElseThrow();
+    assertThat(records.reader().find(TABLE, Bytes.of("c")).orElseThrow().id())
+        .isEqualTo(split.lower().id());
+    TabletRecord lower = records.reader().read(TABLE, split.lower().row()).orElseThrow();
     assertThat(lower.tentative()).contains(tentative);
     TabletRecord edited = records.edit(lower, minor(file("b"), new Redo(1, 1), false));
     assertThat(edited.tentative()).isEmpty();
-    assertThat(records.readAll(TABLE).get(0)).isEqualTo(edited);
+    assertThat(records.reader().readAll(TABLE).get(0)).isEqualTo(edited);
   }
 
   @Test
   void aSplitNeverDoneIsIgnoredAndRemovedByTheNextOwner() throws IOException {
     TabletRecord parent = records.loaded(records.assign(fixture.only(), ONE));
     fixture.leaveTentative(parent, "m");
-    assertThat(records.readAll(TABLE)).containsExactly(parent);
-    assertThat(records.find(TABLE, Bytes.of("c"))).contains(parent);
+    assertThat(records.reader().readAll(TABLE)).containsExactly(parent);
+    assertThat(records.reader().find(TABLE, Bytes.of("c"))).contains(parent);
     assertThat(metadata.size()).isEqualTo(2);
     assertThat(splits.removeTentatives(parent)).as("its own epoch's").isZero();
     TabletRecord next = records.assign(records.release(parent, "fenced"), TWO);
@@ -131,7 +136,7 @@ class SplitRecordsTest {
     TabletRecord parent = records.loaded(records.assign(fixture.only(), ONE));
     fixture.leaveTentative(parent, "m");
     SplitResult split = fixture.split(parent, "m", 5);
-    assertThat(records.readAll(TABLE)).containsExactly(split.lower(), split.upper());
+    assertThat(records.reader().readAll(TABLE)).containsExactly(split.lower(), split.upper());
   }
 
   @Test
@@ -145,7 +150,8 @@ class SplitRecordsTest {
     TabletRecord loaded = records.loaded(owner);
     fixture.leaveTentative(whole, "m"); // Of another parent, even.
     SplitResult split = fixture.split(loaded, "m", 7);
-    assertThat(records.readAll(TABLE)).containsExactly(split.lower(), split.upper(), first.upper());
+    assertThat(records.reader().readAll(TABLE))
+        .containsExactly(split.lower(), split.upper(), first.upper());
   }
 
   @Test
@@ -164,8 +170,8 @@ class SplitRecordsTest {
     Random choice = new Random(seed);
     fixture.only();
     for (int round = 0; round < 40; round++) {
-      List<TabletRecord> all = records.readAll(TABLE);
-      assertThat(TabletRecords.tile(all)).as("seed %d", seed).isTrue();
+      List<TabletRecord> all = records.reader().readAll(TABLE);
+      assertThat(TabletRecordReader.tile(all)).as("seed %d", seed).isTrue();
       TabletRecord tablet = all.get(choice.nextInt(all.size()));
       Bytes at =
           Bytes.of("" + (char) ('a' + choice.nextInt(26)) + (char) ('a' + choice.nextInt(26)));
@@ -193,8 +199,8 @@ class SplitRecordsTest {
                   .put(RecordCodec.SPLIT, Bytes.EMPTY, tentative.value()));
         }
       }
-      for (TabletRecord record : records.readAll(TABLE)) {
-        assertThat(records.find(TABLE, record.extent().start()))
+      for (TabletRecord record : records.reader().readAll(TABLE)) {
+        assertThat(records.reader().find(TABLE, record.extent().start()))
             .as("seed %d", seed)
             .contains(record);
       }

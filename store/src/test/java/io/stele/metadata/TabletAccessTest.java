@@ -64,14 +64,15 @@ class TabletAccessTest {
     plane.rows.put(TableId.ROOT, new MemoryRows());
     plane.rows.put(TableId.METADATA, new MemoryRows());
     records.createRoot();
-    root = records.loaded(records.assign(records.readRoot().orElseThrow(), ONE));
+    root = records.loaded(records.assign(records.reader().readRoot().orElseThrow(), ONE));
     plane.serve(ONE, TabletId.ROOT);
     Bootstrap.finish(records);
-    metadata = records.loaded(records.assign(records.readAll(TableId.METADATA).get(0), ONE));
+    metadata =
+        records.loaded(records.assign(records.reader().readAll(TableId.METADATA).get(0), ONE));
     plane.serve(ONE, metadata.id());
     Mutation row = RecordCodec.putAll(TabletRecord.created(USER, RowRange.ALL), "made").build();
     plane.rows.get(TableId.METADATA).apply(row);
-    user = records.loaded(records.assign(records.readAll(TABLE).get(0), ONE));
+    user = records.loaded(records.assign(records.reader().readAll(TABLE).get(0), ONE));
     plane.serve(ONE, USER);
     plane.pinged = USER;
     plane.calls.clear();
@@ -118,7 +119,7 @@ class TabletAccessTest {
           .get(TableId.METADATA)
           .apply(RecordCodec.putAll(TabletRecord.created(id, rows), "made").build());
     }
-    for (TabletRecord record : records.readAll(wide)) {
+    for (TabletRecord record : records.reader().readAll(wide)) {
       records.loaded(records.assign(record, ONE));
     }
     locate(wide, 2);
@@ -313,7 +314,7 @@ class TabletAccessTest {
                 : Optional.empty();
     TabletRecord released = records.unloaded(user, "unloaded");
     assertThat(lost[0]).isEqualTo(4);
-    assertThat(records.readAll(TABLE)).containsExactly(released);
+    assertThat(records.reader().readAll(TABLE)).containsExactly(released);
   }
 
   @Test
@@ -323,14 +324,14 @@ class TabletAccessTest {
     TabletRecord released = records.unloaded(user, "unloaded");
     assertThat(plane.timeouts)
         .containsExactly(LEASE.dividedBy(4), LEASE.dividedBy(2), LEASE, LEASE);
-    assertThat(records.readAll(TABLE)).containsExactly(released);
+    assertThat(records.reader().readAll(TABLE)).containsExactly(released);
   }
 
   @Test
   void aReadOfMetadataThatNobodyAnswersIsSentAgainSoon() throws IOException {
     int[] lost = new int[1];
     plane.silent = request -> request.hasRead() && lost[0]++ == 0;
-    assertThat(records.readAll(TABLE)).containsExactly(user);
+    assertThat(records.reader().readAll(TABLE)).containsExactly(user);
     assertThat(plane.timeouts).containsExactly(LEASE.dividedBy(4));
   }
 
@@ -358,7 +359,7 @@ class TabletAccessTest {
           overtaken.complete(null);
           return Optional.of(StatusProto.RETRY_LATER);
         };
-    assertThatThrownBy(() -> loop.readAll(TABLE))
+    assertThatThrownBy(() -> loop.reader().readAll(TABLE))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("given up");
     assertThatThrownBy(() -> loop.unloaded(user, "unloaded"))
@@ -378,12 +379,12 @@ class TabletAccessTest {
             LONG,
             guard(new CompletableFuture<>(), row -> row.compareTo(away) < 0));
     RowRange before = new RowRange(MetadataKeys.table(TABLE).start(), away);
-    assertThat(loop.readUndamaged(before)).isEmpty();
+    assertThat(loop.reader().readUndamaged(before, Integer.MAX_VALUE, damage -> {})).isEmpty();
     plane.afterwards =
         request -> {
           throw new AssertionError("it was sent: " + request);
         };
-    assertThatThrownBy(() -> loop.read(TABLE, away))
+    assertThatThrownBy(() -> loop.reader().read(TABLE, away))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("not served now: nothing was read");
     assertThatThrownBy(() -> loop.unloaded(user, "unloaded"))

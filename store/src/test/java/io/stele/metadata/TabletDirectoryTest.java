@@ -61,17 +61,17 @@ class TabletDirectoryTest {
     servers.rows.put(TableId.METADATA, new MemoryRows());
     servers.rows.put(TABLE, new MemoryRows());
     records.createRoot();
-    records.loaded(records.assign(records.readRoot().orElseThrow(), ONE));
+    records.loaded(records.assign(records.reader().readRoot().orElseThrow(), ONE));
     servers.serve(ONE, TabletId.ROOT);
     Bootstrap.finish(records);
-    TabletRecord metadata = records.readAll(TableId.METADATA).get(0);
+    TabletRecord metadata = records.reader().readAll(TableId.METADATA).get(0);
     servers.serve(ONE, records.loaded(records.assign(metadata, ONE)).id());
     List<Bytes> splitRows = new ArrayList<>();
     for (int i = 1; i < TABLETS; i++) {
       splitRows.add(row(i * (ROWS / TABLETS)));
     }
     records.createTable(TABLE, splitRows);
-    for (TabletRecord tablet : records.readAll(TABLE)) {
+    for (TabletRecord tablet : records.reader().readAll(TABLE)) {
       tablets.add(records.loaded(records.assign(tablet, ONE)));
       servers.serve(ONE, tablet.id());
     }
@@ -154,7 +154,7 @@ class TabletDirectoryTest {
           long begin = runtime.nanoTime();
           records.createTable(wide, splitRows);
           long roundTrips = (runtime.nanoTime() - begin) / LATENCY.toNanos();
-          assertThat(records.readAll(wide)).hasSize(1000);
+          assertThat(records.reader().readAll(wide)).hasSize(1000);
           assertThat(roundTrips).isLessThan(50);
         });
   }

@@ -49,10 +49,10 @@ class TabletRecordsTest {
   void aNewTableIsCoveredByItsTabletsOnceHoweverOftenItIsCreated() throws IOException {
     List<Bytes> splitRows = List.of(Bytes.of("f"), Bytes.of("p"));
     records.createTable(TABLE, splitRows);
-    List<TabletRecord> first = records.readAll(TABLE);
+    List<TabletRecord> first = records.reader().readAll(TABLE);
     records.createTable(TABLE, splitRows);
-    assertThat(records.readAll(TABLE)).isEqualTo(first).hasSize(3);
-    assertThat(TabletRecords.tile(first)).isTrue();
+    assertThat(records.reader().readAll(TABLE)).isEqualTo(first).hasSize(3);
+    assertThat(TabletRecordReader.tile(first)).isTrue();
     assertThat(first)
         .extracting(TabletRecord::extent)
         .containsExactly(RowRange.of("", "f"), RowRange.of("f", "p"), RowRange.of("p", ""));
@@ -61,15 +61,15 @@ class TabletRecordsTest {
   @Test
   void aRecordIsReadWithoutThoseOfItsNeighbours() throws IOException {
     records.createTable(TABLE, List.of(Bytes.of("b"), Bytes.of("c"), Bytes.of("d")));
-    for (TabletRecord one : records.readAll(TABLE)) {
+    for (TabletRecord one : records.reader().readAll(TABLE)) {
       records.assign(one, ONE); // Before that, whether it counts depends on its neighbour.
     }
-    TabletRecord first = records.readAll(TABLE).get(0);
+    TabletRecord first = records.reader().readAll(TABLE).get(0);
     int before = metadata.read();
 
-    assertThat(records.read(TABLE, first.row())).contains(first);
-    assertThat(records.find(TABLE, Bytes.of("a"))).contains(first);
-    assertThat(records.readFrom(TABLE, Bytes.EMPTY, 2)).hasSize(2);
+    assertThat(records.reader().read(TABLE, first.row())).contains(first);
+    assertThat(records.reader().find(TABLE, Bytes.of("a"))).contains(first);
+    assertThat(records.reader().readFrom(TABLE, Bytes.EMPTY, 2)).hasSize(2);
 
     assertThat(metadata.read() - before).as("rows read").isEqualTo(1 + 1 + 2);
   }
@@ -79,13 +79,16 @@ class TabletRecordsTest {
     List<Bytes> splits =
         IntStream.rangeClosed(1, 999).mapToObj(i -> Bytes.of(String.format("%03d", i))).toList();
     records.createTable(TABLE, splits); // Several pages.
-    List<TabletRecord> all = records.readAll(TABLE);
-    assertThat(records.readOver(TABLE, RowRange.ALL)).isEqualTo(all).hasSize(1000);
-    assertThat(records.readOver(TABLE, RowRange.of("500", ""))).isEqualTo(all.subList(500, 1000));
-    assertThat(records.readOver(TABLE, RowRange.of("", "500"))).isEqualTo(all.subList(0, 500));
-    assertThat(records.readOver(TABLE, RowRange.of("3", "4000"))).isEqualTo(all.subList(299, 401));
-    assertThat(records.readOver(TABLE, RowRange.of("256", "512"))).hasSize(256);
-    assertThat(records.readOver(TABLE, RowRange.single(Bytes.of("7005")))).hasSize(1);
+    List<TabletRecord> all = records.reader().readAll(TABLE);
+    assertThat(records.reader().readOver(TABLE, RowRange.ALL)).isEqualTo(all).hasSize(1000);
+    assertThat(records.reader().readOver(TABLE, RowRange.of("500", "")))
+        .isEqualTo(all.subList(500, 1000));
+    assertThat(records.reader().readOver(TABLE, RowRange.of("", "500")))
+        .isEqualTo(all.subList(0, 500));
+    assertThat(records.reader().readOver(TABLE, RowRange.of("3", "4000")))
+        .isEqualTo(all.subList(299, 401));
+    assertThat(records.reader().readOver(TABLE, RowRange.of("256", "512"))).hasSize(256);
+    assertThat(records.reader().readOver(TABLE, RowRange.single(Bytes.of("7005")))).hasSize(1);
   }
 
   @Test
@@ -160,11 +163,11 @@ class TabletRecordsTest {
   void aRecordThatRequiresAnUnknownFeatureIsLeftAlone() throws IOException {
     TabletRecord before = fixture.only();
     metadata.apply(Mutation.of(before.row()).put("assignment", "requires", "shadow-files"));
-    assertThatThrownBy(() -> records.readAll(TABLE))
+    assertThatThrownBy(() -> records.reader().readAll(TABLE))
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("shadow-files")
         .hasMessageContaining("upgrade");
-    assertThat(records.readUndamaged(TABLE)).isEmpty();
+    assertThat(records.reader().readUndamaged(TABLE, damage -> {})).isEmpty();
   }
 
   @Test
@@ -267,7 +270,7 @@ class TabletRecordsTest {
     SplitResult split = fixture.split(moved, "m", 1);
     assertThat(split.lower().pins()).containsExactly(first, second);
     assertThat(split.upper().pins()).containsExactly(first, second);
-    assertThat(records.readAll(TABLE)).containsExactly(split.lower(), split.upper());
+    assertThat(records.reader().readAll(TABLE)).containsExactly(split.lower(), split.upper());
 
     TabletRecord one = records.edit(split.upper(), edit("pins").unpin("job1").build());
     assertThat(one.pins()).containsExactly(second);
@@ -275,7 +278,7 @@ class TabletRecordsTest {
     TabletRecord none = records.edit(one, edit("pins").unpin("job2").build());
     assertThat(none.pins()).isEmpty();
     assertThat(required(none)).isEmpty();
-    assertThat(records.readAll(TABLE)).containsExactly(split.lower(), none);
+    assertThat(records.reader().readAll(TABLE)).containsExactly(split.lower(), none);
   }
 
   @Test
@@ -296,7 +299,7 @@ class TabletRecordsTest {
     assertThat(split.lower().pending())
         .containsExactly(both.clipped(RowRange.of("", "m")), low.clipped(RowRange.of("", "m")));
     assertThat(split.upper().pending()).containsExactly(both.clipped(RowRange.of("m", "")), other);
-    assertThat(records.readAll(TABLE)).containsExactly(split.lower(), split.upper());
+    assertThat(records.reader().readAll(TABLE)).containsExactly(split.lower(), split.upper());
 
     FileRef taken = both.clipped(RowRange.of("m", "")).file();
     TabletRecord one =
@@ -327,14 +330,14 @@ class TabletRecordsTest {
             all.clipped(RowRange.of("", "e")), low, next.clipped(RowRange.of("", "e")));
     assertThat(split.upper().pending())
         .containsExactly(all.clipped(RowRange.of("e", "")), next.clipped(RowRange.of("e", "f")));
-    List<TabletRecord> read = records.readAll(TABLE);
+    List<TabletRecord> read = records.reader().readAll(TABLE);
     assertThat(read.get(0).pending()).hasSameElementsAs(split.lower().pending());
     assertThat(read.get(1).pending()).hasSameElementsAs(split.upper().pending());
 
     TabletRecord one = records.edit(split.upper(), edit("bulk").resolve("job1").build());
     assertThat(one.pending()).containsExactly(next.clipped(RowRange.of("e", "f")));
     TabletRecord none = records.edit(one, edit("bulk").resolve("job2").build());
-    assertThat(records.readAll(TABLE).get(1)).isEqualTo(none);
+    assertThat(records.reader().readAll(TABLE).get(1)).isEqualTo(none);
     assertThat(required(none)).isEmpty();
   }
 
@@ -380,11 +383,11 @@ class TabletRecordsTest {
 
     SplitResult split = fixture.split(moved, "g", 1);
     SplitResult again = fixture.split(split.upper(), "p", 2);
-    assertThat(records.readAll(TABLE))
+    assertThat(records.reader().readAll(TABLE))
         .containsExactly(split.lower(), again.lower(), again.upper())
         .extracting(record -> record.cleared().of(7))
         .containsExactly(List.of(RowRange.of("b", "g")), List.of(RowRange.of("g", "k")), List.of());
-    assertThat(records.readAll(TABLE).get(2).cleared().left(6, RowRange.ALL))
+    assertThat(records.reader().readAll(TABLE).get(2).cleared().left(6, RowRange.ALL))
         .as("of an earlier change, though nothing of this one is in its rows")
         .isEmpty();
   }
@@ -407,14 +410,14 @@ class TabletRecordsTest {
   void theRootTabletsRecordLivesInTheLockServiceAndSurvivesLostAnswers() throws IOException {
     records.createRoot();
     records.createRoot();
-    TabletRecord root = records.readRoot().orElseThrow();
+    TabletRecord root = records.reader().readRoot().orElseThrow();
     assertThat(root.id()).isEqualTo(TabletId.ROOT);
     locks.loseNextAnswer(true);
     TabletRecord assigned = records.assign(root, ONE);
-    assertThat(records.readRoot()).contains(assigned);
+    assertThat(records.reader().readRoot()).contains(assigned);
     locks.loseNextAnswer(false);
     TabletRecord loaded = records.loaded(assigned);
-    assertThat(records.readRoot()).contains(loaded);
+    assertThat(records.reader().readRoot()).contains(loaded);
     assertThatThrownBy(() -> records.loaded(assigned)).isInstanceOf(RecordChangedException.class);
   }
 
@@ -422,7 +425,7 @@ class TabletRecordsTest {
   void aChangeOfTheRootTabletsRecordWaitsForALockServiceThatGoesAwayInTheMiddle()
       throws IOException {
     records.createRoot();
-    TabletRecord root = records.readRoot().orElseThrow();
+    TabletRecord root = records.reader().readRoot().orElseThrow();
     AtomicInteger readsWhileAway = new AtomicInteger();
     LockService goesAway =
         (LockService)
@@ -451,7 +454,7 @@ class TabletRecordsTest {
     RootRecordRows rows = new RootRecordRows(clocks, goesAway, Duration.ofMinutes(1));
     TabletRecords others = new TabletRecords(clocks, rows, new MemoryRows(), metadata);
     TabletRecord assigned = others.assign(root, ONE);
-    assertThat(records.readRoot()).contains(assigned);
+    assertThat(records.reader().readRoot()).contains(assigned);
     assertThat(readsWhileAway).hasValue(3);
   }
 }

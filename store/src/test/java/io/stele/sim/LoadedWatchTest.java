@@ -255,7 +255,7 @@ class LoadedWatchTest {
       while (true) {
         List<TabletRecord> loaded = new ArrayList<>();
         for (TableId table : tables) {
-          loaded.addAll(records.readAll(table));
+          loaded.addAll(records.reader().readAll(table));
         }
         loaded.removeIf(record -> record.assignment().state() != Assignment.State.LOADED);
         if (!loaded.isEmpty()) {

@@ -268,7 +268,7 @@ class MiniSteleTest {
           new TabletRecords(
               SystemRuntime.INSTANCE, cluster.locks(), access, Duration.ofSeconds(10));
       cluster.client().admin().createTable(TableSchema.of("web", "f"));
-      List<TabletRecord> before = records.readAll(TableId.METADATA);
+      List<TabletRecord> before = records.reader().readAll(TableId.METADATA);
       assertThat(before).isNotEmpty();
       for (TableId table : List.of(TableId.METADATA, new TableId("t17"))) {
         assertThatThrownBy(() -> records.createTable(table, List.of(Bytes.of("m"))))
@@ -277,7 +277,7 @@ class MiniSteleTest {
                 SteleException.class,
                 e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));
       }
-      assertThat(records.readAll(TableId.METADATA)).isEqualTo(before);
+      assertThat(records.reader().readAll(TableId.METADATA)).isEqualTo(before);
       cluster.client().table("web").mutate(Mutation.of("a").put("f", "q", "1"));
     }
   }

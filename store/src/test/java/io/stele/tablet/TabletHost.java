@@ -68,7 +68,7 @@ final class TabletHost {
 
     /** Its record as it is now. */
     TabletRecord record() throws IOException {
-      return records.readAll(id.table()).stream()
+      return records.reader().readAll(id.table()).stream()
           .filter(record -> record.id().equals(id))
           .findFirst()
           .orElseThrow(() -> new IllegalStateException("tablet " + id + " was split"));
@@ -144,7 +144,7 @@ final class TabletHost {
 
   /** Takes all tablets of a table away from whoever has them. */
   void releaseAll(TableId table) throws IOException {
-    for (TabletRecord record : records.readAll(table)) {
+    for (TabletRecord record : records.reader().readAll(table)) {
       release(record);
     }
   }
@@ -158,7 +158,7 @@ final class TabletHost {
   /** Looks in METADATA what tablets there are, after a split. */
   private void find(TableId table) throws IOException {
     Map<TabletId, Stored> found = new LinkedHashMap<>();
-    for (TabletRecord record : records.readAll(table)) {
+    for (TabletRecord record : records.reader().readAll(table)) {
       Stored known = tablets.get(record.id());
       found.put(record.id(), known == null ? new Stored(record.id()) : known);
     }

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.MergeRecords;
 import io.stele.metadata.TabletRecord;
-import io.stele.metadata.TabletRecords;
+import io.stele.metadata.TabletRecordReader;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
@@ -67,8 +67,8 @@ class SplitterTest {
       assertThat(halves).hasSize(2).doesNotContain(parent);
       assertThat(TestServer.rows(halves.get(0)) + TestServer.rows(halves.get(1)))
           .isEqualTo(ROWS + 1);
-      List<TabletRecord> records = server.records().readAll(parent.id().table());
-      assertThat(TabletRecords.tile(records)).isTrue();
+      List<TabletRecord> records = server.records().reader().readAll(parent.id().table());
+      assertThat(TabletRecordReader.tile(records)).isTrue();
       assertThat(records)
           .hasSize(2)
           .allMatch(record -> record.assignment().state() == Assignment.State.LOADED)
@@ -96,7 +96,7 @@ class SplitterTest {
     dead.dieAndBeFenced();
     try (TestServer next = new TestServer(world)) {
       List<HostedTablet> taken = new ArrayList<>();
-      for (TabletRecord record : next.records().readAll(table)) {
+      for (TabletRecord record : next.records().reader().readAll(table)) {
         taken.add(next.take(next.records().release(record, "fenced")));
       }
       for (HostedTablet half : taken) {
@@ -124,14 +124,14 @@ class SplitterTest {
     dead.dieAndBeFenced();
 
     try (TestServer next = new TestServer(world)) {
-      for (TabletRecord record : next.records().readAll(table)) {
+      for (TabletRecord record : next.records().reader().readAll(table)) {
         next.take(next.records().release(record, "fenced"));
       }
       clearLate(next, rows);
       for (HostedTablet half : List.copyOf(next.context.tablets().all())) {
         next.lifecycle.unload(half, false);
       }
-      List<TabletRecord> halves = next.records().readAll(table);
+      List<TabletRecord> halves = next.records().reader().readAll(table);
       MergeRecords merges = new MergeRecords(next.records());
       TabletId id = TabletId.random(table, new Random(5));
       TabletRecord lower = merges.begin(halves.get(0), halves.get(1), id);
@@ -224,7 +224,8 @@ class SplitterTest {
       assertThat(TestServer.rows(parent)).isEqualTo(ROWS + 1);
       server.splitter.split(parent);
       assertThat(server.context.tablets().count()).isEqualTo(2);
-      assertThat(TabletRecords.tile(server.records().readAll(parent.id().table()))).isTrue();
+      assertThat(TabletRecordReader.tile(server.records().reader().readAll(parent.id().table())))
+          .isTrue();
     }
   }
 
@@ -239,7 +240,8 @@ class SplitterTest {
           });
       server.splitter.split(parent);
       assertThat(server.context.tablets().count()).isEqualTo(2);
-      assertThat(TabletRecords.tile(server.records().readAll(parent.id().table()))).isTrue();
+      assertThat(TabletRecordReader.tile(server.records().reader().readAll(parent.id().table())))
+          .isTrue();
     }
   }
 

@@ -220,7 +220,7 @@ final class TestServer implements AutoCloseable {
     schemas.create(id, schema, List.of());
     StoredTable ready = schemas.advance(schemas.table(id).orElseThrow(), StoredTable.State.READY);
     records().createTable(ready.id(), List.of());
-    return records().readAll(ready.id()).get(0);
+    return records().reader().readAll(ready.id()).get(0);
   }
 
   /** Assigns a tablet that nobody has to this server, and loads it. */
@@ -247,7 +247,7 @@ final class TestServer implements AutoCloseable {
 
   /** The tablet's record as METADATA has it; empty where it has none any more. */
   TabletRecord stored(TabletId tablet) throws IOException {
-    return records().readAll(tablet.table()).stream()
+    return records().reader().readAll(tablet.table()).stream()
         .filter(record -> record.id().equals(tablet))
         .findFirst()
         .orElseThrow();
