@@ -112,7 +112,7 @@ final class ActiveMaster implements AutoCloseable {
     jobSweep = new JobSweep(records.reader(), schemas, fs, layout, nodes, jobs);
     jobDirectories = new JobDirectories(fs, layout, schemas, nodes);
     MasterRequests service =
-        new MasterRequests(loop, tables, servers, balance, jobs, jobDirectories);
+        new MasterRequests(loop, tables, servers, balance, new JobRequests(jobs, jobDirectories));
     Transport.Listener control =
         opened(
             transport.serveControl(

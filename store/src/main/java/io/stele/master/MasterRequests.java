@@ -8,7 +8,6 @@ import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.runtime.IoCallable;
 import io.stele.wire.ByteStrings;
-import io.stele.wire.ControlServer;
 import io.stele.wire.MasterProtocol;
 import io.stele.wire.control.ControlProtos.AlterTableRequestProto;
 import io.stele.wire.control.ControlProtos.BalanceRequestProto;
@@ -71,8 +70,7 @@ final class MasterRequests implements MasterProtocol {
   private final ChangeRequests changes;
   private final ServerWatch servers;
   private final BalanceSchedule balance;
-  private final JobLeases jobs;
-  private final JobDirectories directories;
+  private final JobRequests jobs;
   private final ClusterStatusAnswer status;
 
   MasterRequests(
@@ -80,15 +78,13 @@ final class MasterRequests implements MasterProtocol {
       TableAdmin tables,
       ServerWatch servers,
       BalanceSchedule balance,
-      JobLeases jobs,
-      JobDirectories directories) {
+      JobRequests jobs) {
     this.loop = loop;
     this.tables = tables;
     this.changes = new ChangeRequests(tables, loop::view);
     this.servers = servers;
     this.balance = balance;
     this.jobs = jobs;
-    this.directories = directories;
     this.status = new ClusterStatusAnswer(loop, tables, changes, servers, balance);
   }
 
@@ -342,36 +338,13 @@ final class MasterRequests implements MasterProtocol {
   @Override
   public BeginJobResponseProto beginJob(RpcController c, BeginJobRequestProto request)
       throws ServiceException {
-    return serve(
-        () ->
-            BeginJobResponseProto.newBuilder()
-                .setJob(
-                    jobs.begin(
-                        request.getRequest(),
-                        Duration.ofMillis(request.getLeaseMillis()),
-                        Optional.of(request.getApplication()).filter(name -> !name.isEmpty())))
-                .build());
+    return serve(() -> jobs.begin(request));
   }
 
   @Override
   public RenewJobResponseProto renewJob(RpcController c, RenewJobRequestProto request)
       throws ServiceException {
-    return serve(
-        () -> {
-          String job = request.getJob();
-          int id = request.getPinning().getId();
-          boolean changed = false;
-          if (!request.hasPinning()) {
-            jobs.renew(job);
-          } else {
-            switch (request.getPinning().getStep()) {
-              case BEGINS -> changed = !jobs.beginPinning(job, id);
-              case GOES_ON -> jobs.renewPinning(job, id);
-              case IS_DONE -> jobs.endPinning(job, id);
-            }
-          }
-          return RenewJobResponseProto.newBuilder().setChanged(changed).build();
-        });
+    return serve(() -> jobs.renew(request));
   }
 
   @Override
@@ -379,8 +352,7 @@ final class MasterRequests implements MasterProtocol {
       throws ServiceException {
     return serve(
         () -> {
-          jobs.commit(request.getJob());
-          directories.endWriting(request.getJob());
+          jobs.commit(request);
           return EmptyProto.getDefaultInstance();
         });
   }
@@ -390,9 +362,7 @@ final class MasterRequests implements MasterProtocol {
       throws ServiceException {
     return serve(
         () -> {
-          List<TableId> tables =
-              request.getTableIdsList().stream().map(id -> parsed(id, TableId::new)).toList();
-          directories.make(request.getJob(), tables, ControlServer.caller());
+          jobs.makeDirectory(request);
           return EmptyProto.getDefaultInstance();
         });
   }
@@ -401,15 +371,7 @@ final class MasterRequests implements MasterProtocol {
   public EmptyProto endJob(RpcController c, EndJobRequestProto request) throws ServiceException {
     return serve(
         () -> {
-          if (request.getFinished()) {
-            if (directories.has(request.getJob())) {
-              throw SteleException.refused(
-                  "job " + request.getJob() + " writes files: commit or end it");
-            }
-            jobs.finish(request.getJob());
-          } else {
-            jobs.end(request.getJob());
-          }
+          jobs.end(request);
           return EmptyProto.getDefaultInstance();
         });
   }
@@ -458,7 +420,7 @@ final class MasterRequests implements MasterProtocol {
         });
   }
 
-  private static <T> T parsed(String text, Function<String, T> parser) {
+  static <T> T parsed(String text, Function<String, T> parser) {
     try {
       return parser.apply(text);
     } catch (IllegalArgumentException e) {

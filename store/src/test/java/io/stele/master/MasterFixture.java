@@ -92,7 +92,7 @@ final class MasterFixture {
   final JobDirectories directories =
       new JobDirectories(fs, layout, schemas, new JobNodes(process, locks));
   final MasterRequests requests =
-      new MasterRequests(loop, tables, watch, balance, jobs, directories);
+      new MasterRequests(loop, tables, watch, balance, new JobRequests(jobs, directories));
 
   private int dropped;
 
