@@ -100,31 +100,28 @@ final class ActiveMaster implements AutoCloseable {
     SchemaSteps steps =
         new SchemaSteps(runtime, schemas, forLoop, requests, servers::answering, readers);
     TableAdmin tables = opened(new TableAdmin(runtime, schemas, steps, wake));
-    MasterLoop loop = new MasterLoop(runtime, forLoop, servers, requests, tables, wake);
+    MasterParts parts = MasterParts.of(runtime, forLoop, requests);
     BalanceSchedule balance = new BalanceSchedule(runtime, locks);
-    loop.rebalancing().balanceBy(balance);
-    loop.rebalancing().reshapeBy(reshaping(conf, balance, schemas));
-    loop.retryQuarantinedAfter(Keys.QUARANTINE_RETRY.in(conf));
+    configure(parts, conf, balance, schemas);
+    MasterLoop loop =
+        new MasterLoop(
+            runtime,
+            new MasterLoop.Cluster(forLoop, servers, requests, schemas, tables),
+            parts,
+            wake);
     sweeper = new Sweeper(runtime, records, schemas, fs, layout, Keys.SWEEP_GRACE.in(conf));
 
     JobNodes nodes = new JobNodes(runtime, locks);
     JobLeases jobs = new JobLeases(runtime, nodes, environment.applications());
     jobSweep = new JobSweep(records.reader(), schemas, fs, layout, nodes, jobs);
     jobDirectories = new JobDirectories(fs, layout, schemas, nodes);
-    MasterRequests service =
-        new MasterRequests(loop, tables, servers, balance, new JobRequests(jobs, jobDirectories));
-    Transport.Listener control =
-        opened(
-            transport.serveControl(
-                Keys.MASTER_PORT.in(conf),
-                REQUEST_HANDLERS,
-                MasterProtocol.class,
-                MasterService.newReflectiveBlockingService(service)));
-    address = new Address(transport.host(), control.port());
-    ClusterStatusAnswer status = service.status();
-    status.servesAt(address);
-    Transport.Listener page = opened(transport.servePage(0, () -> MasterPage.of(status)));
-    status.showsPageAt(new Address(transport.host(), page.port()));
+    ChangeRequests changes = new ChangeRequests(tables, schemas, loop);
+    ClusterStatusAnswer status =
+        new ClusterStatusAnswer(runtime.wallClock(), loop, parts, changes, servers, balance);
+    MasterRequests.Topics topics =
+        new MasterRequests.Topics(changes, new JobRequests(jobs, jobDirectories), status);
+    MasterRequests service = new MasterRequests(loop, parts, servers, balance, topics, wake);
+    address = serve(transport, Keys.MASTER_PORT.in(conf), service, status);
 
     run("master-loop", loop);
     open.push(loop::stop);
@@ -137,10 +134,31 @@ final class ActiveMaster implements AutoCloseable {
     return new DeadLogs.Limits(Keys.SORT_BYTES_MIN.in(conf), Keys.LOG_REPLICAS_MIN.in(conf));
   }
 
-  private Reshaping reshaping(Configuration conf, BalanceSchedule balance, Schemas schemas) {
-    Reshaping.Settings settings =
+  private void configure(
+      MasterParts parts, Configuration conf, BalanceSchedule balance, Schemas schemas) {
+    Reshaping.Settings reshaping =
         new Reshaping.Settings(Keys.HOT_SPLIT_BYTES_MIN.in(conf), Keys.MERGE_AFTER.in(conf));
-    return new Reshaping(runtime, balance, schemas::table, settings);
+    parts.rebalancing().balanceBy(balance);
+    parts.rebalancing().reshapeBy(new Reshaping(runtime, balance, schemas::table, reshaping));
+    parts.troubles().retryAfter(Keys.QUARANTINE_RETRY.in(conf));
+  }
+
+  /** Serves requests on {@code port}, and the page; returns where requests are served. */
+  private Address serve(
+      Transport transport, int port, MasterRequests service, ClusterStatusAnswer status)
+      throws IOException {
+    Transport.Listener control =
+        opened(
+            transport.serveControl(
+                port,
+                REQUEST_HANDLERS,
+                MasterProtocol.class,
+                MasterService.newReflectiveBlockingService(service)));
+    Address served = new Address(transport.host(), control.port());
+    status.servesAt(served);
+    Transport.Listener page = opened(transport.servePage(0, () -> MasterPage.of(status)));
+    status.showsPageAt(new Address(transport.host(), page.port()));
+    return served;
   }
 
   Address address() {

@@ -2,6 +2,7 @@ package io.stele.master;
 
 import io.stele.metadata.EndedChange;
 import io.stele.metadata.SchemaChange;
+import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TableCodec;
 import io.stele.metadata.TabletRecord;
@@ -15,29 +16,33 @@ import io.stele.wire.ByteStrings;
 import io.stele.wire.control.ControlProtos.AlterTableRequestProto;
 import io.stele.wire.control.ControlProtos.ChangeIdProto;
 import io.stele.wire.control.ControlProtos.ClearRowsRequestProto;
+import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
 import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
 import io.stele.wire.control.ControlProtos.DropTableRequestProto;
 import io.stele.wire.control.ControlProtos.FindTableChangeRequestProto;
+import io.stele.wire.control.ControlProtos.ForgetTableRequestProto;
+import io.stele.wire.control.ControlProtos.ForgetTableResponseProto;
 import io.stele.wire.control.ControlProtos.RunningChangeProto;
 import io.stele.wire.control.ControlProtos.TableChangeProto;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Supplier;
 
 /**
- * Requests to change tables, and to report the progress of changes, as messages. None waits for
- * METADATA or for a tablet server.
+ * Requests to change tables, and to report the progress of changes, as messages. None waits for a
+ * tablet server, and only {@link #forget} for METADATA.
  *
  * <p>Safe for use by any number of threads.
  */
 final class ChangeRequests {
   private final TableAdmin tables;
-  private final Supplier<MasterLoop.View> view;
+  private final Schemas schemas;
+  private final MasterLoop loop;
 
-  ChangeRequests(TableAdmin tables, Supplier<MasterLoop.View> view) {
+  ChangeRequests(TableAdmin tables, Schemas schemas, MasterLoop loop) {
     this.tables = tables;
-    this.view = view;
+    this.schemas = schemas;
+    this.loop = loop;
   }
 
   TableChangeProto create(CreateTableRequestProto request) throws IOException {
@@ -54,11 +59,10 @@ final class ChangeRequests {
       return made;
     }
     TableId table = new TableId(made.getTableId());
-    MasterLoop.View now = view.get();
+    MasterLoop.View now = loop.view();
     boolean isServed =
         now.isServed(table)
-            || tables
-                .schemas()
+            || schemas
                 .table(table)
                 .filter(there -> there.state() == StoredTable.State.READY)
                 .isEmpty();
@@ -99,10 +103,23 @@ final class ChangeRequests {
     return request.getWhenServed() ? whenServed(found) : found;
   }
 
-  /** The changes under way. */
-  List<RunningChangeProto> underWay() {
-    MasterLoop.View now = view.get();
-    return tables.onTheirWay().stream().map(one -> message(one, now)).toList();
+  /** Gives up a table whose node was lost, and all of its data; done when nothing is left of it. */
+  ForgetTableResponseProto forget(ForgetTableRequestProto request) throws IOException {
+    TableId table = MasterRequests.parsed(request.getTableId(), TableId::new);
+    if (table.isSystem() || schemas.table(table).isPresent()) {
+      throw SteleException.refused(
+          "table " + table + " is there: to delete it, drop it by its name");
+    }
+    return ForgetTableResponseProto.newBuilder()
+        .setDone(loop.giveUp(table) && tables.freeName(table))
+        .build();
+  }
+
+  /** Adds the number of tables and the changes under way. */
+  void addTo(ClusterStatusResponseProto.Builder status) throws IOException {
+    status.setTables(schemas.ids().size());
+    MasterLoop.View now = loop.view();
+    tables.onTheirWay().forEach(one -> status.addChanges(message(one, now)));
   }
 
   private RunningChangeProto message(TableChanges.OnItsWay one, MasterLoop.View now) {
@@ -125,7 +142,7 @@ final class ChangeRequests {
 
   private TableChangeProto message(TableAdmin.Answer answer) {
     if (answer instanceof TableAdmin.Answer.Running running) {
-      ChangeProgress progress = tables.progress(running.change(), view.get());
+      ChangeProgress progress = tables.progress(running.change(), loop.view());
       return TableChangeProto.newBuilder()
           .setTableId(running.change().table().value())
           .setDone(false)

@@ -12,6 +12,7 @@ import io.stele.wire.control.ControlProtos.StageProto;
 import io.stele.wire.control.ControlProtos.TroubledTabletProto;
 import java.io.IOException;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.Map;
@@ -25,22 +26,30 @@ import java.util.Optional;
  * <p>Safe for use by any number of threads.
  */
 final class ClusterStatusAnswer {
+  private final InstantSource clock;
   private final MasterLoop loop;
-  private final TableAdmin tables;
+  private final MasterParts parts;
   private final ChangeRequests changes;
   private final ServerWatch servers;
   private final BalanceSchedule balance;
   private volatile Optional<Address> self = Optional.empty();
   private volatile Optional<Address> page = Optional.empty();
 
+  /**
+   * A status without the master's addresses.
+   *
+   * @param clock the master's wall clock
+   */
   ClusterStatusAnswer(
+      InstantSource clock,
       MasterLoop loop,
-      TableAdmin tables,
+      MasterParts parts,
       ChangeRequests changes,
       ServerWatch servers,
       BalanceSchedule balance) {
+    this.clock = clock;
     this.loop = loop;
-    this.tables = tables;
+    this.parts = parts;
     this.changes = changes;
     this.servers = servers;
     this.balance = balance;
@@ -66,15 +75,14 @@ final class ClusterStatusAnswer {
     Served served = Served.of(view);
     ClusterStatusResponseProto.Builder status =
         ClusterStatusResponseProto.newBuilder()
-            .setTables(tables.schemas().ids().size())
             .setTablets(served.tablets())
             .setUnassigned(served.unassigned())
             .setBalanced(balance.wasOn())
-            .setNowMicros(ChronoUnit.MICROS.between(Instant.EPOCH, loop.clock().instant()));
+            .setNowMicros(ChronoUnit.MICROS.between(Instant.EPOCH, clock.instant()));
     self.ifPresent(address -> status.setMaster(address.toString()));
     page.ifPresent(address -> status.setWebAddress(address.toString()));
     addTroubles(status, view);
-    changes.underWay().forEach(status::addChanges);
+    changes.addTo(status);
     servers.fences().recoveries().latest().forEach(one -> status.addRecoveries(message(one)));
     for (Map.Entry<ServerId, ServerInfo> server : view.live().entrySet()) {
       status.addServers(status(server.getKey(), server.getValue(), served));
@@ -116,7 +124,8 @@ final class ClusterStatusAnswer {
                                   + retry(record.id()))
                           .setQuarantined(trouble.quarantined())));
     }
-    loop.reports()
+    parts
+        .reports()
         .troubles()
         .forEach(
             (tablet, reason) ->
@@ -128,7 +137,11 @@ final class ClusterStatusAnswer {
   }
 
   private String retry(TabletId tablet) {
-    return loop.retryIn(tablet).map(in -> " (tried again in " + in.toSeconds() + " s)").orElse("");
+    return parts
+        .troubles()
+        .retryIn(tablet)
+        .map(in -> " (tried again in " + in.toSeconds() + " s)")
+        .orElse("");
   }
 
   /** What there is, counted in one pass. */
@@ -164,7 +177,7 @@ final class ClusterStatusAnswer {
             .setTablets(tablets)
             .setSstableBytes(served.bytes().getOrDefault(server, 0L));
     info.web().ifPresent(web -> status.setWebAddress(web.toString()));
-    loop.reports().status(server).ifPresent(status::mergeFrom);
+    parts.reports().status(server).ifPresent(status::mergeFrom);
     // The records and the server's lock are newer than the report.
     return status.setTablets(tablets).setDraining(info.draining()).build();
   }

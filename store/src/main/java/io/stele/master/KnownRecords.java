@@ -36,8 +36,22 @@ public final class KnownRecords {
   private final Map<TableId, Integer> tables = new TreeMap<>(); // How many tablets each has.
   private final Map<TabletId, TabletRecord> merging = new TreeMap<>();
   private final Set<TabletId> changed = new TreeSet<>();
-  private final Loads loads = new Loads();
+  private final Loads loads;
   private Set<TableId> hidden = Set.of();
+
+  /** No records yet. */
+  public KnownRecords() {
+    this(new HostNumbers());
+  }
+
+  /**
+   * No records yet.
+   *
+   * @param hosts the numbers that reports about tablets use
+   */
+  KnownRecords(HostNumbers hosts) {
+    this.loads = new Loads(hosts);
+  }
 
   /** The loads of the servers. */
   public Loads loads() {

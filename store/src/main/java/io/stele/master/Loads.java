@@ -40,7 +40,21 @@ public final class Loads {
   private final Set<TabletId> away = new TreeSet<>();
   private final Set<TabletId> busy = new TreeSet<>();
   private final Sum all = new Sum();
-  private final HostNumbers hosts = new HostNumbers();
+  private final HostNumbers hosts;
+
+  /** No server has a tablet yet. */
+  public Loads() {
+    this(new HostNumbers());
+  }
+
+  /**
+   * No server has a tablet yet.
+   *
+   * @param hosts the numbers that reports about tablets use
+   */
+  Loads(HostNumbers hosts) {
+    this.hosts = hosts;
+  }
 
   /** The sum of some tablets' loads. */
   public static class Sum {

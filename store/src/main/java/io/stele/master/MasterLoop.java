@@ -3,6 +3,7 @@ package io.stele.master;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.Bootstrap;
 import io.stele.metadata.MetadataKeys;
+import io.stele.metadata.Schemas;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecordReader;
@@ -14,7 +15,6 @@ import io.stele.model.TabletId;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -55,12 +55,7 @@ final class MasterLoop implements Runnable {
   private final TabletServers requests;
   private final TableAdmin tables;
   private final OrphanRecords orphans;
-  private final ServerReports reports;
-  private final SilentServers silent;
-  private final LoadTroubles troubles;
-  private final Moves moves;
-  private final Merges merges;
-  private final Rebalancing rebalancing;
+  private final MasterParts parts;
   private final ColdStart coldStart;
   private final PlanExecutor executor;
   private final Wake wake;
@@ -74,7 +69,7 @@ final class MasterLoop implements Runnable {
   private volatile boolean refreshAsked;
   private long refreshNanos; // When to refresh.
   private List<TabletRecord> metadataRecords = List.of();
-  private final KnownRecords known = new KnownRecords();
+  private final KnownRecords known;
   private final RecordReads reads;
 
   /**
@@ -108,27 +103,31 @@ final class MasterLoop implements Runnable {
     }
   }
 
-  MasterLoop(
-      ProcessRuntime runtime,
+  /**
+   * The cluster as the loop sees and changes it.
+   *
+   * @param servers the tablet servers' locks and deaths
+   * @param requests to tablet servers
+   * @param tables the changes of tables
+   */
+  record Cluster(
       TabletRecords records,
       ServerWatch servers,
       TabletServers requests,
-      TableAdmin tables,
-      Wake wake) {
+      Schemas schemas,
+      TableAdmin tables) {}
+
+  MasterLoop(ProcessRuntime runtime, Cluster cluster, MasterParts parts, Wake wake) {
     this.runtime = runtime;
     this.wake = wake;
-    this.records = records;
-    this.servers = servers;
+    this.parts = parts;
+    this.records = cluster.records();
+    this.servers = cluster.servers();
     this.fences = servers.fences();
-    this.requests = requests;
-    this.tables = tables;
-    this.orphans = new OrphanRecords(tables.schemas(), records);
-    this.reports = new ServerReports(runtime, requests, known.loads().hosts());
-    this.silent = new SilentServers(reports);
-    this.troubles = new LoadTroubles(runtime, records);
-    this.moves = new Moves(runtime);
-    this.merges = new Merges(runtime, records);
-    this.rebalancing = new Rebalancing(moves, merges, requests);
+    this.requests = cluster.requests();
+    this.tables = cluster.tables();
+    this.orphans = new OrphanRecords(cluster.schemas(), records);
+    this.known = new KnownRecords(parts.reports().hosts());
     this.coldStart = new ColdStart(runtime);
     this.executor = new PlanExecutor(runtime, records, requests);
     this.reads = new RecordReads(runtime, records.reader(), executor, known, wake, PART_ROWS);
@@ -142,44 +141,9 @@ final class MasterLoop implements Runnable {
     wake.wakeUp();
   }
 
-  /** The records of a table may have changed: the loop soon reads them. */
-  void rereadSoon(TableId table) {
-    wake.rereadSoon(MetadataKeys.table(table));
-  }
-
   /** What the loop saw last. */
   View view() {
     return view;
-  }
-
-  /** The master's wall clock. */
-  InstantSource clock() {
-    return runtime.wallClock();
-  }
-
-  /** The servers' reports about themselves. */
-  ServerReports reports() {
-    return reports;
-  }
-
-  /** The servers that take tablets, and have said something lately. */
-  List<ServerId> takers() {
-    return silent.takers(view.live());
-  }
-
-  /** The tablets that will move to other servers. */
-  Moves moves() {
-    return moves;
-  }
-
-  /** The tablets that will be merged with a neighbour. */
-  Merges merges() {
-    return merges;
-  }
-
-  /** The balancing of tablets among servers. */
-  Rebalancing rebalancing() {
-    return rebalancing;
   }
 
   /** The records in these rows of METADATA may have changed: the loop soon reads them. */
@@ -191,27 +155,6 @@ final class MasterLoop implements Runnable {
     wake.wakeUp();
   }
 
-  /** Something has new work for the loop. */
-  void wakeUp() {
-    wake.wakeUp();
-  }
-
-  /** A server could not load a tablet. */
-  void notLoaded(LoadFailure failure) {
-    troubles.failed(failure);
-    wake.wakeUp();
-  }
-
-  /** Sets the first pause after which a tablet in quarantine is retried. */
-  void retryQuarantinedAfter(Duration pause) {
-    troubles.retryAfter(pause);
-  }
-
-  /** How long until a tablet in quarantine is retried, if that is known. */
-  Optional<Duration> retryIn(TabletId tablet) {
-    return troubles.retryIn(tablet);
-  }
-
   /**
    * Removes the records of a table that does not exist in the lock service, whatever data they
    * name.
@@ -221,14 +164,8 @@ final class MasterLoop implements Runnable {
   boolean giveUp(TableId table) throws IOException {
     orphans.giveUp(table);
     refreshAsked = true; // Whether the table exists is looked up again.
-    rereadSoon(table);
+    wake.rereadSoon(MetadataKeys.table(table));
     return records.reader().readUndamaged(table, damage -> {}).isEmpty();
-  }
-
-  /** Somebody requested that a tablet in quarantine be retried. */
-  void release(TabletId tablet) {
-    troubles.release(tablet);
-    wake.wakeUp();
   }
 
   @Override
@@ -259,65 +196,52 @@ final class MasterLoop implements Runnable {
    * @return whether something in progress will change soon
    */
   boolean step() throws IOException {
-    fullDue |= wake.takeAll();
-    boolean refresh = fullDue || refreshAsked || runtime.nanoTime() - refreshNanos >= 0;
-    servers.look(refresh);
-    CompletableFuture<Void> overtaken = wake.beginStep();
-    Map<ServerId, ServerInfo> live = servers.live();
-    requests.retain(live.values().stream().map(ServerInfo::control).collect(Collectors.toSet()));
-
-    TabletRecord root =
-        records
-            .reader()
-            .readRoot()
-            .orElseThrow(() -> new IOException("the root tablet has no record"));
-    boolean rootServed = isServed(root, live);
-    if (rootServed) {
-      if (!bootstrapped) {
-        Bootstrap.finish(records);
-        bootstrapped = true;
-      }
-      metadataRecords = records.reader().readUndamaged(TableId.METADATA, damage -> {});
-    }
-    known.system(root, metadataRecords);
-    ServedMetadata metadata = servedMetadata(rootServed, live);
-    wake.reaches(metadata);
-    // A new master has METADATA loaded first: it takes time to read what there is of tables.
-    boolean onlyMetadata = !hasBegun && !isAllServed(root, live);
-    hasBegun = true;
-    if (refresh && !onlyMetadata) {
-      refreshAsked = false; // Before the look-up: more may be asked meanwhile.
-      tables.resume();
-      orphans.lookAgain();
-      refreshNanos = runtime.nanoTime() + REFRESH_EVERY.toNanos();
-    }
-    Set<TableId> dropping = tables.dropping();
-    Step step = new Step(live, fences.fenced(), metadata, overtaken);
-    boolean complete = !onlyMetadata && read(step, dropping);
+    Step step = lookAtServers();
+    readMetadata(step);
+    resumeTables(step);
+    readRecords(step);
     if (step.isOvertaken()) {
       return true;
     }
-    Set<TableId> gone = orphans.gone(known.tables());
-    known.hide(
-        gone.stream().filter(table -> !orphans.isGivenUp(table)).collect(Collectors.toSet()));
-    dropping = withGivenUp(dropping, gone);
-    known.servers().forEach(servers::named);
-    view = new View(live, known.byId());
-    hearReports(live);
-    fences.logs().goOn(silent.answering(live));
-    return act(step, dropping, gone, complete);
+    publishView(step);
+    hearReports(step);
+    return act(step);
   }
 
-  /**
-   * What one step works with.
-   *
-   * @param fenced the servers fenced so far; the next step handles those fenced later
-   */
-  private record Step(
-      Map<ServerId, ServerInfo> live,
-      Set<ServerId> fenced,
-      ServedMetadata metadata,
-      CompletableFuture<Void> overtaken) {
+  /** What one step works with. Its stages fill it in. */
+  private static final class Step {
+    final Map<ServerId, ServerInfo> live;
+    final CompletableFuture<Void> overtaken;
+
+    /** Whether the lock service is asked again what tables there are. */
+    final boolean refreshes;
+
+    ServedMetadata metadata = new ServedMetadata(false, List.of());
+
+    /** Whether only METADATA's own tablets are looked at: not all of them are served yet. */
+    boolean onlyMetadata;
+
+    /** The servers fenced so far; the next step handles those fenced later. */
+    Set<ServerId> fenced = Set.of();
+
+    /** The tables that changes of tables are removing. */
+    Set<TableId> dropping = Set.of();
+
+    /** Whether all required records were read. */
+    boolean complete;
+
+    /** Tables that no longer exist but have records left. */
+    Set<TableId> gone = Set.of();
+
+    /** The tables whose tablets are removed: those being dropped, and those gone and given up. */
+    Set<TableId> removing = Set.of();
+
+    Step(Map<ServerId, ServerInfo> live, CompletableFuture<Void> overtaken, boolean refreshes) {
+      this.live = live;
+      this.overtaken = overtaken;
+      this.refreshes = refreshes;
+    }
+
     /**
      * Whether a server was lost or a tablet of METADATA changed since the step began. The step then
      * ends, and another begins: each attempt to reach METADATA at its old place would take time,
@@ -332,50 +256,113 @@ final class MasterLoop implements Runnable {
     }
   }
 
+  private Step lookAtServers() throws IOException {
+    fullDue |= wake.takeAll();
+    boolean refreshes = fullDue || refreshAsked || runtime.nanoTime() - refreshNanos >= 0;
+    servers.look(refreshes);
+    CompletableFuture<Void> overtaken = wake.beginStep();
+    Map<ServerId, ServerInfo> live = servers.live();
+    requests.retain(live.values().stream().map(ServerInfo::control).collect(Collectors.toSet()));
+    return new Step(live, overtaken, refreshes);
+  }
+
+  /** Reads where METADATA is: the records of the root tablet and, if it is served, METADATA's. */
+  private void readMetadata(Step step) throws IOException {
+    TabletRecord root =
+        records
+            .reader()
+            .readRoot()
+            .orElseThrow(() -> new IOException("the root tablet has no record"));
+    boolean rootServed = isServed(root, step.live);
+    if (rootServed) {
+      if (!bootstrapped) {
+        Bootstrap.finish(records);
+        bootstrapped = true;
+      }
+      metadataRecords = records.reader().readUndamaged(TableId.METADATA, damage -> {});
+    }
+    known.system(root, metadataRecords);
+    step.metadata = servedMetadata(rootServed, step.live);
+    wake.reaches(step.metadata);
+    // A new master has METADATA loaded first: it takes time to read what there is of tables.
+    step.onlyMetadata = !hasBegun && !isAllServed(root, step.live);
+    hasBegun = true;
+  }
+
+  /** Finds changes of tables that have not ended, now and then. */
+  private void resumeTables(Step step) throws IOException {
+    if (step.refreshes && !step.onlyMetadata) {
+      refreshAsked = false; // Before the look-up: more may be asked meanwhile.
+      tables.resume();
+      orphans.lookAgain();
+      refreshNanos = runtime.nanoTime() + REFRESH_EVERY.toNanos();
+    }
+    step.dropping = tables.dropping();
+  }
+
+  /** Reads the records of tables that may have changed, unless METADATA comes first. */
+  private void readRecords(Step step) {
+    step.fenced = fences.fenced();
+    step.complete = !step.onlyMetadata && read(step);
+  }
+
+  private void publishView(Step step) throws IOException {
+    step.gone = orphans.gone(known.tables());
+    step.removing = withGivenUp(step.dropping, step.gone);
+    known.hide(
+        step.gone.stream().filter(table -> !orphans.isGivenUp(table)).collect(Collectors.toSet()));
+    known.servers().forEach(servers::named);
+    view = new View(step.live, known.byId());
+  }
+
   /**
    * Decides and acts.
    *
-   * @param gone tables that no longer exist but have records left
-   * @param complete whether all required records were read
    * @return whether something in progress will change soon
    */
-  private boolean act(Step step, Set<TableId> dropping, Set<TableId> gone, boolean complete)
-      throws IOException {
-    coldStart.look(step.live().keySet(), known.loads().servers(), !known.tables().isEmpty());
-    Predicate<TabletRecord> held = merges.held(known);
-    Map<TabletId, TabletRecord> open = known.open(step.live().keySet(), dropping, wanted());
+  private boolean act(Step step) throws IOException {
+    fences.logs().goOn(parts.silent().answering(step.live));
+    coldStart.look(step.live.keySet(), known.loads().servers(), !known.tables().isEmpty());
+    Predicate<TabletRecord> held = parts.merges().held(known);
+    Map<TabletId, TabletRecord> open = known.open(step.live.keySet(), step.removing, wanted());
     executor.retain(open.keySet());
-    silent.givenUp(open.values(), step.live()).forEach(troubles::failed);
-    ClusterSnapshot snapshot = snapshot(step, open, dropping, held);
+    parts.silent().givenUp(open.values(), step.live).forEach(parts.troubles()::failed);
+    ClusterSnapshot snapshot = snapshot(step, open, held);
     List<Action> actions = AssignmentPlanner.plan(snapshot);
     PlanExecutor.Outcome outcome =
-        executor.execute(actions, view, step.metadata(), step::isOvertaken);
+        executor.execute(actions, view, step.metadata, step::isOvertaken);
     outcome.changed().forEach(this::remember);
-    rebalancing.rest(outcome.changed());
+    parts.rebalancing().rest(outcome.changed());
     readSoon(outcome.outdated());
-    boolean all = outcome.complete() && complete && !coldStart.isUnderWay();
+    boolean complete = step.complete && outcome.complete() && !coldStart.isUnderWay();
     // Whatever makes METADATA reachable again comes before everything else that needs METADATA.
-    all &= tidyUp(gone, step);
-    boolean merging = !step.isOvertaken() && merge(dropping, step);
-    boolean moved = tables.goOn(step.metadata()::hasRecords) || merging;
-    if (all && isAtPeace() && !silent.isInDoubt(step.live())) {
-      moved |=
-          rebalancing.goOn(
-              known, view, moved, () -> snapshot.toBalance(known.hidden(), away(held)));
+    complete &= tidyUp(step);
+    boolean merging = !step.isOvertaken() && merge(step);
+    boolean changing = tables.goOn(step.metadata::hasRecords) || merging;
+    if (complete && isAtPeace() && !parts.silent().isInDoubt(step.live)) {
+      changing |=
+          parts
+              .rebalancing()
+              .goOn(known, view, changing, () -> snapshot.toBalance(known.hidden(), away(held)));
     }
-    fences.recoveries().look(view, known::on, fences.logs()::isUnderWay, all);
-    return !all || !actions.isEmpty() || moved || fences.isFencing() || fences.logs().isUnderWay();
+    fences.recoveries().look(view, known::on, fences.logs()::isUnderWay, complete);
+    return !complete
+        || !actions.isEmpty()
+        || changing
+        || fences.isFencing()
+        || fences.logs().isUnderWay();
   }
 
   /** The tablets that will move or be merged. */
   private Set<TabletId> wanted() {
-    Set<TabletId> wanted = new TreeSet<>(moves.tablets());
-    wanted.addAll(merges.tablets());
+    Set<TabletId> wanted = new TreeSet<>(parts.moves().tablets());
+    wanted.addAll(parts.merges().tablets());
     return wanted;
   }
 
-  private void hearReports(Map<ServerId, ServerInfo> live) {
-    reports.ask(live);
+  private void hearReports(Step step) {
+    ServerReports reports = parts.reports();
+    reports.ask(step.live);
     reports
         .takeHeard()
         .forEach(
@@ -410,20 +397,20 @@ final class MasterLoop implements Runnable {
   }
 
   /** Reads the records that may have changed; returns whether every attempted read succeeded. */
-  private boolean read(Step step, Set<TableId> dropping) {
+  private boolean read(Step step) {
     if (fullDue) {
       fullDue = false;
       reads.readAllAgain();
     }
     reads.readSoon(wake.takeRanges());
-    reads.fenced(step.fenced());
+    reads.fenced(step.fenced);
     Set<TabletId> wanted = wanted();
-    Set<TableId> going = withGivenUp(dropping, orphans.givenUp());
+    Set<TableId> going = withGivenUp(step.dropping, orphans.givenUp());
     return reads.read(
         new RecordReads.Round(
-            step.metadata(),
+            step.metadata,
             step::isOvertaken,
-            known.open(step.live().keySet(), going, wanted).values(),
+            known.open(step.live.keySet(), going, wanted).values(),
             wanted));
   }
 
@@ -449,8 +436,8 @@ final class MasterLoop implements Runnable {
   }
 
   /** Continues merges; returns whether any are in progress. */
-  private boolean merge(Set<TableId> dropping, Step step) {
-    Merges.Outcome outcome = merges.goOn(known, dropping, step::hasRecord);
+  private boolean merge(Step step) {
+    Merges.Outcome outcome = parts.merges().goOn(known, step.removing, step::hasRecord);
     for (TabletRecord gone : outcome.removed()) {
       known.remove(gone.row());
     }
@@ -479,16 +466,16 @@ final class MasterLoop implements Runnable {
   }
 
   /**
-   * Removes records of tables that are {@code gone}, writes down which tablets could not be loaded,
-   * and compares the records with what is served. Work that cannot be done now waits.
+   * Removes records of tables that are gone, writes down which tablets could not be loaded, and
+   * compares the records with what is served. Work that cannot be done now waits.
    *
    * @return whether everything was done and nothing was wrong
    */
-  private boolean tidyUp(Set<TableId> gone, Step step) {
+  private boolean tidyUp(Step step) {
     try {
-      troubles.apply(known.byId(), step::hasRecord).forEach(this::remember);
+      parts.troubles().apply(known.byId(), step::hasRecord).forEach(this::remember);
       boolean good = checkServed(step);
-      for (TableId table : gone) {
+      for (TableId table : step.gone) {
         List<TabletRecord> found = known.of(table).stream().filter(step::hasRecord).toList();
         orphans.remove(table, found).forEach(orphan -> known.remove(orphan.row()));
       }
@@ -508,7 +495,7 @@ final class MasterLoop implements Runnable {
    */
   private boolean checkServed(Step step) throws IOException {
     boolean good = true;
-    for (TabletRecord record : reports.unserved(known)) {
+    for (TabletRecord record : parts.reports().unserved(known)) {
       if (!step.hasRecord(record)) {
         continue;
       }
@@ -531,29 +518,26 @@ final class MasterLoop implements Runnable {
   }
 
   private boolean isToBeServed(TabletRecord record, Predicate<TabletRecord> held) {
-    return !troubles.holds(record)
+    return !parts.troubles().holds(record)
         && !held.test(record)
         && !coldStart.holds(record)
         && fences.logs().isReady(record);
   }
 
   private ClusterSnapshot snapshot(
-      Step step,
-      Map<TabletId, TabletRecord> open,
-      Set<TableId> dropping,
-      Predicate<TabletRecord> held) {
+      Step step, Map<TabletId, TabletRecord> open, Predicate<TabletRecord> held) {
     Map<ServerId, Loads.Sum> others = known.loads().without(open.keySet());
     return new ClusterSnapshot(
-        step.live().entrySet().stream()
-            .map(server -> silent.snapshot(server.getKey(), server.getValue(), others))
+        step.live.entrySet().stream()
+            .map(server -> parts.silent().snapshot(server.getKey(), server.getValue(), others))
             .toList(),
-        step.fenced(),
+        step.fenced,
         open.values().stream()
             .filter(record -> isToBeServed(record, held))
             .map(record -> ClusterSnapshot.Tablet.of(record, known.loads().localHosts(record.id())))
             .toList(),
-        dropping,
-        moves.current(known.byId(), step.live()));
+        step.removing,
+        parts.moves().current(known.byId(), step.live));
   }
 
   private void remember(TabletRecord record) {

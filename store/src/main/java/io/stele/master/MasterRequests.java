@@ -1,6 +1,7 @@
 package io.stele.master;
 
 import io.stele.metadata.Assignment;
+import io.stele.metadata.MetadataKeys;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
@@ -66,31 +67,28 @@ final class MasterRequests implements MasterProtocol {
   private static final int TAKERS_MAX = 100;
 
   private final MasterLoop loop;
-  private final TableAdmin tables;
-  private final ChangeRequests changes;
+  private final MasterParts parts;
   private final ServerWatch servers;
   private final BalanceSchedule balance;
-  private final JobRequests jobs;
-  private final ClusterStatusAnswer status;
+  private final Topics topics;
+  private final Wake wake;
+
+  /** What answers the requests about one topic each. */
+  record Topics(ChangeRequests changes, JobRequests jobs, ClusterStatusAnswer status) {}
 
   MasterRequests(
       MasterLoop loop,
-      TableAdmin tables,
+      MasterParts parts,
       ServerWatch servers,
       BalanceSchedule balance,
-      JobRequests jobs) {
+      Topics topics,
+      Wake wake) {
     this.loop = loop;
-    this.tables = tables;
-    this.changes = new ChangeRequests(tables, loop::view);
+    this.parts = parts;
     this.servers = servers;
     this.balance = balance;
-    this.jobs = jobs;
-    this.status = new ClusterStatusAnswer(loop, tables, changes, servers, balance);
-  }
-
-  /** What is said of the cluster's status. */
-  ClusterStatusAnswer status() {
-    return status;
+    this.topics = topics;
+    this.wake = wake;
   }
 
   private static <R> R serve(IoCallable<R> body) throws ServiceException {
@@ -104,31 +102,31 @@ final class MasterRequests implements MasterProtocol {
   @Override
   public TableChangeProto createTable(RpcController c, CreateTableRequestProto request)
       throws ServiceException {
-    return serve(() -> changes.create(request));
+    return serve(() -> topics.changes().create(request));
   }
 
   @Override
   public TableChangeProto alterTable(RpcController c, AlterTableRequestProto request)
       throws ServiceException {
-    return serve(() -> changes.alter(request));
+    return serve(() -> topics.changes().alter(request));
   }
 
   @Override
   public TableChangeProto dropTable(RpcController c, DropTableRequestProto request)
       throws ServiceException {
-    return serve(() -> changes.drop(request));
+    return serve(() -> topics.changes().drop(request));
   }
 
   @Override
   public TableChangeProto clearRows(RpcController c, ClearRowsRequestProto request)
       throws ServiceException {
-    return serve(() -> changes.clear(request));
+    return serve(() -> topics.changes().clear(request));
   }
 
   @Override
   public TableChangeProto findTableChange(RpcController c, FindTableChangeRequestProto request)
       throws ServiceException {
-    return serve(() -> changes.find(request));
+    return serve(() -> topics.changes().find(request));
   }
 
   @Override
@@ -140,7 +138,7 @@ final class MasterRequests implements MasterProtocol {
             throw SteleException.retryLater(
                 "this master was elected just now, and has not looked at the cluster yet");
           }
-          return status.now();
+          return topics.status().now();
         });
   }
 
@@ -172,7 +170,7 @@ final class MasterRequests implements MasterProtocol {
    */
   private void requireSilent(ServerId server) {
     Duration lately = SilentServers.LATELY;
-    if (!loop.reports().isSilent(server, lately)) {
+    if (!parts.reports().isSilent(server, lately)) {
       throw SteleException.refused(
           "tablet server "
               + server
@@ -183,7 +181,7 @@ final class MasterRequests implements MasterProtocol {
     boolean hearsOthers =
         servers.live().entrySet().stream()
             .filter(other -> !other.getKey().equals(server) && !other.getValue().draining())
-            .anyMatch(other -> !loop.reports().isSilent(other.getKey(), lately));
+            .anyMatch(other -> !parts.reports().isSilent(other.getKey(), lately));
     if (!hearsOthers) {
       throw SteleException.refused(
           "the master hears no other tablet server that takes tablets, so it may be cut off itself,"
@@ -196,13 +194,16 @@ final class MasterRequests implements MasterProtocol {
   @Override
   public EmptyProto tabletNotLoaded(RpcController c, TabletNotLoadedRequestProto request) {
     TabletRefProto tablet = request.getTablet();
-    loop.notLoaded(
-        new LoadFailure(
-            parsed(request.getServerId(), ServerId::parse),
-            parsed(tablet.getTableId() + "/" + tablet.getTablet(), TabletId::parse),
-            tablet.getEpoch(),
-            request.getReason(),
-            request.getFailsElsewhere()));
+    parts
+        .troubles()
+        .failed(
+            new LoadFailure(
+                parsed(request.getServerId(), ServerId::parse),
+                parsed(tablet.getTableId() + "/" + tablet.getTablet(), TabletId::parse),
+                tablet.getEpoch(),
+                request.getReason(),
+                request.getFailsElsewhere()));
+    wake.wakeUp();
     return EmptyProto.getDefaultInstance();
   }
 
@@ -218,7 +219,7 @@ final class MasterRequests implements MasterProtocol {
         .setTakers(
             TakersProto.newBuilder()
                 .addAllServerIds(
-                    loop.takers().stream()
+                    parts.silent().takers(loop.view().live()).stream()
                         .filter(other -> !other.equals(server))
                         .limit(TAKERS_MAX)
                         .map(ServerId::toString)
@@ -259,8 +260,8 @@ final class MasterRequests implements MasterProtocol {
     }
     if (view.isServed(record)) {
       checkTarget(view, at.orElseThrow(), to);
-      loop.moves().ask(record, to);
-      loop.wakeUp();
+      parts.moves().ask(record, to);
+      wake.wakeUp();
     }
     return MoveTabletResponseProto.newBuilder()
         .setDone(false)
@@ -291,15 +292,15 @@ final class MasterRequests implements MasterProtocol {
     }
     Optional<TabletRecord> lower = Merges.before(upper, tablets);
     if (lower.isEmpty()) {
-      loop.rereadSoon(tablet.table());
+      wake.rereadSoon(MetadataKeys.table(tablet.table()));
       return mergeNotBegun("the master does not know which tablet is before " + tablet + " now");
     }
-    Optional<String> refusal = loop.merges().refusal(request.getRequest());
+    Optional<String> refusal = parts.merges().refusal(request.getRequest());
     if (refusal.isPresent()) {
       throw SteleException.refused("it cannot be merged: " + refusal.get());
     }
-    boolean asked = loop.merges().ask(lower.get(), upper, request.getRequest());
-    loop.wakeUp();
+    boolean asked = parts.merges().ask(lower.get(), upper, request.getRequest());
+    wake.wakeUp();
     return asked
         ? MergeTabletResponseProto.newBuilder()
             .setWaitsFor(lower.get() + " and " + upper + " are to be unloaded")
@@ -322,12 +323,12 @@ final class MasterRequests implements MasterProtocol {
           }
           if (request.getNow()) {
             balance.beginNow();
-            loop.wakeUp();
+            wake.wakeUp();
           }
           Map.Entry<String, BalanceSchedule.RunState> run = balance.lastRun();
           return BalanceResponseProto.newBuilder()
               .setOn(balance.isOn())
-              .setMoving(loop.moves().count())
+              .setMoving(parts.moves().count())
               .setRun(run.getKey())
               .setNowUnderWay(run.getValue() == BalanceSchedule.RunState.UNDER_WAY)
               .setStopped(run.getValue() == BalanceSchedule.RunState.STOPPED)
@@ -338,13 +339,13 @@ final class MasterRequests implements MasterProtocol {
   @Override
   public BeginJobResponseProto beginJob(RpcController c, BeginJobRequestProto request)
       throws ServiceException {
-    return serve(() -> jobs.begin(request));
+    return serve(() -> topics.jobs().begin(request));
   }
 
   @Override
   public RenewJobResponseProto renewJob(RpcController c, RenewJobRequestProto request)
       throws ServiceException {
-    return serve(() -> jobs.renew(request));
+    return serve(() -> topics.jobs().renew(request));
   }
 
   @Override
@@ -352,7 +353,7 @@ final class MasterRequests implements MasterProtocol {
       throws ServiceException {
     return serve(
         () -> {
-          jobs.commit(request);
+          topics.jobs().commit(request);
           return EmptyProto.getDefaultInstance();
         });
   }
@@ -362,7 +363,7 @@ final class MasterRequests implements MasterProtocol {
       throws ServiceException {
     return serve(
         () -> {
-          jobs.makeDirectory(request);
+          topics.jobs().makeDirectory(request);
           return EmptyProto.getDefaultInstance();
         });
   }
@@ -371,7 +372,7 @@ final class MasterRequests implements MasterProtocol {
   public EmptyProto endJob(RpcController c, EndJobRequestProto request) throws ServiceException {
     return serve(
         () -> {
-          jobs.end(request);
+          topics.jobs().end(request);
           return EmptyProto.getDefaultInstance();
         });
   }
@@ -399,7 +400,8 @@ final class MasterRequests implements MasterProtocol {
           "there is no tablet " + tablet + "; `stele status` shows those in quarantine");
     }
     if (record.isQuarantined()) {
-      loop.release(tablet);
+      parts.troubles().release(tablet);
+      wake.wakeUp();
     }
     return ReleaseTabletResponseProto.newBuilder().setDone(!record.isQuarantined()).build();
   }
@@ -407,17 +409,7 @@ final class MasterRequests implements MasterProtocol {
   @Override
   public ForgetTableResponseProto forgetTable(RpcController c, ForgetTableRequestProto request)
       throws ServiceException {
-    return serve(
-        () -> {
-          TableId table = parsed(request.getTableId(), TableId::new);
-          if (table.isSystem() || tables.schemas().table(table).isPresent()) {
-            throw SteleException.refused(
-                "table " + table + " is there: to delete it, drop it by its name");
-          }
-          return ForgetTableResponseProto.newBuilder()
-              .setDone(loop.giveUp(table) && tables.freeName(table))
-              .build();
-        });
+    return serve(() -> topics.changes().forget(request));
   }
 
   static <T> T parsed(String text, Function<String, T> parser) {

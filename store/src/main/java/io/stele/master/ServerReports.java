@@ -117,6 +117,11 @@ final class ServerReports {
     this.hosts = hosts;
   }
 
+  /** The numbers by which reports name hosts. */
+  HostNumbers hosts() {
+    return hosts;
+  }
+
   /** Asks the live servers that were not asked for a while; forgets the others. */
   void ask(Map<ServerId, ServerInfo> live) {
     long now = runtime.nanoTime();

@@ -65,7 +65,7 @@ class BalanceTest {
         () -> {
           TableId table = started();
           assertThat(on(A, table)).isEqualTo(8);
-          master.loop.rebalancing().balanceBy(master.balance);
+          master.parts.rebalancing().balanceBy(master.balance);
           stepFor(Duration.ofSeconds(60));
           assertThat(on(B, table)).isEqualTo(4);
           assertThat(master.isServed(table)).isTrue();
@@ -76,7 +76,7 @@ class BalanceTest {
   void tabletsThatWereJustAssignedForAnotherReasonAreLeftAloneForAWhile() throws Exception {
     master.run(
         () -> {
-          master.loop.rebalancing().balanceBy(master.balance);
+          master.parts.rebalancing().balanceBy(master.balance);
           TableId table = started();
           stepFor(Duration.ofSeconds(8));
           assertThat(on(A, table)).isEqualTo(8);
@@ -90,11 +90,11 @@ class BalanceTest {
     master.run(
         () -> {
           TableId table = started();
-          master.loop.rebalancing().balanceBy(master.balance);
+          master.parts.rebalancing().balanceBy(master.balance);
           request(BalanceRequestProto.newBuilder().setOn(false));
           stepFor(Duration.ofSeconds(30));
           master
-              .loop
+              .parts
               .rebalancing()
               .balanceBy(new BalanceSchedule(master.process, master.locks)); // Of the next master.
           stepFor(Duration.ofSeconds(30));
@@ -113,7 +113,7 @@ class BalanceTest {
           TableId table = started();
           master.plane.silent.add(B.host());
           stepFor(Duration.ofSeconds(6)); // It is asked in this time, and not known to be silent.
-          master.loop.rebalancing().balanceBy(master.balance);
+          master.parts.rebalancing().balanceBy(master.balance);
           request(BalanceRequestProto.newBuilder().setNow(true));
           stepFor(Duration.ofSeconds(5));
           assertThat(on(A, table)).isEqualTo(8);
@@ -128,7 +128,7 @@ class BalanceTest {
     master.run(
         () -> {
           TableId table = started();
-          master.loop.rebalancing().balanceBy(master.balance);
+          master.parts.rebalancing().balanceBy(master.balance);
           request(BalanceRequestProto.newBuilder().setOn(false).setNow(true));
           assertThat(isUnderWay()).isTrue();
           stepFor(Duration.ofSeconds(5));
@@ -149,7 +149,7 @@ class BalanceTest {
           String node = LockPaths.table(lost);
           master.locks.delete(node, master.locks.read(node).orElseThrow().version());
           master.wake.rereadAllSoon();
-          master.loop.rebalancing().balanceBy(master.balance);
+          master.parts.rebalancing().balanceBy(master.balance);
           request(BalanceRequestProto.newBuilder().setNow(true));
           stepFor(Duration.ofSeconds(30));
           assertThat(isUnderWay()).isFalse();
@@ -164,7 +164,7 @@ class BalanceTest {
     master.run(
         () -> {
           TableId table = started();
-          master.loop.rebalancing().balanceBy(master.balance);
+          master.parts.rebalancing().balanceBy(master.balance);
           request(BalanceRequestProto.newBuilder().setNow(true));
           String run = master.balance.lastRun().getKey();
           request(BalanceRequestProto.newBuilder().setOn(false));

@@ -85,14 +85,15 @@ final class MasterFixture {
   final TableReaders readers = new TableReaders(fs, layout, schemas);
   final SchemaSteps steps = steps();
   final TableAdmin tables = new TableAdmin(process, schemas, steps, wake);
-  final MasterLoop loop = new MasterLoop(process, records, watch, servers, tables, wake);
+  final MasterParts parts = MasterParts.of(process, records, servers);
+  final MasterLoop loop = new MasterLoop(process, cluster(schemas, tables), parts, wake);
   final BalanceSchedule balance =
       new BalanceSchedule(process, locks); // Nobody balances unless a test wants it.
   final JobLeases jobs = new JobLeases(process, new JobNodes(process, locks), Applications.NONE);
   final JobDirectories directories =
       new JobDirectories(fs, layout, schemas, new JobNodes(process, locks));
-  final MasterRequests requests =
-      new MasterRequests(loop, tables, watch, balance, new JobRequests(jobs, directories));
+  final MasterRequests.Topics topics = topics();
+  final MasterRequests requests = new MasterRequests(loop, parts, watch, balance, topics, wake);
 
   private int dropped;
 
@@ -122,8 +123,22 @@ final class MasterFixture {
 
   /** Another loop, which learns from {@code seen} what tables there are. */
   MasterLoop loop(LockService seen) {
-    TableAdmin admin = new TableAdmin(process, new Schemas(process, seen), steps(), wake);
-    return new MasterLoop(process, records, watch, servers, admin, wake);
+    Schemas others = new Schemas(process, seen);
+    TableAdmin admin = new TableAdmin(process, others, steps(), wake);
+    return new MasterLoop(
+        process, cluster(others, admin), MasterParts.of(process, records, servers), wake);
+  }
+
+  private MasterLoop.Cluster cluster(Schemas known, TableAdmin admin) {
+    return new MasterLoop.Cluster(records, watch, servers, known, admin);
+  }
+
+  private MasterRequests.Topics topics() {
+    ChangeRequests changes = new ChangeRequests(tables, schemas, loop);
+    return new MasterRequests.Topics(
+        changes,
+        new JobRequests(jobs, directories),
+        new ClusterStatusAnswer(process.wallClock(), loop, parts, changes, watch, balance));
   }
 
   void sleep(Duration time) throws InterruptedException {
@@ -324,13 +339,16 @@ final class MasterFixture {
         TabletId id = new TabletId(new TableId(tablet.getTableId()), tablet.getTablet());
         if (damaged.contains(id) || away.contains(id)) {
           failedOn.add(asked.host());
-          loop.notLoaded(
-              new LoadFailure(
-                  new ServerId(asked.host(), 1, 1),
-                  id,
-                  tablet.getEpoch(),
-                  "as the test wants it",
-                  damaged.contains(id)));
+          parts
+              .troubles()
+              .failed(
+                  new LoadFailure(
+                      new ServerId(asked.host(), 1, 1),
+                      id,
+                      tablet.getEpoch(),
+                      "as the test wants it",
+                      damaged.contains(id)));
+          wake.wakeUp();
           continue;
         }
         if (!slow.contains(id)) {

@@ -136,7 +136,7 @@ class MasterLoopTest {
           }
           assertThat(master.isServed(first)).isTrue();
           assertThat(master.only(first).assignment().isTo(B)).isTrue();
-          assertThat(master.loop.takers()).containsExactly(B);
+          assertThat(master.parts.silent().takers(master.loop.view().live())).containsExactly(B);
           for (String name : List.of("second", "third", "fourth")) {
             TableId table = master.table(name);
             master.wake.rereadAllSoon();
@@ -152,7 +152,7 @@ class MasterLoopTest {
           master.wake.rereadAllSoon();
           master.stepUntilIdle();
           assertThat(master.only(last).assignment().isTo(A)).as("it answers again").isTrue();
-          assertThat(master.loop.takers()).containsExactly(A, B);
+          assertThat(master.parts.silent().takers(master.loop.view().live())).containsExactly(A, B);
         });
   }
 
@@ -461,7 +461,7 @@ class MasterLoopTest {
           var task = master.startLoop();
           master.sleep(Duration.ofSeconds(30));
           long before = master.only(bad).assignment().epoch();
-          assertThat(master.loop.retryIn(tablet.id()).orElseThrow())
+          assertThat(master.parts.troubles().retryIn(tablet.id()).orElseThrow())
               .isBetween(Duration.ofSeconds(20), Duration.ofMinutes(1));
           master.sleep(Duration.ofHours(10));
           TabletRecord stuck = master.only(bad);
@@ -490,7 +490,8 @@ class MasterLoopTest {
           master.sleep(Duration.ofMinutes(20));
           assertThat(master.only(bad).isQuarantined()).isTrue();
           master.plane.damaged.clear();
-          master.loop.release(tablet.id());
+          master.parts.troubles().release(tablet.id());
+          master.wake.wakeUp();
           master.sleep(Duration.ofSeconds(5));
           assertThat(master.isServed(bad)).isTrue();
           assertThat(master.only(bad).trouble()).isEmpty();

@@ -88,7 +88,7 @@ class MasterRequestsTest {
         () -> {
           running(true);
           untilDone(() -> master.requests.createTable(null, create()));
-          master.requests.status().servesAt(new Address("here", 7));
+          master.topics.status().servesAt(new Address("here", 7));
           master.memory.setAway(Optional.of(RowRange.ALL));
           long start = master.simulation.nowNanos();
           for (int i = 0; i < 100; i++) {
@@ -112,7 +112,7 @@ class MasterRequestsTest {
   void aMasterThatHasNotLookedYetDoesNotSayThatThereIsNothing() throws Exception {
     master.run(
         () -> {
-          master.requests.status().servesAt(new Address("here", 7));
+          master.topics.status().servesAt(new Address("here", 7));
           EmptyProto request = EmptyProto.getDefaultInstance();
           assertThatThrownBy(() -> master.requests.clusterStatus(null, request))
               .isInstanceOf(SteleException.class)
@@ -130,7 +130,7 @@ class MasterRequestsTest {
         () -> {
           running(true);
           master.sleep(Duration.ofSeconds(5)); // The loop has looked.
-          master.requests.status().servesAt(new Address("here", 7));
+          master.topics.status().servesAt(new Address("here", 7));
           master.memory.setAway(Optional.of(RowRange.ALL));
           master.requests.createTable(null, create());
           var status = master.requests.clusterStatus(null, EmptyProto.getDefaultInstance());
@@ -258,7 +258,7 @@ class MasterRequestsTest {
           running(true);
           untilDone(() -> master.requests.createTable(null, create()));
           master.sleep(Duration.ofSeconds(5)); // It shows what the loop saw last.
-          master.requests.status().servesAt(new Address("here", 7));
+          master.topics.status().servesAt(new Address("here", 7));
           var status = master.requests.clusterStatus(null, EmptyProto.getDefaultInstance());
           assertThat(status.getMaster()).isEqualTo("here:7");
           assertThat(status.getTables()).isEqualTo(1);

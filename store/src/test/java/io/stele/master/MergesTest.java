@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.metadata.Layout;
 import io.stele.metadata.MergeRecords;
+import io.stele.metadata.MetadataKeys;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
@@ -153,7 +154,7 @@ class MergesTest {
             master.sleep(Duration.ofSeconds(1));
           }
           master.stepUntilIdle();
-          assertThat(master.loop.merges().has(tablets().get(1).id())).isFalse();
+          assertThat(master.parts.merges().has(tablets().get(1).id())).isFalse();
           assertThat(tablets()).hasSize(3);
           assertThat(master.isServed(table)).isTrue();
         });
@@ -169,7 +170,7 @@ class MergesTest {
           KnownRecords known = new KnownRecords();
           tablets().forEach(known::put);
           Predicate<TabletRecord> reachable = record -> !record.id().equals(upper.id());
-          Merges merges = master.loop.merges();
+          Merges merges = master.parts.merges();
           merges.goOn(known, Set.of(), reachable);
           assertThat(merges.has(upper.id())).isTrue();
           master.sleep(Duration.ofSeconds(16));
@@ -210,7 +211,7 @@ class MergesTest {
     FileRef file = FileRef.builder(Layout.file(tablet.id(), 1, 1), bytes, tablet.extent()).build();
     master.records.edit(
         tablet, ManifestEdit.builder("larger").coversReplay(true).add(List.of(file)).build());
-    master.loop.rereadSoon(table);
+    master.wake.rereadSoon(MetadataKeys.table(table));
     master.stepUntilIdle();
   }
 

@@ -66,7 +66,7 @@ class MovesTest {
           TabletRecord after = master.only(before.id().table());
           assertThat(after.assignment().isTo(C)).isTrue();
           assertThat(after.assignment().epoch()).isEqualTo(before.assignment().epoch() + 1);
-          assertThat(master.loop.moves().count()).isZero();
+          assertThat(master.parts.moves().count()).isZero();
         });
   }
 
@@ -105,10 +105,10 @@ class MovesTest {
                   () -> master.requests.moveTablet(null, request(before, Optional.of(nobody))))
               .isInstanceOf(SteleException.class)
               .hasMessageContaining("does not take tablets");
-          master.loop.moves().ask(before, Optional.of(nobody)); // It was there a moment ago.
+          master.parts.moves().ask(before, Optional.of(nobody)); // It was there a moment ago.
           master.stepUntilIdle();
           assertThat(master.only(before.id().table()).state()).isEqualTo(before.state());
-          assertThat(master.loop.moves().count()).isZero();
+          assertThat(master.parts.moves().count()).isZero();
         });
   }
 
@@ -130,12 +130,12 @@ class MovesTest {
         () -> {
           TabletRecord before = started();
           master.plane.stuck.add(before.id());
-          master.loop.moves().ask(before, Optional.of(B));
+          master.parts.moves().ask(before, Optional.of(B));
           for (int i = 0; i < 31; i++) {
             master.loop.step();
             master.sleep(Duration.ofSeconds(1));
           }
-          assertThat(master.loop.moves().count()).isZero();
+          assertThat(master.parts.moves().count()).isZero();
           assertThat(master.only(before.id().table()).assignment().isTo(A)).isTrue();
         });
   }
@@ -195,7 +195,7 @@ class MovesTest {
           MoveTabletResponseProto answer =
               master.requests.moveTablet(null, request(assigned, Optional.of(to)));
           assertThat(answer.getNotBegun()).as("nothing was begun").isTrue();
-          assertThat(master.loop.moves().count()).isZero();
+          assertThat(master.parts.moves().count()).isZero();
           master.stepUntilIdle();
           master.plane.slow.clear();
           assertThat(move(request(assigned, Optional.of(to))).getServerId())

@@ -51,7 +51,7 @@ class ReshapingTest {
 
   private void reshape(IoFunction<TableId, Optional<StoredTable>> found, Duration mergeAfter) {
     master
-        .loop
+        .parts
         .rebalancing()
         .reshapeBy(
             new Reshaping(
