@@ -99,14 +99,15 @@ final class ActiveMaster implements AutoCloseable {
     TableReaders readers = new TableReaders(fs, layout, schemas);
     SchemaSteps steps =
         new SchemaSteps(runtime, schemas, forLoop, requests, servers::answering, readers);
-    TableAdmin tables = opened(new TableAdmin(runtime, schemas, steps, wake));
+    TableChanges changes = opened(new TableChanges(runtime, schemas, steps, wake));
+    TableAdmin tables = new TableAdmin(runtime, schemas, steps, changes);
     MasterParts parts = MasterParts.of(runtime, forLoop, requests);
     BalanceSchedule balance = new BalanceSchedule(runtime, locks);
     configure(parts, conf, balance, schemas);
     MasterLoop loop =
         new MasterLoop(
             runtime,
-            new MasterLoop.Cluster(forLoop, servers, requests, schemas, tables),
+            new MasterLoop.Cluster(forLoop, servers, requests, schemas, changes),
             parts,
             wake);
     sweeper = new Sweeper(runtime, records, schemas, fs, layout, Keys.SWEEP_GRACE.in(conf));
@@ -115,11 +116,11 @@ final class ActiveMaster implements AutoCloseable {
     JobLeases jobs = new JobLeases(runtime, nodes, environment.applications());
     jobSweep = new JobSweep(records.reader(), schemas, fs, layout, nodes, jobs);
     jobDirectories = new JobDirectories(fs, layout, schemas, nodes);
-    ChangeRequests changes = new ChangeRequests(tables, schemas, loop);
+    ChangeRequests changeRequests = new ChangeRequests(tables, changes, schemas, loop);
     ClusterStatusAnswer status =
-        new ClusterStatusAnswer(runtime.wallClock(), loop, parts, changes, servers, balance);
+        new ClusterStatusAnswer(runtime.wallClock(), loop, parts, changeRequests, servers, balance);
     MasterRequests.Topics topics =
-        new MasterRequests.Topics(changes, new JobRequests(jobs, jobDirectories), status);
+        new MasterRequests.Topics(changeRequests, new JobRequests(jobs, jobDirectories), status);
     MasterRequests service = new MasterRequests(loop, parts, servers, balance, topics, wake);
     address = serve(transport, Keys.MASTER_PORT.in(conf), service, status);
 

@@ -36,11 +36,13 @@ import java.util.Optional;
  */
 final class ChangeRequests {
   private final TableAdmin tables;
+  private final TableChanges changes;
   private final Schemas schemas;
   private final MasterLoop loop;
 
-  ChangeRequests(TableAdmin tables, Schemas schemas, MasterLoop loop) {
+  ChangeRequests(TableAdmin tables, TableChanges changes, Schemas schemas, MasterLoop loop) {
     this.tables = tables;
+    this.changes = changes;
     this.schemas = schemas;
     this.loop = loop;
   }
@@ -119,12 +121,12 @@ final class ChangeRequests {
   void addTo(ClusterStatusResponseProto.Builder status) throws IOException {
     status.setTables(schemas.ids().size());
     MasterLoop.View now = loop.view();
-    tables.onTheirWay().forEach(one -> status.addChanges(message(one, now)));
+    changes.running().forEach(one -> status.addChanges(message(one, now)));
   }
 
-  private RunningChangeProto message(TableChanges.OnItsWay one, MasterLoop.View now) {
+  private RunningChangeProto message(TableChanges.Running one, MasterLoop.View now) {
     SchemaChange change = one.change();
-    ChangeProgress progress = tables.progress(change, now);
+    ChangeProgress progress = changes.progress(change, now);
     return RunningChangeProto.newBuilder()
         .setId(change.id())
         .setTable(one.name())
@@ -142,7 +144,7 @@ final class ChangeRequests {
 
   private TableChangeProto message(TableAdmin.Answer answer) {
     if (answer instanceof TableAdmin.Answer.Running running) {
-      ChangeProgress progress = tables.progress(running.change(), loop.view());
+      ChangeProgress progress = changes.progress(running.change(), loop.view());
       return TableChangeProto.newBuilder()
           .setTableId(running.change().table().value())
           .setDone(false)

@@ -53,7 +53,7 @@ final class MasterLoop implements Runnable {
   private final ServerWatch servers;
   private final Fences fences;
   private final TabletServers requests;
-  private final TableAdmin tables;
+  private final TableChanges changes;
   private final OrphanRecords orphans;
   private final MasterParts parts;
   private final ColdStart coldStart;
@@ -108,14 +108,14 @@ final class MasterLoop implements Runnable {
    *
    * @param servers the tablet servers' locks and deaths
    * @param requests to tablet servers
-   * @param tables the changes of tables
+   * @param changes of tables
    */
   record Cluster(
       TabletRecords records,
       ServerWatch servers,
       TabletServers requests,
       Schemas schemas,
-      TableAdmin tables) {}
+      TableChanges changes) {}
 
   MasterLoop(ProcessRuntime runtime, Cluster cluster, MasterParts parts, Wake wake) {
     this.runtime = runtime;
@@ -125,7 +125,7 @@ final class MasterLoop implements Runnable {
     this.servers = cluster.servers();
     this.fences = servers.fences();
     this.requests = cluster.requests();
-    this.tables = cluster.tables();
+    this.changes = cluster.changes();
     this.orphans = new OrphanRecords(cluster.schemas(), records);
     this.known = new KnownRecords(parts.reports().hosts());
     this.coldStart = new ColdStart(runtime);
@@ -293,11 +293,11 @@ final class MasterLoop implements Runnable {
   private void resumeTables(Step step) throws IOException {
     if (step.refreshes && !step.onlyMetadata) {
       refreshAsked = false; // Before the look-up: more may be asked meanwhile.
-      tables.resume();
+      changes.resume();
       orphans.lookAgain();
       refreshNanos = runtime.nanoTime() + REFRESH_EVERY.toNanos();
     }
-    step.dropping = tables.dropping();
+    step.dropping = changes.dropping();
   }
 
   /** Reads the records of tables that may have changed, unless METADATA comes first. */
@@ -338,7 +338,7 @@ final class MasterLoop implements Runnable {
     // Whatever makes METADATA reachable again comes before everything else that needs METADATA.
     complete &= tidyUp(step);
     boolean merging = !step.isOvertaken() && merge(step);
-    boolean changing = tables.goOn(step.metadata::hasRecords) || merging;
+    boolean changing = changes.goOn(step.metadata::hasRecords) || merging;
     if (complete && isAtPeace() && !parts.silent().isInDoubt(step.live)) {
       changing |=
           parts

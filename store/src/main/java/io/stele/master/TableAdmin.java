@@ -20,17 +20,15 @@ import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
-import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Accepts requests to create, alter, clear and drop tables. It decides each request once, and
  * writes the decision into the node of the table's name ({@link io.stele.metadata.TableNames}), in
- * one conditional write. {@link TableChanges} does the rest.
+ * one conditional write. {@link TableChanges} makes the change.
  *
  * <p>A repeated request, to this master or another, is answered from the written decision. For each
  * name one change is made at a time; requests for others must be repeated later. But a drop ends a
@@ -41,7 +39,7 @@ import org.slf4j.LoggerFactory;
  * that names readers also for the NameNode, and those under the name of a table whose node was lost
  * for METADATA.
  */
-final class TableAdmin implements AutoCloseable {
+final class TableAdmin {
   private static final Logger LOG = LoggerFactory.getLogger(TableAdmin.class);
   private static final int ATTEMPTS_MAX = 20;
 
@@ -50,16 +48,11 @@ final class TableAdmin implements AutoCloseable {
   private final SchemaSteps steps;
   private final TableChanges changes;
 
-  /**
-   * An admin without changes in progress before {@link #resume}.
-   *
-   * @param wake told when a table is made or gone
-   */
-  TableAdmin(ProcessRuntime runtime, Schemas schemas, SchemaSteps steps, Wake wake) {
+  TableAdmin(ProcessRuntime runtime, Schemas schemas, SchemaSteps steps, TableChanges changes) {
     this.runtime = runtime;
     this.schemas = schemas;
     this.steps = steps;
-    this.changes = new TableChanges(runtime, schemas, steps, wake);
+    this.changes = changes;
   }
 
   /** The state of a change. */
@@ -69,11 +62,6 @@ final class TableAdmin implements AutoCloseable {
 
     /** The change has ended. */
     record Ended(EndedChange change) implements Answer {}
-  }
-
-  /** The schemas of all tables. */
-  Schemas schemas() {
-    return schemas;
   }
 
   /**
@@ -134,11 +122,6 @@ final class TableAdmin implements AutoCloseable {
                             + ": `stele table changes` shows those in progress"));
     changes.begin(name, running);
     return new Answer.Running(running);
-  }
-
-  /** How many tablets of a change's table are done. */
-  ChangeProgress progress(SchemaChange change, MasterLoop.View view) {
-    return ChangeProgress.of(change, view, rows -> steps.isCleared(change, rows));
   }
 
   /** Fails with OUTCOME_UNKNOWN if the requested change may have been forgotten. */
@@ -343,37 +326,5 @@ final class TableAdmin implements AutoCloseable {
             wanted.table().map(Create::splitRows).orElse(List.of()),
             runtime.wallClock().millis(),
             wanted.cleared()));
-  }
-
-  /** Finds the changes that this master or another began earlier and that have not ended. */
-  void resume() throws IOException {
-    changes.resume();
-  }
-
-  /** The tables whose tablets must be removed. */
-  Set<TableId> dropping() {
-    return changes.dropping();
-  }
-
-  /** The changes in progress, by table name. */
-  List<TableChanges.OnItsWay> onTheirWay() {
-    return changes.onTheirWay();
-  }
-
-  /**
-   * Continues all changes in the background.
-   *
-   * @param reachable whether a table's records can be read and written; the changes of other tables
-   *     wait
-   * @return whether there are any changes
-   */
-  boolean goOn(Predicate<TableId> reachable) {
-    return changes.goOn(reachable);
-  }
-
-  /** Stops all steps; the next master continues them. */
-  @Override
-  public void close() {
-    changes.close();
   }
 }

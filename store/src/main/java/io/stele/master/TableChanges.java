@@ -73,18 +73,18 @@ final class TableChanges implements AutoCloseable {
    * @param name the table's
    * @param change its last known state
    */
-  record OnItsWay(String name, SchemaChange change) {}
+  record Running(String name, SchemaChange change) {}
 
   /**
    * A table in progress: during a change, or removed except for parts of it that were written late.
    */
   private static final class Work {
-    final Optional<OnItsWay> change;
+    final Optional<Running> change;
     final TableId table;
     final long notBeforeNanos;
     boolean underWay;
 
-    Work(Optional<OnItsWay> change, TableId table, long notBeforeNanos) {
+    Work(Optional<Running> change, TableId table, long notBeforeNanos) {
       this.change = change;
       this.table = table;
       this.notBeforeNanos = notBeforeNanos;
@@ -126,7 +126,7 @@ final class TableChanges implements AutoCloseable {
       if (known != null && known.isOf(change)) {
         return;
       }
-      Optional<OnItsWay> begun = Optional.of(new OnItsWay(name, change));
+      Optional<Running> begun = Optional.of(new Running(name, change));
       works.put(change.table(), new Work(begun, change.table(), runtime.nanoTime()));
     }
     moves(change.table(), Optional.of(name));
@@ -244,8 +244,13 @@ final class TableChanges implements AutoCloseable {
   }
 
   /** The changes in progress, by table. */
-  synchronized List<OnItsWay> onTheirWay() {
+  synchronized List<Running> running() {
     return works.values().stream().flatMap(work -> work.change.stream()).toList();
+  }
+
+  /** How many tablets of a change's table are done. */
+  ChangeProgress progress(SchemaChange change, MasterLoop.View view) {
+    return ChangeProgress.of(change, view, rows -> steps.isCleared(change, rows));
   }
 
   /**
@@ -301,10 +306,10 @@ final class TableChanges implements AutoCloseable {
       }
       works.remove(work.table, work); // Unless it is another change by now.
     }
-    moves(work.table, work.change.map(OnItsWay::name));
+    moves(work.table, work.change.map(Running::name));
   }
 
-  private Work later(Work work, Optional<OnItsWay> change, Duration pause) {
+  private Work later(Work work, Optional<Running> change, Duration pause) {
     return new Work(change, work.table, runtime.nanoTime() + pause.toNanos());
   }
 
@@ -324,7 +329,7 @@ final class TableChanges implements AutoCloseable {
   }
 
   /** Takes steps until one must wait; empty when nothing is left to do. */
-  private Optional<Work> carryOn(Work work, OnItsWay first, Predicate<TableId> reachable)
+  private Optional<Work> carryOn(Work work, Running first, Predicate<TableId> reachable)
       throws IOException {
     while (true) {
       TableName now = schemas.names().read(first.name());
@@ -338,7 +343,7 @@ final class TableChanges implements AutoCloseable {
               ? new SchemaSteps.Taken.Waits()
               : steps.take(change.get());
       if (taken instanceof SchemaSteps.Taken.Waits) {
-        OnItsWay seen = new OnItsWay(first.name(), change.get());
+        Running seen = new Running(first.name(), change.get());
         return Optional.of(later(work, Optional.of(seen), LOOK_AGAIN));
       } else if (taken instanceof SchemaSteps.Taken.Next next) {
         schemas.names().write(now, now.with(change.get().at(next.step())));

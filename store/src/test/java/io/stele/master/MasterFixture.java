@@ -84,9 +84,10 @@ final class MasterFixture {
   final ServerWatch watch = new ServerWatch(process, locks, logs, LEASE, wake);
   final TableReaders readers = new TableReaders(fs, layout, schemas);
   final SchemaSteps steps = steps();
-  final TableAdmin tables = new TableAdmin(process, schemas, steps, wake);
+  final TableChanges changes = new TableChanges(process, schemas, steps, wake);
+  final TableAdmin tables = new TableAdmin(process, schemas, steps, changes);
   final MasterParts parts = MasterParts.of(process, records, servers);
-  final MasterLoop loop = new MasterLoop(process, cluster(schemas, tables), parts, wake);
+  final MasterLoop loop = new MasterLoop(process, cluster(schemas, changes), parts, wake);
   final BalanceSchedule balance =
       new BalanceSchedule(process, locks); // Nobody balances unless a test wants it.
   final JobLeases jobs = new JobLeases(process, new JobNodes(process, locks), Applications.NONE);
@@ -124,21 +125,21 @@ final class MasterFixture {
   /** Another loop, which learns from {@code seen} what tables there are. */
   MasterLoop loop(LockService seen) {
     Schemas others = new Schemas(process, seen);
-    TableAdmin admin = new TableAdmin(process, others, steps(), wake);
+    TableChanges theirs = new TableChanges(process, others, steps(), wake);
     return new MasterLoop(
-        process, cluster(others, admin), MasterParts.of(process, records, servers), wake);
+        process, cluster(others, theirs), MasterParts.of(process, records, servers), wake);
   }
 
-  private MasterLoop.Cluster cluster(Schemas known, TableAdmin admin) {
-    return new MasterLoop.Cluster(records, watch, servers, known, admin);
+  private MasterLoop.Cluster cluster(Schemas known, TableChanges made) {
+    return new MasterLoop.Cluster(records, watch, servers, known, made);
   }
 
   private MasterRequests.Topics topics() {
-    ChangeRequests changes = new ChangeRequests(tables, schemas, loop);
+    ChangeRequests asked = new ChangeRequests(tables, changes, schemas, loop);
     return new MasterRequests.Topics(
-        changes,
+        asked,
         new JobRequests(jobs, directories),
-        new ClusterStatusAnswer(process.wallClock(), loop, parts, changes, watch, balance));
+        new ClusterStatusAnswer(process.wallClock(), loop, parts, asked, watch, balance));
   }
 
   void sleep(Duration time) throws InterruptedException {
@@ -210,7 +211,7 @@ final class MasterFixture {
   /** Lets the changes on their way be carried on, until they end or this took some time. */
   void carryOn() throws IOException {
     try {
-      for (int i = 0; i < 100 && tables.goOn(table -> true); i++) {
+      for (int i = 0; i < 100 && changes.goOn(table -> true); i++) {
         sleep(Duration.ofMillis(50));
       }
     } catch (InterruptedException e) {

@@ -33,7 +33,7 @@ class RecordRemovalTest {
 
   private void carryOnFor(Duration time) throws Exception {
     long endNanos = master.process.nanoTime() + time.toNanos();
-    while (master.process.nanoTime() - endNanos < 0 && master.tables.goOn(table -> true)) {
+    while (master.process.nanoTime() - endNanos < 0 && master.changes.goOn(table -> true)) {
       master.sleep(Duration.ofMillis(50));
     }
   }
@@ -83,7 +83,7 @@ class RecordRemovalTest {
           master.records.release(last, "test");
           carryOnFor(Duration.ofSeconds(1));
           assertThat(master.records.reader().readAll(table)).contains(first);
-          assertThat(master.tables.dropping()).containsExactly(table);
+          assertThat(master.changes.dropping()).containsExactly(table);
           master.records.release(first, "test");
           master.carryOn();
           assertThat(master.schemas.list().tables()).isEmpty();
@@ -113,7 +113,7 @@ class RecordRemovalTest {
           master.create("other", "other");
           carryOnFor(Duration.ofSeconds(5));
           assertThat(master.schemas.byName("other")).isPresent();
-          assertThat(master.tables.dropping()).hasSize(8);
+          assertThat(master.changes.dropping()).hasSize(8);
           carryOnFor(Duration.ofMinutes(2));
           assertThat(master.schemas.list().tables())
               .extracting(table -> table.schema().name())
@@ -141,13 +141,13 @@ class RecordRemovalTest {
               .isInstanceOf(TableAdmin.Answer.Running.class);
           master.carryOn();
 
-          master.tables.resume();
+          master.changes.resume();
           master.carryOn();
-          assertThat(master.tables.goOn(any -> true)).as("it does not keep busy").isFalse();
+          assertThat(master.changes.goOn(any -> true)).as("it does not keep busy").isFalse();
           assertThat(damage(table)).hasSize(1);
 
           master.memory.put(damaged);
-          master.tables.resume();
+          master.changes.resume();
           master.carryOn();
           assertThat(master.schemas.table(table)).isEmpty();
           assertThat(master.records.reader().readAll(table)).isEmpty();

@@ -76,18 +76,18 @@ class RefreshReadsTest {
     master.run(
         () -> {
           makeTables(0, 40);
-          TableAdmin another =
-              new TableAdmin(master.process, master.schemas, master.steps(), master.wake);
+          TableChanges another =
+              new TableChanges(master.process, master.schemas, master.steps(), master.wake);
           another.resume();
           master.sleep(Duration.ofSeconds(30));
           another.resume();
-          assertThat(another.onTheirWay()).isEmpty();
+          assertThat(another.running()).isEmpty();
           master.drop("table17");
           for (int i = 0; i < 5; i++) {
             master.sleep(Duration.ofSeconds(30));
             another.resume();
           }
-          assertThat(another.onTheirWay())
+          assertThat(another.running())
               .singleElement()
               .satisfies(change -> assertThat(change.name()).isEqualTo("table17"));
         });

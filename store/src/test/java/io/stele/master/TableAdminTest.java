@@ -55,13 +55,13 @@ class TableAdminTest {
   }
 
   /** Another master, which knows nothing of what this one did. */
-  private TableAdmin successor() {
-    return new TableAdmin(master.process, master.schemas, master.steps(), master.wake);
+  private TableChanges successor() {
+    return new TableChanges(master.process, master.schemas, master.steps(), master.wake);
   }
 
-  private void carryOn(TableAdmin tables) throws Exception {
-    tables.resume();
-    for (int i = 0; i < 100 && tables.goOn(table -> true); i++) {
+  private void carryOn(TableChanges changes) throws Exception {
+    changes.resume();
+    for (int i = 0; i < 100 && changes.goOn(table -> true); i++) {
       master.sleep(Duration.ofMillis(50));
     }
   }
@@ -137,12 +137,12 @@ class TableAdminTest {
           master.carryOn();
           running(master.drop("users"));
           master.carryOn();
-          master.tables.resume();
+          master.changes.resume();
           master.sleep(Duration.ofMinutes(50));
-          master.tables.resume();
+          master.changes.resume();
           assertThat(master.schemas.names().all()).containsExactly("users");
           master.sleep(Duration.ofMinutes(20));
-          master.tables.resume();
+          master.changes.resume();
           assertThat(master.schemas.names().all()).isEmpty();
           assertThatThrownBy(() -> master.tables.ask(first)).hasMessageContaining("not remembered");
           master.table("users");
@@ -261,9 +261,9 @@ class TableAdminTest {
   private List<TabletRecord> withDroppedFamily() throws Exception {
     TableId table = loaded().get(0).id().table();
     running(alter("more", of("f", "g")));
-    carryOn(master.tables);
+    carryOn(master.changes);
     running(alter("less", of("f")));
-    carryOn(master.tables);
+    carryOn(master.changes);
     assertThat(ended(alter("less", of("f"))).failure()).isEmpty();
     assertThat(master.schemas.require("users").dropped().names()).containsExactly("g");
     return master.records.reader().readAll(table);
@@ -286,7 +286,7 @@ class TableAdminTest {
           assertBusy(() -> alter("other", of("f", "h")), "is still being removed from its tablets");
 
           master.records.loaded(master.records.assign(away, A));
-          TableAdmin next = successor();
+          TableChanges next = successor();
           carryOn(next);
           assertThat(ended(alter("again", of("f", "g"))).failure()).isEmpty();
           StoredTable table = master.schemas.require("users");
@@ -307,14 +307,14 @@ class TableAdminTest {
           master.records.unloaded(tablets.get(1), "test");
           running(alter("again", of("f", "g")));
           for (int i = 0; i < 20; i++) {
-            master.tables.goOn(table -> true);
+            master.changes.goOn(table -> true);
             master.sleep(Duration.ofSeconds(1));
           }
           SchemaChange change = master.schemas.names().read("users").running().orElseThrow();
           assertThat(master.steps.isCleared(change, tablets.get(0).extent())).isTrue();
           assertThat(master.steps.isCleared(change, tablets.get(1).extent())).isFalse();
           for (int i = 0; i < 60; i++) {
-            master.tables.goOn(table -> true);
+            master.changes.goOn(table -> true);
             master.sleep(Duration.ofSeconds(1));
           }
           EndedChange ended = ended(alter("again", of("f", "g")));
@@ -335,7 +335,7 @@ class TableAdminTest {
           Clear wish = new Clear("users", RowRange.of("", "s"));
           running(master.ask("clear", wish));
           for (int i = 0; i < 80; i++) {
-            master.tables.goOn(table -> true);
+            master.changes.goOn(table -> true);
             master.sleep(Duration.ofSeconds(1));
           }
           EndedChange ended = ended(master.ask("clear", wish));
@@ -344,17 +344,17 @@ class TableAdminTest {
               .contains("the rows were deleted from 1 of 2 tablets");
 
           running(master.ask("again", wish));
-          carryOn(master.tables);
+          carryOn(master.changes);
           assertBusy(() -> alter("other", of("f", "h")), "some of its tablets still have the rows");
           master.records.loaded(master.records.assign(away, A));
-          carryOn(master.tables);
+          carryOn(master.changes);
           assertThat(ended(master.ask("again", wish)).failure()).isEmpty();
 
           for (TabletRecord tablet : master.records.reader().readAll(away.id().table())) {
             master.records.unloaded(tablet, "test");
           }
           running(master.ask("gone", new Drop("users")));
-          carryOn(master.tables);
+          carryOn(master.changes);
           assertThat(ended(master.ask("gone", new Drop("users"))).failure()).isEmpty();
         });
   }
@@ -366,11 +366,11 @@ class TableAdminTest {
             master.records.unloaded(tablet, "test");
           }
           running(master.ask("stuck", wish));
-          carryOn(master.tables);
+          carryOn(master.changes);
           TableId table = running(master.ask("gone", new Drop("users")));
-          assertThat(master.tables.onTheirWay()).hasSize(1);
+          assertThat(master.changes.running()).hasSize(1);
           assertThat(failure(master.ask("stuck", wish))).contains(code);
-          carryOn(master.tables);
+          carryOn(master.changes);
           assertThat(ended(master.ask("gone", new Drop("users"))).failure()).isEmpty();
           assertThat(master.schemas.table(table)).isEmpty();
           assertThat(master.records.reader().readAll(table)).isEmpty();
@@ -413,10 +413,10 @@ class TableAdminTest {
           running(alter("again", of("f", "g")));
           SchemaChange change = master.schemas.names().read("users").running().orElseThrow();
           SchemaChange late = change.at(Step.WRITE_SCHEMA);
-          carryOn(master.tables);
+          carryOn(master.changes);
           assertThat(ended(alter("again", of("f", "g"))).failure()).isEmpty();
           running(alter("without", of("f")));
-          carryOn(master.tables);
+          carryOn(master.changes);
           StoredTable after = master.schemas.require("users");
 
           SchemaSteps another = master.steps(); // Of a master that stood still until now.
@@ -436,12 +436,12 @@ class TableAdminTest {
           master.watch.suspected(A);
           master.watch.refresh(false);
           running(alter("more", of("f", "g")));
-          carryOn(master.tables);
+          carryOn(master.changes);
           assertThat(step("users")).isEqualTo(Step.TELL_SERVERS);
           assertThat(master.schemas.require("users").schema()).isEqualTo(of("f", "g"));
           assertThat(master.plane.requests).doesNotContain("refresh users");
           master.sleep(MasterFixture.LEASE);
-          carryOn(master.tables);
+          carryOn(master.changes);
           assertThat(ended(alter("more", of("f", "g"))).failure()).isEmpty();
         });
   }
@@ -475,7 +475,8 @@ class TableAdminTest {
           leaveAt("users", Step.WRITE_RECORDS);
           LockService locks = beforeReading(LockPaths.tableName("users"), master::carryOn);
           Schemas schemas = new Schemas(master.process, locks);
-          TableAdmin next = new TableAdmin(master.process, schemas, master.steps(), master.wake);
+          TableChanges next =
+              new TableChanges(master.process, schemas, master.steps(), master.wake);
           next.resume();
           assertThat(master.schemas.require("users").id()).isEqualTo(table);
           assertThat(next.dropping()).isEmpty();
@@ -507,7 +508,7 @@ class TableAdminTest {
           master.carryOn();
           master.schemas.create(table, MasterFixture.schema("users"), List.of()); // Late.
           TableId next = running(master.create("another", "users"));
-          carryOn(master.tables);
+          carryOn(master.changes);
           assertThat(master.schemas.table(table)).isEmpty();
           assertThat(master.schemas.require("users").id()).isEqualTo(next);
         });
@@ -593,12 +594,12 @@ class TableAdminTest {
           TableId table = running(master.create("one", "users"));
           for (int i = 0; i < 20; i++) {
             boolean reachable = i % 2 == 0;
-            assertThat(master.tables.goOn(id -> reachable)).isTrue();
+            assertThat(master.changes.goOn(id -> reachable)).isTrue();
             master.sleep(Duration.ofMillis(100));
           }
           assertThat(master.schemas.table(table).orElseThrow().state())
               .isEqualTo(StoredTable.State.CREATING);
-          assertThat(master.tables.onTheirWay())
+          assertThat(master.changes.running())
               .singleElement()
               .satisfies(change -> assertThat(change.name()).isEqualTo("users"));
           assertThatThrownBy(() -> master.schemas.require("users"))
@@ -607,7 +608,7 @@ class TableAdminTest {
           master.memory.setAway(Optional.empty());
           master.carryOn();
           assertThat(master.schemas.require("users").state()).isEqualTo(StoredTable.State.READY);
-          assertThat(master.tables.onTheirWay()).isEmpty();
+          assertThat(master.changes.running()).isEmpty();
         });
   }
 
@@ -620,14 +621,14 @@ class TableAdminTest {
           TabletRecord loaded = master.records.loaded(master.records.assign(tablet, A));
           master.drop("users");
           master.carryOn();
-          assertThat(master.tables.dropping()).containsExactly(table);
+          assertThat(master.changes.dropping()).containsExactly(table);
           assertThat(master.records.reader().readAll(table)).hasSize(2);
           assertThatThrownBy(() -> master.schemas.require("users"))
               .isInstanceOfSatisfying(
                   SteleException.class, e -> assertThat(e.code()).isEqualTo(Code.NOT_FOUND));
           master.records.release(loaded, "test");
           master.carryOn();
-          assertThat(master.tables.dropping()).isEmpty();
+          assertThat(master.changes.dropping()).isEmpty();
           assertThat(master.records.reader().readAll(table)).isEmpty();
           assertThat(master.schemas.list().tables()).isEmpty();
         });
@@ -641,7 +642,7 @@ class TableAdminTest {
           master.locks.create(LockPaths.TABLES + "/stray.node", Bytes.of("rubbish"));
           master.locks.create(LockPaths.tableName("damaged"), Bytes.of("rubbish"));
           running(master.create("one", "users"));
-          TableAdmin next = successor();
+          TableChanges next = successor();
           carryOn(next);
           assertThat(master.schemas.require("users").state()).isEqualTo(StoredTable.State.READY);
           assertThat(master.schemas.list().damaged()).contains("t9");

@@ -43,7 +43,8 @@ class TableReadersTest {
 
   /** A master that did not do what was done before. */
   private void carryOn() throws Exception {
-    TableAdmin next = new TableAdmin(master.process, master.schemas, master.steps(), master.wake);
+    TableChanges next =
+        new TableChanges(master.process, master.schemas, master.steps(), master.wake);
     next.resume();
     for (int i = 0; i < 100 && next.goOn(table -> true); i++) {
       master.sleep(Duration.ofMillis(50));
