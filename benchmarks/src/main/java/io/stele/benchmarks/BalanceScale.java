@@ -5,7 +5,7 @@ import io.stele.master.AssignmentPlanner;
 import io.stele.master.Balancer;
 import io.stele.master.ClusterSnapshot;
 import io.stele.master.KnownRecords;
-import io.stele.master.Loads;
+import io.stele.master.ServerLoads;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.MetadataKeys;
 import io.stele.metadata.TabletRecord;
@@ -51,7 +51,7 @@ public final class BalanceScale {
   private final List<TabletId> tablets = new ArrayList<>();
   private final Map<TabletId, Long> bytes = new HashMap<>();
   private final Map<TabletId, ServerId> places = new HashMap<>();
-  private final Loads loads = new Loads();
+  private final ServerLoads loads = new ServerLoads();
 
   private BalanceScale() {}
 
@@ -105,7 +105,7 @@ public final class BalanceScale {
     long start = System.nanoTime();
     known.put(served.toBuilder().assignment(served.assignment().released()).build());
     Map<TabletId, TabletRecord> open = known.open(live, Set.of(), List.of());
-    Map<ServerId, Loads.Sum> others = known.loads().without(open.keySet());
+    Map<ServerId, ServerLoads.Sum> others = known.loads().without(open.keySet());
     List<ClusterSnapshot.Server> all = new ArrayList<>();
     for (ServerId id : live) {
       all.add(ClusterSnapshot.Server.of(id, ClusterSnapshot.Takes.ALL, false, others));

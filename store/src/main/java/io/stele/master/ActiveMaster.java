@@ -80,8 +80,9 @@ final class ActiveMaster implements AutoCloseable {
     Transport transport = environment.transport();
     TabletAccess access =
         opened(new TabletAccess(runtime, locks, transport.dataPlane(), cluster.lease()));
-    Wake wake = new Wake(runtime);
-    TabletRecords forLoop = new TabletRecords(runtime, locks, access, LOOP_TIMEOUT, wake);
+    LoopSignal signal = new LoopSignal(runtime);
+    StepGuard guard = new StepGuard(signal);
+    TabletRecords forLoop = new TabletRecords(runtime, locks, access, LOOP_TIMEOUT, guard);
     TabletRecords records = new TabletRecords(runtime, locks, access, REQUEST_TIMEOUT);
     Schemas schemas = new Schemas(runtime, locks);
 
@@ -93,13 +94,14 @@ final class ActiveMaster implements AutoCloseable {
             new ServerWatch(
                 runtime,
                 locks,
-                new DeadLogs(runtime, fs, layout, requests, wake, limits(conf)),
+                new DeadLogs(runtime, fs, layout, requests, signal, limits(conf)),
                 cluster.lease(),
-                wake));
+                signal,
+                guard));
     TableReaders readers = new TableReaders(fs, layout, schemas);
     SchemaSteps steps =
         new SchemaSteps(runtime, schemas, forLoop, requests, servers::answering, readers);
-    TableChanges changes = opened(new TableChanges(runtime, schemas, steps, wake));
+    TableChanges changes = opened(new TableChanges(runtime, schemas, steps, signal));
     TableAdmin tables = new TableAdmin(runtime, schemas, steps, changes);
     MasterParts parts = MasterParts.of(runtime, forLoop, requests);
     BalanceSchedule balance = new BalanceSchedule(runtime, locks);
@@ -109,7 +111,8 @@ final class ActiveMaster implements AutoCloseable {
             runtime,
             new MasterLoop.Cluster(forLoop, servers, requests, schemas, changes),
             parts,
-            wake);
+            signal,
+            guard);
     sweeper = new Sweeper(runtime, records, schemas, fs, layout, Keys.SWEEP_GRACE.in(conf));
 
     JobNodes nodes = new JobNodes(runtime, locks);
@@ -121,7 +124,7 @@ final class ActiveMaster implements AutoCloseable {
         new ClusterStatusAnswer(runtime.wallClock(), loop, parts, changeRequests, servers, balance);
     MasterRequests.Topics topics =
         new MasterRequests.Topics(changeRequests, new JobRequests(jobs, jobDirectories), status);
-    MasterRequests service = new MasterRequests(loop, parts, servers, balance, topics, wake);
+    MasterRequests service = new MasterRequests(loop, parts, servers, balance, topics, signal);
     address = serve(transport, Keys.MASTER_PORT.in(conf), service, status);
 
     run("master-loop", loop);
@@ -141,7 +144,7 @@ final class ActiveMaster implements AutoCloseable {
         new Reshaping.Settings(Keys.HOT_SPLIT_BYTES_MIN.in(conf), Keys.MERGE_AFTER.in(conf));
     parts.rebalancing().balanceBy(balance);
     parts.rebalancing().reshapeBy(new Reshaping(runtime, balance, schemas::table, reshaping));
-    parts.troubles().retryAfter(Keys.QUARANTINE_RETRY.in(conf));
+    parts.failures().retryAfter(Keys.QUARANTINE_RETRY.in(conf));
   }
 
   /** Serves requests on {@code port}, and the page; returns where requests are served. */

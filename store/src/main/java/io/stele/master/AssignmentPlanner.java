@@ -48,21 +48,21 @@ public final class AssignmentPlanner {
     }
   }
 
-  /** A server's load in the plan so far. */
-  private record Load(double weight, Evenness.Load has, ServerId server) {
-    static final Comparator<Load> LIGHTEST_FIRST =
-        Comparator.comparingDouble(Load::weight)
-            .thenComparingLong(load -> load.has().bytes())
-            .thenComparing(Load::server);
+  /** A server with what it has in the plan so far. */
+  private record PlannedServer(double weight, Evenness.Holdings has, ServerId server) {
+    static final Comparator<PlannedServer> LIGHTEST_FIRST =
+        Comparator.comparingDouble(PlannedServer::weight)
+            .thenComparingLong(planned -> planned.has().bytes())
+            .thenComparing(PlannedServer::server);
   }
 
   private static final int LOCAL_PERCENT_MIN = 10; // A smaller share is not worth looking for.
 
   private final ClusterSnapshot snapshot;
   private final Map<ServerId, ClusterSnapshot.Server> live = new HashMap<>();
-  private final Map<ServerId, Evenness.Load> loads = new HashMap<>();
+  private final Map<ServerId, Evenness.Holdings> holdings = new HashMap<>();
   private final Map<String, List<ServerId>> byHost = new HashMap<>(); // Of those that take all.
-  private final EnumMap<ClusterSnapshot.Takes, NavigableSet<Load>> byTakes =
+  private final EnumMap<ClusterSnapshot.Takes, NavigableSet<PlannedServer>> byTakes =
       new EnumMap<>(ClusterSnapshot.Takes.class);
   private final List<Action> actions = new ArrayList<>();
   private Evenness evenness = new Evenness(List.of(), List.of()); // Of what is to be assigned.
@@ -84,7 +84,7 @@ public final class AssignmentPlanner {
             .toList();
     for (ClusterSnapshot.Server server : servers) {
       live.put(server.id(), server);
-      loads.put(server.id(), new Evenness.Load(server.tablets(), server.bytes()));
+      holdings.put(server.id(), new Evenness.Holdings(server.tablets(), server.bytes()));
     }
     snapshot.tablets().forEach(this::count);
     ServedMetadata metadata = servedMetadata();
@@ -109,7 +109,7 @@ public final class AssignmentPlanner {
     tablet
         .assignment()
         .server()
-        .ifPresent(server -> loads.computeIfPresent(server, (id, load) -> load.plus(tablet)));
+        .ifPresent(server -> holdings.computeIfPresent(server, (id, has) -> has.plus(tablet)));
   }
 
   private ServedMetadata servedMetadata() {
@@ -181,7 +181,7 @@ public final class AssignmentPlanner {
     List<ClusterSnapshot.Tablet> others = new ArrayList<>();
     for (ClusterSnapshot.Tablet tablet : free) {
       Optional<ServerId> to =
-          wanted(tablet).or(() -> local(tablet, load -> evenness.allows(load.has(), tablet)));
+          wanted(tablet).or(() -> local(tablet, planned -> evenness.allows(planned.has(), tablet)));
       if (to.isPresent()) {
         assign(tablet, to.get());
       } else if (tablet.id().table().isSystem()) {
@@ -192,8 +192,8 @@ public final class AssignmentPlanner {
     }
     for (ClusterSnapshot.Tablet tablet : others) {
       Optional<ServerId> server = lightest(tablet);
-      double light = server.map(id -> load(id).weight()).orElse(0.0);
-      local(tablet, load -> evenness.isAbout(load.weight(), light))
+      double light = server.map(id -> planned(id).weight()).orElse(0.0);
+      local(tablet, planned -> evenness.isAbout(planned.weight(), light))
           .or(() -> server)
           .ifPresent(to -> assign(tablet, to));
     }
@@ -202,7 +202,7 @@ public final class AssignmentPlanner {
   private void prepare(List<ClusterSnapshot.Tablet> free) {
     List<ServerId> takers = live.keySet().stream().filter(this::takes).toList();
     evenness = new Evenness(takers.stream().map(this::has).toList(), free);
-    live.values().forEach(server -> takers(server.takes()).add(load(server.id())));
+    live.values().forEach(server -> takers(server.takes()).add(planned(server.id())));
     if (free.stream().anyMatch(tablet -> !tablet.localHosts().isEmpty())) {
       for (ServerId id : takers) {
         String host = HostShare.name(id.host());
@@ -211,22 +211,22 @@ public final class AssignmentPlanner {
     }
   }
 
-  private Evenness.Load has(ServerId server) {
-    return Objects.requireNonNull(loads.get(server));
+  private Evenness.Holdings has(ServerId server) {
+    return Objects.requireNonNull(holdings.get(server));
   }
 
-  private Load load(ServerId server) {
-    return new Load(evenness.weight(has(server)), has(server), server);
+  private PlannedServer planned(ServerId server) {
+    return new PlannedServer(evenness.weight(has(server)), has(server), server);
   }
 
   private void assign(ClusterSnapshot.Tablet tablet, ServerId server) {
-    NavigableSet<Load> from = takers(Objects.requireNonNull(live.get(server)).takes());
-    from.remove(load(server));
+    NavigableSet<PlannedServer> from = takers(Objects.requireNonNull(live.get(server)).takes());
+    from.remove(planned(server));
     if (takes(server)) {
       evenness.assign(has(server), tablet);
     }
-    loads.put(server, has(server).plus(tablet));
-    from.add(load(server));
+    holdings.put(server, has(server).plus(tablet));
+    from.add(planned(server));
     actions.add(new Action.Assign(tablet.id(), server));
   }
 
@@ -239,20 +239,20 @@ public final class AssignmentPlanner {
   }
 
   /** The server on whose host most of its bytes lie, among those that {@code may} get it. */
-  private Optional<ServerId> local(ClusterSnapshot.Tablet tablet, Predicate<Load> may) {
+  private Optional<ServerId> local(ClusterSnapshot.Tablet tablet, Predicate<PlannedServer> may) {
     if (tablet.id().table().isSystem()) {
       return Optional.empty(); // METADATA is spread over the servers.
     }
     for (HostShare host : tablet.localHosts()) {
-      Optional<Load> best =
+      Optional<PlannedServer> best =
           host.percent() < LOCAL_PERCENT_MIN
               ? Optional.empty()
               : byHost.getOrDefault(host.host(), List.of()).stream()
                   .filter(server -> !avoids(tablet, server))
-                  .map(this::load)
-                  .min(Load.LIGHTEST_FIRST);
+                  .map(this::planned)
+                  .min(PlannedServer.LIGHTEST_FIRST);
       if (best.filter(may).isPresent()) {
-        return best.map(Load::server);
+        return best.map(PlannedServer::server);
       }
     }
     return Optional.empty();
@@ -263,18 +263,19 @@ public final class AssignmentPlanner {
    * not in doubt, then one that it does not avoid, then any.
    */
   private Optional<ServerId> lightest(ClusterSnapshot.Tablet tablet) {
-    NavigableSet<Load> from = takersOf(tablet);
+    NavigableSet<PlannedServer> from = takersOf(tablet);
     return first(from, server -> !avoids(tablet, server) && !isDoubtful(tablet, server))
         .or(() -> first(from, server -> !avoids(tablet, server)))
         .or(() -> first(from, server -> true));
   }
 
-  private static Optional<ServerId> first(NavigableSet<Load> of, Predicate<ServerId> wanted) {
-    return of.stream().map(Load::server).filter(wanted).findFirst();
+  private static Optional<ServerId> first(
+      NavigableSet<PlannedServer> of, Predicate<ServerId> wanted) {
+    return of.stream().map(PlannedServer::server).filter(wanted).findFirst();
   }
 
-  private NavigableSet<Load> takersOf(ClusterSnapshot.Tablet tablet) {
-    NavigableSet<Load> takers = takers(ClusterSnapshot.Takes.ALL);
+  private NavigableSet<PlannedServer> takersOf(ClusterSnapshot.Tablet tablet) {
+    NavigableSet<PlannedServer> takers = takers(ClusterSnapshot.Takes.ALL);
     return takers.isEmpty() && tablet.id().table().isSystem()
         // The last servers to drain keep METADATA: without it the others could not be released.
         ? byTakes.values().stream().filter(some -> !some.isEmpty()).findFirst().orElse(takers)
@@ -282,8 +283,8 @@ public final class AssignmentPlanner {
   }
 
   /** The servers that take such tablets, the lightest first. */
-  private NavigableSet<Load> takers(ClusterSnapshot.Takes takes) {
-    return byTakes.computeIfAbsent(takes, any -> new TreeSet<>(Load.LIGHTEST_FIRST));
+  private NavigableSet<PlannedServer> takers(ClusterSnapshot.Takes takes) {
+    return byTakes.computeIfAbsent(takes, any -> new TreeSet<>(PlannedServer.LIGHTEST_FIRST));
   }
 
   /** Whether it could not be loaded there, or is meant to leave. */

@@ -163,7 +163,8 @@ final class BalanceSchedule {
    *
    * @param loads what servers have of the tables
    */
-  List<Balancer.Move> decide(Loads loads, Supplier<Balancer.Cluster> about) throws IOException {
+  List<Balancer.Move> decide(ServerLoads loads, Supplier<Balancer.Cluster> about)
+      throws IOException {
     long start = runtime.nanoTime();
     Run asked = run;
     boolean now = asked.isUnderWay();

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Decides which tablets should move to other servers, as a pure function of the servers' loads:
- * without I/O or clock, it returns the same answer for the same {@link Loads} and {@link Cluster}.
+ * without I/O or clock, it returns the same answer for the same {@link ServerLoads} and {@link
+ * Cluster}.
  *
  * <p>A tablet weighs one on average; number, bytes and requests have equal parts in the weight, as
  * far as there are any bytes and requests. A move is worthwhile if it reduces the sum of the
@@ -45,7 +46,7 @@ public final class Balancer {
   private static final int SERVERS_TRIED_MAX = 32;
   private static final int SHARES_TRIED_MAX = 5_000;
 
-  private final Loads loads;
+  private final ServerLoads loads;
   private final Cluster cluster;
   private final Limits limits;
   private final Map<ServerId, Server> servers = new HashMap<>();
@@ -97,7 +98,7 @@ public final class Balancer {
     private static final int ROUNDS = 30;
 
     /** The limits for a cluster with this many servers. */
-    public static Limits of(Loads loads, int servers, double slack, Set<TabletId> resting) {
+    public static Limits of(ServerLoads loads, int servers, double slack, Set<TabletId> resting) {
       long share = loads.all().count() / Math.max(1, servers);
       int ofServer = (int) Math.max(MOVES_OF_SERVER_MIN, share / ROUNDS);
       return new Limits(
@@ -117,12 +118,12 @@ public final class Balancer {
             .thenComparing(server -> server.id);
 
     final ServerId id;
-    final Optional<Loads.Server> load;
+    final Optional<ServerLoads.Server> load;
     final Map<TableId, Part> changes = new HashMap<>(1);
     double weight;
     int moves;
 
-    Server(ServerId id, Optional<Loads.Server> load, double weight) {
+    Server(ServerId id, Optional<ServerLoads.Server> load, double weight) {
       this.id = id;
       this.load = load;
       this.weight = weight;
@@ -153,7 +154,7 @@ public final class Balancer {
   }
 
   /** A tablet to move, and by how much the move reduces the sum of squares. */
-  private record Candidate(Loads.Tablet tablet, double gain) {
+  private record Candidate(ServerLoads.Tablet tablet, double gain) {
     boolean isBetterThan(Candidate other) {
       return gain > other.gain
           || (gain == other.gain && tablet.id().compareTo(other.tablet.id()) < 0);
@@ -163,10 +164,10 @@ public final class Balancer {
   /** By how much moves of tablets from one server to another reduce the sum of squares. */
   private interface Gains {
     /** The gain; 0 if the tablet may not move, or if it gains less than {@code enough}. */
-    double of(Loads.Tablet tablet, double enough);
+    double of(ServerLoads.Tablet tablet, double enough);
   }
 
-  private Balancer(Loads loads, Cluster cluster, Limits limits) {
+  private Balancer(ServerLoads loads, Cluster cluster, Limits limits) {
     this.loads = loads;
     this.cluster = cluster;
     this.limits = limits;
@@ -181,13 +182,13 @@ public final class Balancer {
    *
    * @param loads the servers' shares of the tables
    */
-  public static List<Move> decide(Loads loads, Cluster cluster, Limits limits) {
+  public static List<Move> decide(ServerLoads loads, Cluster cluster, Limits limits) {
     return cluster.servers().size() < 2 ? List.of() : new Balancer(loads, cluster, limits).decide();
   }
 
   private List<Move> decide() {
     for (ServerId id : cluster.servers()) {
-      Optional<Loads.Server> load = loads.server(id);
+      Optional<ServerLoads.Server> load = loads.server(id);
       double weight = load.map(one -> weights.weigh(one)).orElse(0.0);
       servers.put(id, new Server(id, load, weight));
     }
@@ -208,7 +209,7 @@ public final class Balancer {
     server(move.from()).ifPresent(from -> from.moves++);
     move.to().flatMap(this::server).ifPresent(to -> to.moves++);
     onTheirWay.add(id);
-    Optional<Loads.Tablet> tablet = loads.tablet(id);
+    Optional<ServerLoads.Tablet> tablet = loads.tablet(id);
     if (tablet.isEmpty() || tablet.get().isLoaded()) {
       underWay++; // Others are among those that are away.
     }
@@ -228,7 +229,7 @@ public final class Balancer {
     return server.moves < limits.movesOfServerMax();
   }
 
-  private boolean mayMove(Loads.Tablet tablet) {
+  private boolean mayMove(ServerLoads.Tablet tablet) {
     return tablet.isLoaded()
         && !onTheirWay.contains(tablet.id())
         && !cluster.leftAlone().contains(tablet.id().table())
@@ -301,9 +302,9 @@ public final class Balancer {
    * whose move the fewest bytes have to be read from other hosts.
    */
   private Optional<Candidate> choose(Server from, Server to, Gains gains) {
-    List<Loads.Tablet> tablets = from.load.map(Loads.Server::tablets).orElse(List.of());
+    List<ServerLoads.Tablet> tablets = from.load.map(ServerLoads.Server::tablets).orElse(List.of());
     @Nullable Candidate best = null;
-    for (Loads.Tablet tablet : tablets) {
+    for (ServerLoads.Tablet tablet : tablets) {
       double enough = best == null ? GAIN_MIN : best.gain();
       Candidate one = new Candidate(tablet, gains.of(tablet, enough));
       if (one.gain() >= enough && (best == null || one.isBetterThan(best))) {
@@ -316,12 +317,12 @@ public final class Balancer {
   }
 
   private static Candidate nearest(
-      Candidate best, List<Loads.Tablet> tablets, Gains gains, int host) {
+      Candidate best, List<ServerLoads.Tablet> tablets, Gains gains, int host) {
     double enough = Math.max(GAIN_MIN, ABOUT_AS_GOOD * best.gain());
     double awayOfBest = best.tablet().bytesAwayOn(host);
     double least = awayOfBest;
     Candidate nearest = best;
-    for (Loads.Tablet tablet : tablets) {
+    for (ServerLoads.Tablet tablet : tablets) {
       double away = tablet.bytesAwayOn(host);
       if (away < least || (away == least && least < awayOfBest)) {
         Candidate one = new Candidate(tablet, gains.of(tablet, enough));
@@ -344,7 +345,7 @@ public final class Balancer {
     return weight * (apart - weight + SPREAD * (spread - weight));
   }
 
-  private void move(Loads.Tablet tablet, Server from, Server to) {
+  private void move(ServerLoads.Tablet tablet, Server from, Server to) {
     order.remove(from);
     order.remove(to);
     double weight = weights.weigh(tablet);
@@ -361,18 +362,18 @@ public final class Balancer {
   /** Moves tablets of tables of which one server has several more than another. */
   private void spread() {
     int count = servers.size();
-    List<Loads.Table> uneven =
+    List<ServerLoads.Table> uneven =
         loads.tables().stream()
             .filter(table -> table.excess(count) > 1 && !cluster.leftAlone().contains(table.id()))
-            .sorted(Comparator.comparingLong((Loads.Table table) -> -table.excess(count)))
+            .sorted(Comparator.comparingLong((ServerLoads.Table table) -> -table.excess(count)))
             .toList();
     int tried = 0;
-    for (Loads.Table table : uneven) {
-      List<Loads.Share> crowded = new ArrayList<>(table.crowded());
+    for (ServerLoads.Table table : uneven) {
+      List<ServerLoads.Share> crowded = new ArrayList<>(table.crowded());
       crowded.sort(
-          Comparator.comparingInt((Loads.Share share) -> -share.count())
-              .thenComparing(Loads.Share::server));
-      for (Loads.Share share : crowded) {
+          Comparator.comparingInt((ServerLoads.Share share) -> -share.count())
+              .thenComparing(ServerLoads.Share::server));
+      for (ServerLoads.Share share : crowded) {
         Optional<Server> from = server(share.server());
         if (++tried > SHARES_TRIED_MAX) {
           return;
@@ -392,7 +393,7 @@ public final class Balancer {
    * Moves one tablet of the share to a server that has fewer of the table: by at least two, or by
    * more if there are many.
    */
-  private boolean spread(Loads.Share share, Server from) {
+  private boolean spread(ServerLoads.Share share, Server from) {
     Part before = from.of(share.table(), weights);
     int has = before.tablets();
     int apart = 2 + has / SPREAD_SLACK;

@@ -113,8 +113,8 @@ public record ClusterSnapshot(
      * @param others what servers have that is not in the snapshot
      */
     public static Server of(
-        ServerId id, Takes takes, boolean inDoubt, Map<ServerId, Loads.Sum> others) {
-      Loads.Sum has = others.get(id);
+        ServerId id, Takes takes, boolean inDoubt, Map<ServerId, ServerLoads.Sum> others) {
+      ServerLoads.Sum has = others.get(id);
       return has == null
           ? new Server(id, takes, inDoubt, 0, 0)
           : new Server(id, takes, inDoubt, has.count(), has.bytes());

@@ -138,7 +138,7 @@ final class ClusterStatusAnswer {
 
   private String retry(TabletId tablet) {
     return parts
-        .troubles()
+        .failures()
         .retryIn(tablet)
         .map(in -> " (tried again in " + in.toSeconds() + " s)")
         .orElse("");

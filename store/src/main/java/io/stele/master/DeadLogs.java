@@ -52,7 +52,7 @@ final class DeadLogs {
   private final FileSystem fs;
   private final Layout layout;
   private final TabletServers requests;
-  private final Wake wake;
+  private final LoopSignal signal;
   private final long bytesMin;
   private final LogFence fence;
 
@@ -112,7 +112,7 @@ final class DeadLogs {
   /**
    * A set of logs of which none is being sorted.
    *
-   * @param wake called when tablets may have become ready
+   * @param signal called when tablets may have become ready
    * @param limits what the configuration says
    */
   DeadLogs(
@@ -120,13 +120,13 @@ final class DeadLogs {
       FileSystem fs,
       Layout layout,
       TabletServers requests,
-      Wake wake,
+      LoopSignal signal,
       Limits limits) {
     this.runtime = runtime;
     this.fs = fs;
     this.layout = layout;
     this.requests = requests;
-    this.wake = wake;
+    this.signal = signal;
     this.bytesMin = limits.bytesMin();
     this.fence = new LogFence(runtime, fs, limits.replicasMin());
   }
@@ -368,6 +368,6 @@ final class DeadLogs {
         LOG.info("The log of {} is sorted", dead);
       }
     }
-    wake.wakeUp(); // The step under way may have planned before.
+    signal.wakeUp(); // The step under way may have planned before.
   }
 }

@@ -28,16 +28,16 @@ final class Evenness {
    *
    * @param servers what they have
    */
-  Evenness(Collection<Load> servers, List<ClusterSnapshot.Tablet> free) {
+  Evenness(Collection<Holdings> servers, List<ClusterSnapshot.Tablet> free) {
     int tablets = free.size();
     long bytes = 0;
     for (ClusterSnapshot.Tablet tablet : free) {
       bytes += tablet.bytes();
     }
     long freeBytes = bytes;
-    for (Load load : servers) {
-      tablets += load.tablets();
-      bytes += load.bytes();
+    for (Holdings server : servers) {
+      tablets += server.tablets();
+      bytes += server.bytes();
     }
     weights = Weights.of(tablets, bytes, 0);
     double mean = Weights.mean(tablets, servers.size());
@@ -45,20 +45,20 @@ final class Evenness {
     least = mean - slack;
     most = mean + slack;
     spare = weights.weigh(free.size(), freeBytes, 0);
-    for (Load load : servers) {
-      spare -= lacks(weight(load));
+    for (Holdings server : servers) {
+      spare -= lacks(weight(server));
     }
   }
 
   /** What a server with tablets has. */
-  record Load(int tablets, long bytes) {
-    Load plus(ClusterSnapshot.Tablet tablet) {
-      return new Load(tablets + 1, bytes + tablet.bytes());
+  record Holdings(int tablets, long bytes) {
+    Holdings plus(ClusterSnapshot.Tablet tablet) {
+      return new Holdings(tablets + 1, bytes + tablet.bytes());
     }
   }
 
-  double weight(Load load) {
-    return weights.weigh(load.tablets(), load.bytes(), 0);
+  double weight(Holdings server) {
+    return weights.weigh(server.tablets(), server.bytes(), 0);
   }
 
   private double lacks(double weight) {
@@ -66,14 +66,14 @@ final class Evenness {
   }
 
   /** What is spent of the spare weight when a server gets a tablet. */
-  private double cost(Load server, Load after) {
+  private double cost(Holdings server, Holdings after) {
     double before = weight(server);
     return weight(after) - before - (lacks(before) - lacks(weight(after)));
   }
 
   /** Whether a server may get a tablet though another is lighter. */
-  boolean allows(Load server, ClusterSnapshot.Tablet tablet) {
-    Load after = server.plus(tablet);
+  boolean allows(Holdings server, ClusterSnapshot.Tablet tablet) {
+    Holdings after = server.plus(tablet);
     return weight(after) <= most + ERROR && cost(server, after) <= Math.max(0, spare) + ERROR;
   }
 
@@ -83,7 +83,7 @@ final class Evenness {
   }
 
   /** A server gets a tablet. */
-  void assign(Load server, ClusterSnapshot.Tablet tablet) {
+  void assign(Holdings server, ClusterSnapshot.Tablet tablet) {
     spare -= cost(server, server.plus(tablet));
   }
 }

@@ -96,7 +96,7 @@ final class Fences implements AutoCloseable {
   private final DeadLogs logs;
   private final Recoveries recoveries;
   private final Duration lease;
-  private final Wake wake;
+  private final LoopSignal signal;
   private final WorkerPool fencers;
 
   @GuardedBy("this")
@@ -116,15 +116,16 @@ final class Fences implements AutoCloseable {
    * No fences yet.
    *
    * @param lease of the tablet servers, as far as the master's configuration tells
-   * @param wake told when a server became fenced, or is spared
+   * @param signal told when a server became fenced, or is spared
    */
-  Fences(ProcessRuntime runtime, ServerLocks locks, DeadLogs logs, Duration lease, Wake wake) {
+  Fences(
+      ProcessRuntime runtime, ServerLocks locks, DeadLogs logs, Duration lease, LoopSignal signal) {
     this.runtime = runtime;
     this.locks = locks;
     this.logs = logs;
     this.recoveries = new Recoveries(runtime);
     this.lease = lease;
-    this.wake = wake;
+    this.signal = signal;
     this.fencers = runtime.pool("fencer", FENCERS_MAX);
   }
 
@@ -235,7 +236,7 @@ final class Fences implements AutoCloseable {
       case LEASE -> {
         if (locks.hasLock(begun.server)) {
           spare(begun);
-          wake.wakeUp();
+          signal.wakeUp();
         } else if (needsWait(begun)) {
           await(begun);
         } else if (doom(begun)) {
@@ -359,7 +360,7 @@ final class Fences implements AutoCloseable {
       recoveries.fenced(begun.server);
     }
     LOG.info("Tablet server {} is fenced", begun.server);
-    wake.wakeUp();
+    signal.wakeUp();
   }
 
   /** A server's process was seen to end on its node: its log need not be closed. */

@@ -38,28 +38,28 @@ final class HotTablets {
   }
 
   /** The tablets to split now, the hottest first. Call it every few seconds. */
-  List<TabletId> toSplit(Loads loads, Balancer.Cluster cluster, long nowNanos) {
+  List<TabletId> toSplit(ServerLoads loads, Balancer.Cluster cluster, long nowNanos) {
     if (cluster.servers().size() < 2) {
       sinceNanos.clear();
       return List.of();
     }
     double rateMin = SHARE * loads.all().rate() / cluster.servers().size();
-    List<Loads.Tablet> hot =
+    List<ServerLoads.Tablet> hot =
         loads.busy().stream()
             .flatMap(id -> loads.tablet(id).stream())
             .filter(tablet -> tablet.rate() >= rateMin && tablet.bytes() >= bytesMin)
             .filter(tablet -> !cluster.leftAlone().contains(tablet.id().table()))
             .toList();
-    Set<TabletId> ids = hot.stream().map(Loads.Tablet::id).collect(Collectors.toSet());
+    Set<TabletId> ids = hot.stream().map(ServerLoads.Tablet::id).collect(Collectors.toSet());
     sinceNanos.keySet().retainAll(ids);
     ids.forEach(id -> sinceNanos.putIfAbsent(id, nowNanos));
     List<TabletId> due =
         hot.stream()
             .filter(tablet -> tablet.isLoaded() && !cluster.moves().containsKey(tablet.id()))
             .sorted(
-                Comparator.comparingDouble((Loads.Tablet tablet) -> -tablet.rate())
-                    .thenComparing(Loads.Tablet::id))
-            .map(Loads.Tablet::id)
+                Comparator.comparingDouble((ServerLoads.Tablet tablet) -> -tablet.rate())
+                    .thenComparing(ServerLoads.Tablet::id))
+            .map(ServerLoads.Tablet::id)
             .filter(id -> nowNanos - sinceNanos.getOrDefault(id, nowNanos) >= HOT_FOR.toNanos())
             .limit(AT_ONCE)
             .toList();

@@ -36,7 +36,7 @@ public final class KnownRecords {
   private final Map<TableId, Integer> tables = new TreeMap<>(); // How many tablets each has.
   private final Map<TabletId, TabletRecord> merging = new TreeMap<>();
   private final Set<TabletId> changed = new TreeSet<>();
-  private final Loads loads;
+  private final ServerLoads loads;
   private Set<TableId> hidden = Set.of();
 
   /** No records yet. */
@@ -50,11 +50,11 @@ public final class KnownRecords {
    * @param hosts the numbers that reports about tablets use
    */
   KnownRecords(HostNumbers hosts) {
-    this.loads = new Loads(hosts);
+    this.loads = new ServerLoads(hosts);
   }
 
   /** The loads of the servers. */
-  public Loads loads() {
+  public ServerLoads loads() {
     return loads;
   }
 

@@ -58,7 +58,8 @@ final class MasterLoop implements Runnable {
   private final MasterParts parts;
   private final ColdStart coldStart;
   private final PlanExecutor executor;
-  private final Wake wake;
+  private final LoopSignal signal;
+  private final StepGuard guard;
 
   private volatile boolean stopped;
   private volatile View view = new View(Map.of(), new TreeMap<>());
@@ -117,9 +118,15 @@ final class MasterLoop implements Runnable {
       Schemas schemas,
       TableChanges changes) {}
 
-  MasterLoop(ProcessRuntime runtime, Cluster cluster, MasterParts parts, Wake wake) {
+  MasterLoop(
+      ProcessRuntime runtime,
+      Cluster cluster,
+      MasterParts parts,
+      LoopSignal signal,
+      StepGuard guard) {
     this.runtime = runtime;
-    this.wake = wake;
+    this.signal = signal;
+    this.guard = guard;
     this.parts = parts;
     this.records = cluster.records();
     this.servers = cluster.servers();
@@ -130,7 +137,7 @@ final class MasterLoop implements Runnable {
     this.known = new KnownRecords(parts.reports().hosts());
     this.coldStart = new ColdStart(runtime);
     this.executor = new PlanExecutor(runtime, records, requests);
-    this.reads = new RecordReads(runtime, records.reader(), executor, known, wake, PART_ROWS);
+    this.reads = new RecordReads(runtime, records.reader(), executor, known, signal, PART_ROWS);
     this.refreshNanos = runtime.nanoTime();
   }
 
@@ -138,7 +145,7 @@ final class MasterLoop implements Runnable {
   void stop() {
     stopped = true;
     executor.close();
-    wake.wakeUp();
+    signal.wakeUp();
   }
 
   /** What the loop saw last. */
@@ -149,10 +156,10 @@ final class MasterLoop implements Runnable {
   /** The records in these rows of METADATA may have changed: the loop soon reads them. */
   void changed(Collection<RecordRow> rows) {
     if (rows.stream().anyMatch(row -> row.table().isSystem())) {
-      wake.overtake(); // Their records are read in each step.
+      guard.overtake(); // Their records are read in each step.
     }
     readSoon(rows);
-    wake.wakeUp();
+    signal.wakeUp();
   }
 
   /**
@@ -164,7 +171,7 @@ final class MasterLoop implements Runnable {
   boolean giveUp(TableId table) throws IOException {
     orphans.giveUp(table);
     refreshAsked = true; // Whether the table exists is looked up again.
-    wake.rereadSoon(MetadataKeys.table(table));
+    signal.rereadSoon(MetadataKeys.table(table));
     return records.reader().readUndamaged(table, damage -> {}).isEmpty();
   }
 
@@ -183,7 +190,7 @@ final class MasterLoop implements Runnable {
         pause = FAILED;
       }
       try {
-        wake.await(pause);
+        signal.await(pause);
       } catch (InterruptedException e) {
         return; // The master is closed.
       }
@@ -257,10 +264,10 @@ final class MasterLoop implements Runnable {
   }
 
   private Step lookAtServers() throws IOException {
-    fullDue |= wake.takeAll();
+    fullDue |= signal.takeAll();
     boolean refreshes = fullDue || refreshAsked || runtime.nanoTime() - refreshNanos >= 0;
     servers.look(refreshes);
-    CompletableFuture<Void> overtaken = wake.beginStep();
+    CompletableFuture<Void> overtaken = guard.beginStep();
     Map<ServerId, ServerInfo> live = servers.live();
     requests.retain(live.values().stream().map(ServerInfo::control).collect(Collectors.toSet()));
     return new Step(live, overtaken, refreshes);
@@ -283,7 +290,7 @@ final class MasterLoop implements Runnable {
     }
     known.system(root, metadataRecords);
     step.metadata = servedMetadata(rootServed, step.live);
-    wake.reaches(step.metadata);
+    guard.reaches(step.metadata);
     // A new master has METADATA loaded first: it takes time to read what there is of tables.
     step.onlyMetadata = !hasBegun && !isAllServed(root, step.live);
     hasBegun = true;
@@ -326,7 +333,7 @@ final class MasterLoop implements Runnable {
     Predicate<TabletRecord> held = parts.merges().held(known);
     Map<TabletId, TabletRecord> open = known.open(step.live.keySet(), step.removing, wanted());
     executor.retain(open.keySet());
-    parts.silent().givenUp(open.values(), step.live).forEach(parts.troubles()::failed);
+    parts.silent().givenUp(open.values(), step.live).forEach(parts.failures()::failed);
     ClusterSnapshot snapshot = snapshot(step, open, held);
     List<Action> actions = AssignmentPlanner.plan(snapshot);
     PlanExecutor.Outcome outcome =
@@ -402,7 +409,7 @@ final class MasterLoop implements Runnable {
       fullDue = false;
       reads.readAllAgain();
     }
-    reads.readSoon(wake.takeRanges());
+    reads.readSoon(signal.takeRanges());
     reads.fenced(step.fenced);
     Set<TabletId> wanted = wanted();
     Set<TableId> going = withGivenUp(step.dropping, orphans.givenUp());
@@ -443,7 +450,7 @@ final class MasterLoop implements Runnable {
     }
     outcome.changed().forEach(this::remember);
     if (!outcome.changed().isEmpty()) {
-      wake.wakeUp(); // Tablets may have become free to assign.
+      signal.wakeUp(); // Tablets may have become free to assign.
     }
     for (TabletRecord unwanted : outcome.unload()) {
       unwanted
@@ -473,7 +480,7 @@ final class MasterLoop implements Runnable {
    */
   private boolean tidyUp(Step step) {
     try {
-      parts.troubles().apply(known.byId(), step::hasRecord).forEach(this::remember);
+      parts.failures().apply(known.byId(), step::hasRecord).forEach(this::remember);
       boolean good = checkServed(step);
       for (TableId table : step.gone) {
         List<TabletRecord> found = known.of(table).stream().filter(step::hasRecord).toList();
@@ -518,7 +525,7 @@ final class MasterLoop implements Runnable {
   }
 
   private boolean isToBeServed(TabletRecord record, Predicate<TabletRecord> held) {
-    return !parts.troubles().holds(record)
+    return !parts.failures().holds(record)
         && !held.test(record)
         && !coldStart.holds(record)
         && fences.logs().isReady(record);
@@ -526,7 +533,7 @@ final class MasterLoop implements Runnable {
 
   private ClusterSnapshot snapshot(
       Step step, Map<TabletId, TabletRecord> open, Predicate<TabletRecord> held) {
-    Map<ServerId, Loads.Sum> others = known.loads().without(open.keySet());
+    Map<ServerId, ServerLoads.Sum> others = known.loads().without(open.keySet());
     return new ClusterSnapshot(
         step.live.entrySet().stream()
             .map(server -> parts.silent().snapshot(server.getKey(), server.getValue(), others))

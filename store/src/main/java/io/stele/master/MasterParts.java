@@ -11,7 +11,7 @@ import io.stele.runtime.ProcessRuntime;
  * @param silent the servers that do not answer the master
  * @param moves the tablets that will move to other servers
  * @param merges the tablets that will be merged with a neighbour
- * @param troubles the tablets that servers could not load
+ * @param failures the tablets that servers could not load
  * @param rebalancing the balancing of tablets among servers
  */
 record MasterParts(
@@ -19,7 +19,7 @@ record MasterParts(
     SilentServers silent,
     Moves moves,
     Merges merges,
-    LoadTroubles troubles,
+    LoadFailures failures,
     Rebalancing rebalancing) {
 
   /**
@@ -36,7 +36,7 @@ record MasterParts(
         new SilentServers(reports),
         moves,
         merges,
-        new LoadTroubles(runtime, records),
+        new LoadFailures(runtime, records),
         new Rebalancing(moves, merges, servers));
   }
 }

@@ -71,7 +71,7 @@ final class MasterRequests implements MasterProtocol {
   private final ServerWatch servers;
   private final BalanceSchedule balance;
   private final Topics topics;
-  private final Wake wake;
+  private final LoopSignal signal;
 
   /** What answers the requests about one topic each. */
   record Topics(ChangeRequests changes, JobRequests jobs, ClusterStatusAnswer status) {}
@@ -82,13 +82,13 @@ final class MasterRequests implements MasterProtocol {
       ServerWatch servers,
       BalanceSchedule balance,
       Topics topics,
-      Wake wake) {
+      LoopSignal signal) {
     this.loop = loop;
     this.parts = parts;
     this.servers = servers;
     this.balance = balance;
     this.topics = topics;
-    this.wake = wake;
+    this.signal = signal;
   }
 
   private static <R> R serve(IoCallable<R> body) throws ServiceException {
@@ -195,15 +195,15 @@ final class MasterRequests implements MasterProtocol {
   public EmptyProto tabletNotLoaded(RpcController c, TabletNotLoadedRequestProto request) {
     TabletRefProto tablet = request.getTablet();
     parts
-        .troubles()
+        .failures()
         .failed(
-            new LoadFailure(
+            new LoadFailureReport(
                 parsed(request.getServerId(), ServerId::parse),
                 parsed(tablet.getTableId() + "/" + tablet.getTablet(), TabletId::parse),
                 tablet.getEpoch(),
                 request.getReason(),
                 request.getFailsElsewhere()));
-    wake.wakeUp();
+    signal.wakeUp();
     return EmptyProto.getDefaultInstance();
   }
 
@@ -261,7 +261,7 @@ final class MasterRequests implements MasterProtocol {
     if (view.isServed(record)) {
       checkTarget(view, at.orElseThrow(), to);
       parts.moves().ask(record, to);
-      wake.wakeUp();
+      signal.wakeUp();
     }
     return MoveTabletResponseProto.newBuilder()
         .setDone(false)
@@ -292,7 +292,7 @@ final class MasterRequests implements MasterProtocol {
     }
     Optional<TabletRecord> lower = Merges.before(upper, tablets);
     if (lower.isEmpty()) {
-      wake.rereadSoon(MetadataKeys.table(tablet.table()));
+      signal.rereadSoon(MetadataKeys.table(tablet.table()));
       return mergeNotBegun("the master does not know which tablet is before " + tablet + " now");
     }
     Optional<String> refusal = parts.merges().refusal(request.getRequest());
@@ -300,7 +300,7 @@ final class MasterRequests implements MasterProtocol {
       throw SteleException.refused("it cannot be merged: " + refusal.get());
     }
     boolean asked = parts.merges().ask(lower.get(), upper, request.getRequest());
-    wake.wakeUp();
+    signal.wakeUp();
     return asked
         ? MergeTabletResponseProto.newBuilder()
             .setWaitsFor(lower.get() + " and " + upper + " are to be unloaded")
@@ -323,7 +323,7 @@ final class MasterRequests implements MasterProtocol {
           }
           if (request.getNow()) {
             balance.beginNow();
-            wake.wakeUp();
+            signal.wakeUp();
           }
           Map.Entry<String, BalanceSchedule.RunState> run = balance.lastRun();
           return BalanceResponseProto.newBuilder()
@@ -400,8 +400,8 @@ final class MasterRequests implements MasterProtocol {
           "there is no tablet " + tablet + "; `stele status` shows those in quarantine");
     }
     if (record.isQuarantined()) {
-      parts.troubles().release(tablet);
-      wake.wakeUp();
+      parts.failures().release(tablet);
+      signal.wakeUp();
     }
     return ReleaseTabletResponseProto.newBuilder().setDone(!record.isQuarantined()).build();
   }

@@ -60,7 +60,7 @@ final class RecordReads {
   private final TabletRecordReader records;
   private final PlanExecutor executor;
   private final KnownRecords known;
-  private final Wake wake;
+  private final LoopSignal signal;
   private final int partRows;
 
   private final Set<RecordRow> reported = new ConcurrentSkipListSet<>();
@@ -88,7 +88,7 @@ final class RecordReads {
   /**
    * Reads into {@code known}.
    *
-   * @param wake told if too much was reported
+   * @param signal told if too much was reported
    * @param partRows how many rows a part of METADATA has that is read every ten seconds
    */
   RecordReads(
@@ -96,13 +96,13 @@ final class RecordReads {
       TabletRecordReader records,
       PlanExecutor executor,
       KnownRecords known,
-      Wake wake,
+      LoopSignal signal,
       int partRows) {
     this.runtime = runtime;
     this.records = records;
     this.executor = executor;
     this.known = known;
-    this.wake = wake;
+    this.signal = signal;
     this.partRows = partRows;
     this.nextPartNanos = runtime.nanoTime() + PART_EVERY.toNanos();
   }
@@ -110,7 +110,7 @@ final class RecordReads {
   /** The records in these rows may have changed. Any thread may call it. */
   void changed(Collection<RecordRow> rows) {
     if (reported.size() + rows.size() > REPORTED_MAX) {
-      wake.rereadAllSoon();
+      signal.rereadAllSoon();
     } else {
       reported.addAll(rows);
     }

@@ -31,7 +31,8 @@ final class ServerWatch implements AutoCloseable {
 
   private final ServerLocks locks;
   private final Fences fences;
-  private final Wake wake;
+  private final LoopSignal signal;
+  private final StepGuard guard;
 
   private final Lock refreshing; // Held during the reads, so that looks cannot overtake.
 
@@ -48,12 +49,20 @@ final class ServerWatch implements AutoCloseable {
    * A watch that knows nothing before the first {@link #refresh}.
    *
    * @param lease of the tablet servers
-   * @param wake told when a server appeared, disappeared or became fenced
+   * @param signal told when a server appeared, disappeared or became fenced
+   * @param guard of the step that is overtaken when a server is lost
    */
-  ServerWatch(ProcessRuntime runtime, LockService locks, DeadLogs logs, Duration lease, Wake wake) {
+  ServerWatch(
+      ProcessRuntime runtime,
+      LockService locks,
+      DeadLogs logs,
+      Duration lease,
+      LoopSignal signal,
+      StepGuard guard) {
     this.locks = new ServerLocks(locks);
-    this.fences = new Fences(runtime, this.locks, logs, lease, wake);
-    this.wake = wake;
+    this.fences = new Fences(runtime, this.locks, logs, lease, signal);
+    this.signal = signal;
+    this.guard = guard;
     this.refreshing = runtime.newLock();
   }
 
@@ -117,12 +126,12 @@ final class ServerWatch implements AutoCloseable {
       outdated.add(server);
     }
     unread.set(true);
-    wake.wakeUp();
+    signal.wakeUp();
   }
 
   private void saw(Map<ServerId, ServerInfo> now, Set<ServerId> candidates) {
     if (update(now, candidates)) {
-      wake.overtake();
+      guard.overtake();
     }
   }
 
@@ -168,7 +177,7 @@ final class ServerWatch implements AutoCloseable {
     fences.exited(server);
     locks.revoke(server);
     unread.set(true);
-    wake.wakeUp();
+    signal.wakeUp();
   }
 
   /**
@@ -182,7 +191,7 @@ final class ServerWatch implements AutoCloseable {
       locks.forgetSuspicion(server);
     }
     unread.set(true);
-    wake.wakeUp();
+    signal.wakeUp();
   }
 
   /**
@@ -195,7 +204,7 @@ final class ServerWatch implements AutoCloseable {
     } catch (IOException e) {
       LOG.info("Cannot read the tablet servers' locks now; will retry: {}", e.toString());
     }
-    wake.wakeUp();
+    signal.wakeUp();
   }
 
   /** The servers that hold their locks. */

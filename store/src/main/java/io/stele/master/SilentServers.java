@@ -64,7 +64,7 @@ final class SilentServers {
    * @param others what servers have that is not in the snapshot
    */
   ClusterSnapshot.Server snapshot(
-      ServerId server, ServerInfo info, Map<ServerId, Loads.Sum> others) {
+      ServerId server, ServerInfo info, Map<ServerId, ServerLoads.Sum> others) {
     return ClusterSnapshot.Server.of(server, takes(server, info), isInDoubt(server), others);
   }
 
@@ -96,12 +96,12 @@ final class SilentServers {
    *
    * @param open records of tablets that may wait to be loaded
    */
-  List<LoadFailure> givenUp(Collection<TabletRecord> open, Map<ServerId, ServerInfo> live) {
+  List<LoadFailureReport> givenUp(Collection<TabletRecord> open, Map<ServerId, ServerInfo> live) {
     boolean othersTakeAll = takesAny(live, ClusterSnapshot.Takes.ALL);
     boolean othersTakeMetadata =
         othersTakeAll || takesAny(live, ClusterSnapshot.Takes.METADATA_IF_NO_OTHER);
     Set<ServerId> servers = live.keySet();
-    List<LoadFailure> failures = new ArrayList<>();
+    List<LoadFailureReport> failures = new ArrayList<>();
     for (TabletRecord record : open) {
       Assignment assignment = record.assignment();
       boolean others = record.id().table().isSystem() ? othersTakeMetadata : othersTakeAll;
@@ -116,8 +116,8 @@ final class SilentServers {
     return failures;
   }
 
-  private static LoadFailure failure(TabletRecord record, ServerId server) {
-    return new LoadFailure(
+  private static LoadFailureReport failure(TabletRecord record, ServerId server) {
+    return new LoadFailureReport(
         server,
         record.id(),
         record.assignment().epoch(),

@@ -62,7 +62,7 @@ final class SmallTablets {
    */
   Optional<Pair> toMerge(
       Collection<TabletRecord> records,
-      Loads loads,
+      ServerLoads loads,
       Balancer.Cluster cluster,
       IoFunction<TableId, Optional<StoredTable>> tables,
       long nowNanos)
@@ -93,7 +93,7 @@ final class SmallTablets {
   }
 
   private static boolean mayMerge(
-      TabletRecord lower, TabletRecord upper, Loads loads, Balancer.Cluster cluster) {
+      TabletRecord lower, TabletRecord upper, ServerLoads loads, Balancer.Cluster cluster) {
     return lower.id().table().equals(upper.id().table())
         && !upper.extent().start().isEmpty()
         && lower.extent().end().equals(upper.extent().start())
@@ -106,7 +106,7 @@ final class SmallTablets {
         && MergeRecords.obstacle(lower, upper).isEmpty();
   }
 
-  private static boolean isCold(TabletId id, Loads loads) {
+  private static boolean isCold(TabletId id, ServerLoads loads) {
     return loads
         .tablet(id)
         .filter(tablet -> tablet.isLoaded() && tablet.isMeasured() && tablet.rate() < RATE_MAX)

@@ -54,7 +54,7 @@ final class TableChanges implements AutoCloseable {
   private final ProcessRuntime runtime;
   private final Schemas schemas;
   private final SchemaSteps steps;
-  private final Wake wake;
+  private final LoopSignal signal;
   private final WorkerPool changers;
 
   @GuardedBy("this")
@@ -109,13 +109,13 @@ final class TableChanges implements AutoCloseable {
   /**
    * The state before {@link #resume}: no changes are in progress.
    *
-   * @param wake told when a table is made, will be dropped, or is gone
+   * @param signal told when a table is made, will be dropped, or is gone
    */
-  TableChanges(ProcessRuntime runtime, Schemas schemas, SchemaSteps steps, Wake wake) {
+  TableChanges(ProcessRuntime runtime, Schemas schemas, SchemaSteps steps, LoopSignal signal) {
     this.runtime = runtime;
     this.schemas = schemas;
     this.steps = steps;
-    this.wake = wake;
+    this.signal = signal;
     this.changers = runtime.pool("table-changer", CHANGERS_MAX);
   }
 
@@ -130,7 +130,7 @@ final class TableChanges implements AutoCloseable {
       works.put(change.table(), new Work(begun, change.table(), runtime.nanoTime()));
     }
     moves(change.table(), Optional.of(name));
-    wake.wakeUp();
+    signal.wakeUp();
   }
 
   /**
@@ -348,7 +348,7 @@ final class TableChanges implements AutoCloseable {
       } else if (taken instanceof SchemaSteps.Taken.Next next) {
         schemas.names().write(now, now.with(change.get().at(next.step())));
         if (next.step() == Step.REMOVE_RECORDS) {
-          wake.rereadSoon(MetadataKeys.table(work.table));
+          signal.rereadSoon(MetadataKeys.table(work.table));
         }
       } else if (taken instanceof SchemaSteps.Taken.Ended ended
           && schemas.names().write(now, after(now, change.get(), ended.change()))) {
@@ -361,7 +361,7 @@ final class TableChanges implements AutoCloseable {
                 .failure()
                 .map(EndedChange.Failure::message)
                 .orElse("is " + change.get().kind().participle()));
-        wake.rereadSoon(MetadataKeys.table(work.table));
+        signal.rereadSoon(MetadataKeys.table(work.table));
         return Optional.empty();
       }
     }

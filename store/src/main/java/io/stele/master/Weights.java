@@ -24,11 +24,11 @@ record Weights(double perTablet, double perByte, double perRequest) {
     return perTablet * tablets + perByte * bytes + perRequest * rate;
   }
 
-  double weigh(Loads.Tablet tablet) {
+  double weigh(ServerLoads.Tablet tablet) {
     return weigh(1, tablet.bytes(), tablet.rate());
   }
 
-  double weigh(Loads.Sum sum) {
+  double weigh(ServerLoads.Sum sum) {
     return weigh(sum.count(), sum.bytes(), sum.rate());
   }
 

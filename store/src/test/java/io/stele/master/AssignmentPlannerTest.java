@@ -440,7 +440,7 @@ class AssignmentPlannerTest {
       List<ClusterSnapshot.Server> live,
       List<ClusterSnapshot.Tablet> tablets,
       Map<TabletId, ServerId> places) {
-    Loads loads = new Loads();
+    ServerLoads loads = new ServerLoads();
     int table = 0;
     for (ClusterSnapshot.Tablet tablet : tablets) {
       TabletId id = new TabletId(new TableId("t" + ++table), tablet.id().name());

@@ -40,7 +40,7 @@ class BalanceTest {
             Bytes.of("h"));
     master.stepUntilIdle();
     master.start(B);
-    master.wake.rereadAllSoon();
+    master.signal.rereadAllSoon();
     master.stepUntilIdle();
     return table;
   }
@@ -148,7 +148,7 @@ class BalanceTest {
           }
           String node = LockPaths.table(lost);
           master.locks.delete(node, master.locks.read(node).orElseThrow().version());
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           master.parts.rebalancing().balanceBy(master.balance);
           request(BalanceRequestProto.newBuilder().setNow(true));
           stepFor(Duration.ofSeconds(30));
@@ -184,7 +184,7 @@ class BalanceTest {
   void onRequestEachTabletMovesOnceHoweverLoadsChange() throws Exception {
     master.run(
         () -> {
-          Loads loads = new Loads();
+          ServerLoads loads = new ServerLoads();
           Map<TabletId, ServerId> places = new TreeMap<>();
           for (int i = 0; i < 40; i++) {
             put(loads, places, new TabletId(new TableId("t1"), String.format("%016x", i)), A);
@@ -207,7 +207,7 @@ class BalanceTest {
   }
 
   private static void put(
-      Loads loads, Map<TabletId, ServerId> places, TabletId tablet, ServerId server) {
+      ServerLoads loads, Map<TabletId, ServerId> places, TabletId tablet, ServerId server) {
     places.put(tablet, server);
     loads.put(tablet, Assignment.NEVER.assignedTo(server).loaded(), 100 << 20);
   }

@@ -30,7 +30,7 @@ class BalancerTest {
 
   private final Map<ServerId, Boolean> servers = new TreeMap<>(); // And whether they drain.
   private final Map<TabletId, ClusterSnapshot.Tablet> tablets = new TreeMap<>();
-  private final Loads loads = new Loads();
+  private final ServerLoads loads = new ServerLoads();
   private final Map<TabletId, ClusterSnapshot.Move> underWay = new HashMap<>();
   private int names;
 
@@ -87,8 +87,8 @@ class BalancerTest {
   }
 
   /** What servers have, not by the changes that led there. */
-  private Loads anew() {
-    Loads anew = new Loads();
+  private ServerLoads anew() {
+    ServerLoads anew = new ServerLoads();
     List<TabletId> ids = new ArrayList<>(tablets.keySet());
     Collections.reverse(ids);
     for (TabletId id : ids) {

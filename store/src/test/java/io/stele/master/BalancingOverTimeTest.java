@@ -35,7 +35,7 @@ class BalancingOverTimeTest {
   private final Map<TabletId, Integer> movedAt = new HashMap<>();
   private final Map<TabletId, Integer> times = new HashMap<>(); // How often each has moved.
   private final Map<TabletId, ClusterSnapshot.Move> moves = new TreeMap<>();
-  private final Loads loads = new Loads();
+  private final ServerLoads loads = new ServerLoads();
   private double noise; // The deviation of what is counted in three seconds, as a share.
   private int now;
 

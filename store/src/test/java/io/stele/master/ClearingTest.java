@@ -56,7 +56,7 @@ class ClearingTest {
               .isEqualTo(Clearing.State.GOES_ON);
 
           master.memory.setAway(Optional.empty());
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           master.stepUntilIdle();
           assertThat(clearing.goOn(change)).isEqualTo(Clearing.State.GOES_ON);
           asked();

@@ -59,7 +59,7 @@ class ColdStartTest {
           stepFor(Duration.ofSeconds(2));
           assertThat(places(table).values()).containsExactly("b", "b");
           master.start(server("a", 2));
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           stepFor(Duration.ofSeconds(2));
           assertThat(places(table))
               .containsEntry(Bytes.of("b"), "a")
@@ -110,7 +110,7 @@ class ColdStartTest {
             }
           }
           left.release();
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           stepFor(Duration.ofSeconds(1));
           assertThat(places(table)).hasSize(4).containsValue("b").doesNotContainValue("a");
         });

@@ -63,11 +63,11 @@ class DeadLogsTest {
           deadServerWith(5);
           master.plane.sorts = false;
           steps(10);
-          master.wake.await(Duration.ofHours(1)); // Whatever woke it before.
+          master.signal.await(Duration.ofHours(1)); // Whatever woke it before.
           long before = master.process.nanoTime();
           master.plane.sorts = true;
           master.logs.goOn(master.watch.live());
-          master.wake.await(Duration.ofHours(1));
+          master.signal.await(Duration.ofHours(1));
           assertThat(Duration.ofNanos(master.process.nanoTime() - before))
               .isLessThan(Duration.ofSeconds(1));
         });
@@ -147,7 +147,7 @@ class DeadLogsTest {
                   failing,
                   master.layout,
                   master.servers,
-                  master.wake,
+                  master.signal,
                   new DeadLogs.Limits(0, 2));
           next.take(DEAD, () -> true);
           assertThat(next.isUnderWay(DEAD)).isTrue();
@@ -172,7 +172,7 @@ class DeadLogsTest {
                   master.fs,
                   master.layout,
                   master.servers,
-                  master.wake,
+                  master.signal,
                   new DeadLogs.Limits(0, 2));
           assertThat(next.isUnderWay()).as("nothing is stored").isFalse();
           next.take(DEAD, () -> true);
@@ -207,7 +207,7 @@ class DeadLogsTest {
                   noting,
                   master.layout,
                   master.servers,
-                  master.wake,
+                  master.signal,
                   new DeadLogs.Limits(0, 2));
           assertThat(next.unfinished(Set.of())).isEmpty();
           assertThat(asked).hasSize(1);
@@ -232,7 +232,7 @@ class DeadLogsTest {
           TableId table = deadServerWith(5);
           TableId other = master.table("other");
           master.plane.sorts = false;
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           steps(10);
           assertThat(master.isServed(other)).isTrue();
           assertThat(master.isServed(table)).isFalse();
@@ -306,7 +306,7 @@ class DeadLogsTest {
     for (int i = 1; i <= records; i++) {
       master.simulation.outside().await(log.append(record(tablet, i)));
     }
-    master.wake.rereadAllSoon();
+    master.signal.rereadAllSoon();
     return table;
   }
 

@@ -19,7 +19,7 @@ class HotTabletsTest {
   private static final long MIB = 1 << 20;
 
   private final List<ServerId> servers = new ArrayList<>();
-  private final Loads loads = new Loads();
+  private final ServerLoads loads = new ServerLoads();
   private final HotTablets hot = new HotTablets(64 * MIB);
   private Map<TabletId, ClusterSnapshot.Move> moves = Map.of();
   private long second;

@@ -41,7 +41,7 @@ class LocalityTest {
           stepFor(Duration.ofSeconds(8)); // Two reports.
           master.start(B);
           master.start(C);
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           stepFor(Duration.ofSeconds(1));
           lock.release();
           stepFor(MasterFixture.LEASE.multipliedBy(2));

@@ -77,24 +77,26 @@ final class MasterFixture {
   final MemoryRecords memory = new MemoryRecords(process, locks);
   final TabletRecords records = memory.records();
   final Schemas schemas = new Schemas(process, locks);
-  final Wake wake = new Wake(process);
+  final LoopSignal signal = new LoopSignal(process);
+  final StepGuard guard = new StepGuard(signal);
   final Servers plane = new Servers();
   final TabletServers servers = new TabletServers(process, plane);
-  final DeadLogs logs = new DeadLogs(process, fs, layout, servers, wake, new DeadLogs.Limits(0, 2));
-  final ServerWatch watch = new ServerWatch(process, locks, logs, LEASE, wake);
+  final DeadLogs logs =
+      new DeadLogs(process, fs, layout, servers, signal, new DeadLogs.Limits(0, 2));
+  final ServerWatch watch = new ServerWatch(process, locks, logs, LEASE, signal, guard);
   final TableReaders readers = new TableReaders(fs, layout, schemas);
   final SchemaSteps steps = steps();
-  final TableChanges changes = new TableChanges(process, schemas, steps, wake);
+  final TableChanges changes = new TableChanges(process, schemas, steps, signal);
   final TableAdmin tables = new TableAdmin(process, schemas, steps, changes);
   final MasterParts parts = MasterParts.of(process, records, servers);
-  final MasterLoop loop = new MasterLoop(process, cluster(schemas, changes), parts, wake);
+  final MasterLoop loop = new MasterLoop(process, cluster(schemas, changes), parts, signal, guard);
   final BalanceSchedule balance =
       new BalanceSchedule(process, locks); // Nobody balances unless a test wants it.
   final JobLeases jobs = new JobLeases(process, new JobNodes(process, locks), Applications.NONE);
   final JobDirectories directories =
       new JobDirectories(fs, layout, schemas, new JobNodes(process, locks));
   final MasterRequests.Topics topics = topics();
-  final MasterRequests requests = new MasterRequests(loop, parts, watch, balance, topics, wake);
+  final MasterRequests requests = new MasterRequests(loop, parts, watch, balance, topics, signal);
 
   private int dropped;
 
@@ -125,9 +127,9 @@ final class MasterFixture {
   /** Another loop, which learns from {@code seen} what tables there are. */
   MasterLoop loop(LockService seen) {
     Schemas others = new Schemas(process, seen);
-    TableChanges theirs = new TableChanges(process, others, steps(), wake);
+    TableChanges theirs = new TableChanges(process, others, steps(), signal);
     return new MasterLoop(
-        process, cluster(others, theirs), MasterParts.of(process, records, servers), wake);
+        process, cluster(others, theirs), MasterParts.of(process, records, servers), signal, guard);
   }
 
   private MasterLoop.Cluster cluster(Schemas known, TableChanges made) {
@@ -341,15 +343,15 @@ final class MasterFixture {
         if (damaged.contains(id) || away.contains(id)) {
           failedOn.add(asked.host());
           parts
-              .troubles()
+              .failures()
               .failed(
-                  new LoadFailure(
+                  new LoadFailureReport(
                       new ServerId(asked.host(), 1, 1),
                       id,
                       tablet.getEpoch(),
                       "as the test wants it",
                       damaged.contains(id)));
-          wake.wakeUp();
+          signal.wakeUp();
           continue;
         }
         if (!slow.contains(id)) {

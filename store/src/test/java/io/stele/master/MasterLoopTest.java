@@ -37,7 +37,7 @@ class MasterLoopTest {
           master.stepUntilIdle();
           assertThat(master.plane.requests).containsExactly("load root", "load meta");
           TableId table = master.table("users", Bytes.of("m"));
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           master.stepUntilIdle();
           assertThat(master.isServed(table)).isTrue();
         });
@@ -127,7 +127,7 @@ class MasterLoopTest {
           master.start(A);
           master.plane.silent.add(A.host());
           TableId first = master.table("first");
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           master.loop.step();
           assertThat(master.only(first).assignment().isTo(A)).as("the lightest").isTrue();
           for (int i = 0; i < 60; i++) {
@@ -139,7 +139,7 @@ class MasterLoopTest {
           assertThat(master.parts.silent().takers(master.loop.view().live())).containsExactly(B);
           for (String name : List.of("second", "third", "fourth")) {
             TableId table = master.table(name);
-            master.wake.rereadAllSoon();
+            master.signal.rereadAllSoon();
             master.stepUntilIdle();
             assertThat(master.isServed(table)).as(name).isTrue();
           }
@@ -149,7 +149,7 @@ class MasterLoopTest {
             master.sleep(Duration.ofSeconds(1));
           }
           TableId last = master.table("last");
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           master.stepUntilIdle();
           assertThat(master.only(last).assignment().isTo(A)).as("it answers again").isTrue();
           assertThat(master.parts.silent().takers(master.loop.view().live())).containsExactly(A, B);
@@ -176,7 +176,7 @@ class MasterLoopTest {
           assertThat(root().assignment().isTo(B)).as("A comes first").isTrue();
           assertThat(master.only(TableId.METADATA).assignment().isTo(B)).isTrue();
           TableId table = master.table("users");
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           master.loop.step();
           assertThat(master.only(table).assignment().isTo(A)).as("not known to be silent").isTrue();
         });
@@ -199,7 +199,7 @@ class MasterLoopTest {
           TableId lower = master.table("lower");
           TableId higher = master.table("upper");
           assertThat(lower).isEqualTo(new TableId("t1"));
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           for (int i = 0; i < 5; i++) {
             master.loop.step();
             master.sleep(Duration.ofMillis(50));
@@ -226,7 +226,7 @@ class MasterLoopTest {
           TableId upper = master.table("upper");
           master.loop.step();
           master.memory.setAway(Optional.of(new RowRange(middle, Bytes.EMPTY)));
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           for (int i = 0; i < 5; i++) {
             master.loop.step();
             master.sleep(Duration.ofMillis(50));
@@ -258,7 +258,7 @@ class MasterLoopTest {
                   master.watch.locksChanged();
                 }
               });
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           assertThat(master.loop.step()).as("looks again soon").isTrue();
           assertThat(tries[0]).isEqualTo(1);
         });
@@ -288,12 +288,12 @@ class MasterLoopTest {
           TableId table = master.table("users");
           master.stepUntilIdle();
           master.drop("users");
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           master.stepUntilIdle();
           assertThat(master.schemas.list().tables()).isEmpty();
           master.plane.requests.clear();
           master.records.createTable(table, List.of(Bytes.of("m"))); // Late.
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           master.stepUntilIdle();
           assertThat(master.records.reader().readAll(table)).isEmpty();
           assertThat(master.plane.requests).isEmpty();
@@ -329,7 +329,7 @@ class MasterLoopTest {
           master.records.createTable(lost, List.of());
           TabletRecord record = master.only(lost);
           master.records.release(master.records.loaded(master.records.assign(record, B)), "fenced");
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           master.stepUntilIdle();
           assertThat(master.records.reader().readAll(lost)).hasSize(1);
           assertThat(master.plane.requests).doesNotContain("load t77");
@@ -347,7 +347,7 @@ class MasterLoopTest {
           master.records.createTable(lost, List.of(Bytes.of("f"), Bytes.of("m")));
           TabletRecord second = master.records.reader().readAll(lost).get(1);
           master.records.release(master.records.loaded(master.records.assign(second, B)), "fenced");
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           master.stepUntilIdle();
           assertThat(master.records.reader().readAll(lost)).hasSize(3);
         });
@@ -363,7 +363,7 @@ class MasterLoopTest {
           TableId table = master.table("users");
           TabletRecord tablet = master.only(table);
           master.records.assign(tablet, A); // By a master that ended before it could ask.
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           master.stepUntilIdle();
           assertThat(master.isServed(table)).isTrue();
         });
@@ -461,7 +461,7 @@ class MasterLoopTest {
           var task = master.startLoop();
           master.sleep(Duration.ofSeconds(30));
           long before = master.only(bad).assignment().epoch();
-          assertThat(master.parts.troubles().retryIn(tablet.id()).orElseThrow())
+          assertThat(master.parts.failures().retryIn(tablet.id()).orElseThrow())
               .isBetween(Duration.ofSeconds(20), Duration.ofMinutes(1));
           master.sleep(Duration.ofHours(10));
           TabletRecord stuck = master.only(bad);
@@ -490,8 +490,8 @@ class MasterLoopTest {
           master.sleep(Duration.ofMinutes(20));
           assertThat(master.only(bad).isQuarantined()).isTrue();
           master.plane.damaged.clear();
-          master.parts.troubles().release(tablet.id());
-          master.wake.wakeUp();
+          master.parts.failures().release(tablet.id());
+          master.signal.wakeUp();
           master.sleep(Duration.ofSeconds(5));
           assertThat(master.isServed(bad)).isTrue();
           assertThat(master.only(bad).trouble()).isEmpty();

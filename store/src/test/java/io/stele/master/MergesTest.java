@@ -211,7 +211,7 @@ class MergesTest {
     FileRef file = FileRef.builder(Layout.file(tablet.id(), 1, 1), bytes, tablet.extent()).build();
     master.records.edit(
         tablet, ManifestEdit.builder("larger").coversReplay(true).add(List.of(file)).build());
-    master.wake.rereadSoon(MetadataKeys.table(table));
+    master.signal.rereadSoon(MetadataKeys.table(table));
     master.stepUntilIdle();
   }
 
@@ -229,7 +229,7 @@ class MergesTest {
         () -> {
           started();
           TabletRecord marked = leaveMarked();
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           master.stepUntilIdle();
           assertThat(tablets()).hasSize(2);
           assertThat(tablets().get(0).id()).isEqualTo(marked.tentative().orElseThrow().child());
@@ -245,7 +245,7 @@ class MergesTest {
           leaveMarked();
           master.start(B);
           master.records.loaded(master.records.assign(tablets().get(1), B));
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           master.stepUntilIdle();
           assertThat(tablets()).hasSize(3);
           assertThat(master.isServed(table)).isTrue();
@@ -261,7 +261,7 @@ class MergesTest {
           TabletRecord lower =
               master.records.release(tablets().get(0), "fenced"); // Its record names a log.
           assertThat(lower.logs()).isNotEmpty();
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           master.loop.step();
           merge(tablets().get(1));
           master.stepUntilIdle();

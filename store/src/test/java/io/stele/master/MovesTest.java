@@ -39,7 +39,7 @@ class MovesTest {
     master.stepUntilIdle();
     master.start(B);
     master.start(C);
-    master.wake.rereadAllSoon();
+    master.signal.rereadAllSoon();
     master.stepUntilIdle();
     return master.only(table);
   }

@@ -101,7 +101,7 @@ class RecordReadsTest {
           KnownRecords known = new KnownRecords();
           RecordReads reads =
               new RecordReads(
-                  master.process, master.records.reader(), executor, known, master.wake, 1_000);
+                  master.process, master.records.reader(), executor, known, master.signal, 1_000);
           Bytes half = MetadataKeys.lookup(table, Bytes.of("001000"));
           Bytes later = MetadataKeys.lookup(table, Bytes.of("002400"));
           ServedMetadata.Part first = part(1, Bytes.EMPTY, half);

@@ -47,7 +47,7 @@ class RefreshReadsTest {
           int before = readsOfARefresh(loop);
           assertThat(before).isLessThan(50);
           makeTables(50, 100);
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           assertThat(readsOfARefresh(loop)).isEqualTo(before);
           assertThat(loop.view().tablets()).as("all were looked at").hasSize(102);
         });
@@ -77,7 +77,7 @@ class RefreshReadsTest {
         () -> {
           makeTables(0, 40);
           TableChanges another =
-              new TableChanges(master.process, master.schemas, master.steps(), master.wake);
+              new TableChanges(master.process, master.schemas, master.steps(), master.signal);
           another.resume();
           master.sleep(Duration.ofSeconds(30));
           another.resume();

@@ -40,7 +40,7 @@ class ReshapingTest {
     for (String row : List.of("d", "g", "t")) {
       split(Bytes.of(row));
     }
-    master.wake.rereadAllSoon();
+    master.signal.rereadAllSoon();
     master.stepUntilIdle();
     reshape(Duration.ofHours(1));
   }
@@ -109,7 +109,7 @@ class ReshapingTest {
           stepFor(Duration.ofMinutes(50));
           split(Bytes.of("p"));
           split(Bytes.of("x"));
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           stepFor(Duration.ofMinutes(20));
           assertThat(tablets())
               .extracting(TabletRecord::extent)
@@ -162,7 +162,7 @@ class ReshapingTest {
           table = master.table("u");
           master.stepUntilIdle();
           split(Bytes.of("k"));
-          master.wake.rereadAllSoon();
+          master.signal.rereadAllSoon();
           reshape(
               id -> {
                 if (id.equals(damaged)) {

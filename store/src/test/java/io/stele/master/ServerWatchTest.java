@@ -45,18 +45,20 @@ class ServerWatchTest {
   private final CrashableDisk disk = new CrashableDisk();
   private final FileSystem fs = disk.mount();
   private final Layout layout = new Layout(new Path("/stele"), "test");
+  private final LoopSignal signal = new LoopSignal(process);
+  private final StepGuard guard = new StepGuard(signal);
   private final DeadLogs logs =
       new DeadLogs(
           process,
           fs,
           layout,
           new MasterFixture().servers, // Sorts nothing here.
-          new Wake(process),
+          signal,
           new DeadLogs.Limits(Long.MAX_VALUE, 2));
   private final ServerWatch watch = watch();
 
   private ServerWatch watch() {
-    return new ServerWatch(process, locks, logs, LEASE, new Wake(process));
+    return new ServerWatch(process, locks, logs, LEASE, signal, guard);
   }
 
   @Test
@@ -142,7 +144,7 @@ class ServerWatchTest {
                 throw SteleException.refused("not here");
               }
             });
-    ServerWatch other = new ServerWatch(process, refusing, logs, LEASE, new Wake(process));
+    ServerWatch other = new ServerWatch(process, refusing, logs, LEASE, signal, guard);
     simulation.run(
         () -> {
           serverStarts();
@@ -420,7 +422,7 @@ class ServerWatchTest {
                 throw SteleException.outcomeUnknown("lost", null);
               }
             });
-    ServerWatch other = new ServerWatch(process, losing, logs, LEASE, new Wake(process));
+    ServerWatch other = new ServerWatch(process, losing, logs, LEASE, signal, guard);
     simulation.run(
         () -> {
           fs.mkdirs(layout.logs(SERVER));

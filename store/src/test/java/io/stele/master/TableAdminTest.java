@@ -56,7 +56,7 @@ class TableAdminTest {
 
   /** Another master, which knows nothing of what this one did. */
   private TableChanges successor() {
-    return new TableChanges(master.process, master.schemas, master.steps(), master.wake);
+    return new TableChanges(master.process, master.schemas, master.steps(), master.signal);
   }
 
   private void carryOn(TableChanges changes) throws Exception {
@@ -476,7 +476,7 @@ class TableAdminTest {
           LockService locks = beforeReading(LockPaths.tableName("users"), master::carryOn);
           Schemas schemas = new Schemas(master.process, locks);
           TableChanges next =
-              new TableChanges(master.process, schemas, master.steps(), master.wake);
+              new TableChanges(master.process, schemas, master.steps(), master.signal);
           next.resume();
           assertThat(master.schemas.require("users").id()).isEqualTo(table);
           assertThat(next.dropping()).isEmpty();

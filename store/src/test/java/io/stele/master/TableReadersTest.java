@@ -44,7 +44,7 @@ class TableReadersTest {
   /** A master that did not do what was done before. */
   private void carryOn() throws Exception {
     TableChanges next =
-        new TableChanges(master.process, master.schemas, master.steps(), master.wake);
+        new TableChanges(master.process, master.schemas, master.steps(), master.signal);
     next.resume();
     for (int i = 0; i < 100 && next.goOn(table -> true); i++) {
       master.sleep(Duration.ofMillis(50));

@@ -9,5 +9,5 @@ import io.stele.model.TabletId;
  * @param epoch of the assignment
  * @param failsElsewhere whether the reason lies in the tablet, so that other servers would fail too
  */
-record LoadFailure(
+record LoadFailureReport(
     ServerId server, TabletId tablet, long epoch, String reason, boolean failsElsewhere) {}

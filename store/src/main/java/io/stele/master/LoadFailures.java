@@ -35,8 +35,8 @@ import org.slf4j.LoggerFactory;
  * is; these calls wait for nothing. The rest is for the one thread of the master's loop. The
  * records store everything except the pauses.
  */
-final class LoadTroubles {
-  private static final Logger LOG = LoggerFactory.getLogger(LoadTroubles.class);
+final class LoadFailures {
+  private static final Logger LOG = LoggerFactory.getLogger(LoadFailures.class);
   private static final Duration PAUSE_FIRST = Duration.ofMillis(500);
   private static final int PAUSE_DOUBLINGS_MAX = 7;
 
@@ -52,7 +52,7 @@ final class LoadTroubles {
   private final TabletRecords records;
 
   @GuardedBy("this")
-  private final Map<TabletId, LoadFailure> said = new LinkedHashMap<>();
+  private final Map<TabletId, LoadFailureReport> said = new LinkedHashMap<>();
 
   @GuardedBy("this")
   private final Set<TabletId> toRelease = new TreeSet<>();
@@ -72,7 +72,7 @@ final class LoadTroubles {
    */
   private record Pause(int failures, boolean quarantined, long untilNanos) {}
 
-  LoadTroubles(ProcessRuntime runtime, TabletRecords records) {
+  LoadFailures(ProcessRuntime runtime, TabletRecords records) {
     this.runtime = runtime;
     this.records = records;
   }
@@ -90,7 +90,7 @@ final class LoadTroubles {
   }
 
   /** A server could not load a tablet. */
-  synchronized void failed(LoadFailure failure) {
+  synchronized void failed(LoadFailureReport failure) {
     said.put(failure.tablet(), failure);
   }
 
@@ -108,7 +108,7 @@ final class LoadTroubles {
    *     because servers repeat them
    */
   List<TabletRecord> apply(Map<TabletId, TabletRecord> known, Predicate<TabletRecord> reachable) {
-    List<LoadFailure> failures;
+    List<LoadFailureReport> failures;
     Set<TabletId> releases;
     synchronized (this) {
       failures = new ArrayList<>(said.values());
@@ -118,7 +118,7 @@ final class LoadTroubles {
       pauses.keySet().retainAll(known.keySet());
     }
     List<TabletRecord> changed = new ArrayList<>();
-    for (LoadFailure failure : failures) {
+    for (LoadFailureReport failure : failures) {
       Optional.ofNullable(known.get(failure.tablet()))
           .filter(record -> isAbout(failure, record) && reachable.test(record))
           .ifPresent(record -> tried(() -> take(record, failure), changed));
@@ -139,7 +139,7 @@ final class LoadTroubles {
     }
   }
 
-  private static boolean isAbout(LoadFailure failure, TabletRecord record) {
+  private static boolean isAbout(LoadFailureReport failure, TabletRecord record) {
     return record.assignment().state() == Assignment.State.ASSIGNED
         && record.assignment().isTo(failure.server())
         && record.assignment().epoch() == failure.epoch();
@@ -158,7 +158,7 @@ final class LoadTroubles {
     }
   }
 
-  private TabletRecord take(TabletRecord record, LoadFailure failure) throws IOException {
+  private TabletRecord take(TabletRecord record, LoadFailureReport failure) throws IOException {
     Optional<LoadTrouble> before = record.trouble();
     int failures = before.map(LoadTrouble::failures).orElse(0) + (failure.failsElsewhere() ? 1 : 0);
     boolean quarantined = failures >= FAILURES_MAX && !record.id().table().isSystem();

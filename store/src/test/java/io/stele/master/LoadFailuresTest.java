@@ -10,12 +10,12 @@ import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-class LoadTroublesTest {
+class LoadFailuresTest {
   private static final ServerId SERVER = new ServerId("a", 1, 1);
   private static final Duration LONGER_THAN_THE_FIRST_PAUSE = Duration.ofMillis(600);
 
   private final MasterFixture master = new MasterFixture();
-  private final LoadTroubles troubles = new LoadTroubles(master.process, master.records);
+  private final LoadFailures failures = new LoadFailures(master.process, master.records);
 
   /** Returns the record after a failure that has nothing to do with the tablet. */
   private TabletRecord fail(TabletRecord assigned) {
@@ -26,9 +26,9 @@ class LoadTroublesTest {
   private TabletRecord fail(TabletRecord assigned, boolean elsewhere) {
     TabletId tablet = assigned.id();
     long epoch = assigned.assignment().epoch();
-    troubles.failed(new LoadFailure(SERVER, tablet, epoch, "HDFS was away", elsewhere));
-    TabletRecord failed = troubles.apply(Map.of(tablet, assigned), any -> true).get(0);
-    return troubles.apply(Map.of(tablet, failed), any -> true).stream().findFirst().orElse(failed);
+    failures.failed(new LoadFailureReport(SERVER, tablet, epoch, "HDFS was away", elsewhere));
+    TabletRecord failed = failures.apply(Map.of(tablet, assigned), any -> true).get(0);
+    return failures.apply(Map.of(tablet, failed), any -> true).stream().findFirst().orElse(failed);
   }
 
   @Test
@@ -41,7 +41,7 @@ class LoadTroublesTest {
             record = fail(master.records.assign(record, SERVER));
           }
           master.sleep(LONGER_THAN_THE_FIRST_PAUSE);
-          assertThat(troubles.holds(record)).isTrue();
+          assertThat(failures.holds(record)).isTrue();
         });
   }
 
@@ -54,9 +54,9 @@ class LoadTroublesTest {
           for (int i = 0; i < 9; i++) {
             record = fail(master.records.assign(record, SERVER));
           }
-          assertThat(troubles.holds(record)).isTrue();
+          assertThat(failures.holds(record)).isTrue();
           master.sleep(Duration.ofSeconds(5));
-          assertThat(troubles.holds(record)).isFalse();
+          assertThat(failures.holds(record)).isFalse();
         });
   }
 
@@ -70,11 +70,11 @@ class LoadTroublesTest {
             record = fail(master.records.assign(record, SERVER), true);
           }
           TabletRecord tried = master.records.assign(record, SERVER);
-          troubles.release(tried.id());
-          assertThat(troubles.apply(Map.of(tried.id(), tried), any -> true)).isEmpty();
+          failures.release(tried.id());
+          assertThat(failures.apply(Map.of(tried.id(), tried), any -> true)).isEmpty();
           TabletRecord failed = fail(tried, true);
           assertThat(failed.isQuarantined()).isFalse();
-          assertThat(troubles.holds(failed)).isFalse();
+          assertThat(failures.holds(failed)).isFalse();
         });
   }
 
@@ -90,9 +90,9 @@ class LoadTroublesTest {
             record = master.records.unloaded(loaded, "it moves");
           }
           record = fail(master.records.assign(record, SERVER));
-          assertThat(troubles.holds(record)).isTrue();
+          assertThat(failures.holds(record)).isTrue();
           master.sleep(LONGER_THAN_THE_FIRST_PAUSE);
-          assertThat(troubles.holds(record)).isFalse();
+          assertThat(failures.holds(record)).isFalse();
         });
   }
 }

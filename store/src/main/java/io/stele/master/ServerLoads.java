@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>For one thread.
  */
-public final class Loads {
+public final class ServerLoads {
   private static final double MILLI = 1000;
   private static final double BUSY_RATE = 100; // A second: a server can do hundreds of times that.
 
@@ -43,7 +43,7 @@ public final class Loads {
   private final HostNumbers hosts;
 
   /** No server has a tablet yet. */
-  public Loads() {
+  public ServerLoads() {
     this(new HostNumbers());
   }
 
@@ -52,7 +52,7 @@ public final class Loads {
    *
    * @param hosts the numbers that reports about tablets use
    */
-  Loads(HostNumbers hosts) {
+  ServerLoads(HostNumbers hosts) {
     this.hosts = hosts;
   }
 
