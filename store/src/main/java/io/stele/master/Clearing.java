@@ -81,7 +81,7 @@ final class Clearing {
   }
 
   /** Requests the work that is not done. */
-  State goOn(SchemaChange change) throws IOException {
+  State advance(SchemaChange change) throws IOException {
     ClearedRows done = done(change);
     int room = AT_ONCE;
     for (RowRange left : done.left(change.sequence(), change.rows())) {

@@ -298,7 +298,7 @@ final class DeadLogs {
   }
 
   /** Gives work to live servers, and asks which segments are sorted. */
-  void goOn(Map<ServerId, ServerInfo> live) {
+  void advance(Map<ServerId, ServerInfo> live) {
     Map<ServerId, Map<ServerId, List<String>>> asked = new HashMap<>();
     synchronized (this) {
       long now = runtime.nanoTime();

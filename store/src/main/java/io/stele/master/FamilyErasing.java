@@ -62,10 +62,10 @@ final class FamilyErasing {
   }
 
   /** Requests the erasing that is not yet done. */
-  SchemaSteps.Taken goOn(SchemaChange change, StoredTable table) throws IOException {
+  SchemaSteps.Taken advance(SchemaChange change, StoredTable table) throws IOException {
     SortedSet<String> families = comeBack(table, change.wanted().orElseThrow());
     Clearing work = works.computeIfAbsent(change.id(), id -> clearing(table, families));
-    return switch (work.goOn(change)) {
+    return switch (work.advance(change)) {
       case DONE -> {
         works.remove(change.id());
         yield new SchemaSteps.Taken.Next(Step.WRITE_SCHEMA);

@@ -146,7 +146,7 @@ final class Fences implements AutoCloseable {
       begun.waitEndNanos = Optional.empty();
       begun.starts = false;
       begun.timer.ifPresent(Timer::cancel);
-      goOn(begun, Stage.LEASE, Duration.ZERO);
+      schedule(begun, Stage.LEASE, Duration.ZERO);
     }
   }
 
@@ -193,11 +193,11 @@ final class Fences implements AutoCloseable {
   private void begin(Fence begun, Stage first) {
     fencing.put(begun.server, begun);
     recoveries.lost(begun.server);
-    goOn(begun, first, Duration.ZERO);
+    schedule(begun, first, Duration.ZERO);
   }
 
   /** Takes the next step at {@code stage} after {@code delay}. */
-  private synchronized void goOn(Fence begun, Stage stage, Duration delay) {
+  private synchronized void schedule(Fence begun, Stage stage, Duration delay) {
     if (closed) {
       return;
     }
@@ -226,7 +226,7 @@ final class Fences implements AutoCloseable {
       }
     } finally {
       if (!done) {
-        goOn(begun, stage(begun), RETRY);
+        schedule(begun, stage(begun), RETRY);
       }
     }
   }
@@ -299,7 +299,7 @@ final class Fences implements AutoCloseable {
           begun.server);
     }
     long left = begun.waitEndNanos.get() - now;
-    goOn(begun, Stage.LEASE, Duration.ofNanos(Math.max(0, left)));
+    schedule(begun, Stage.LEASE, Duration.ofNanos(Math.max(0, left)));
   }
 
   private synchronized boolean isClosed() {
@@ -342,10 +342,10 @@ final class Fences implements AutoCloseable {
       locks.suspect(begun.server);
       isSuspected(begun); // Its lease is noted now.
       locks.revoke(begun.server);
-      goOn(begun, Stage.LATE_LEASE, leaseWait(begun));
+      schedule(begun, Stage.LATE_LEASE, leaseWait(begun));
     } else if ((begun.revoked || begun.starts || begun.waitEndNanos.isEmpty())
         && isSuspected(begun)) { // It was revoked: by this master, or another.
-      goOn(begun, Stage.LATE_LEASE, leaseWait(begun));
+      schedule(begun, Stage.LATE_LEASE, leaseWait(begun));
     } else {
       finish(begun);
     }

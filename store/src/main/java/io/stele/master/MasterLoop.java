@@ -328,7 +328,7 @@ final class MasterLoop implements Runnable {
    * @return whether something in progress will change soon
    */
   private boolean act(Step step) throws IOException {
-    fences.logs().goOn(parts.silent().answering(step.live));
+    fences.logs().advance(parts.silent().answering(step.live));
     coldStart.look(step.live.keySet(), known.loads().servers(), !known.tables().isEmpty());
     Predicate<TabletRecord> held = parts.merges().held(known);
     Map<TabletId, TabletRecord> open = known.open(step.live.keySet(), step.removing, wanted());
@@ -345,12 +345,12 @@ final class MasterLoop implements Runnable {
     // Whatever makes METADATA reachable again comes before everything else that needs METADATA.
     complete &= tidyUp(step);
     boolean merging = !step.isOvertaken() && merge(step);
-    boolean changing = changes.goOn(step.metadata::hasRecords) || merging;
+    boolean changing = changes.advance(step.metadata::hasRecords) || merging;
     if (complete && isAtPeace() && !parts.silent().isInDoubt(step.live)) {
       changing |=
           parts
               .rebalancing()
-              .goOn(known, view, changing, () -> snapshot.toBalance(known.hidden(), away(held)));
+              .advance(known, view, changing, () -> snapshot.toBalance(known.hidden(), away(held)));
     }
     fences.recoveries().look(view, known::on, fences.logs()::isUnderWay, complete);
     return !complete
@@ -444,7 +444,7 @@ final class MasterLoop implements Runnable {
 
   /** Continues merges; returns whether any are in progress. */
   private boolean merge(Step step) {
-    Merges.Outcome outcome = parts.merges().goOn(known, step.removing, step::hasRecord);
+    Merges.Outcome outcome = parts.merges().advance(known, step.removing, step::hasRecord);
     for (TabletRecord gone : outcome.removed()) {
       known.remove(gone.row());
     }

@@ -211,7 +211,7 @@ final class Merges {
    * @param dropping tables being dropped, whose tablets are not merged
    * @param reachable whether a record can be written now
    */
-  Outcome goOn(KnownRecords records, Set<TableId> dropping, Predicate<TabletRecord> reachable) {
+  Outcome advance(KnownRecords records, Set<TableId> dropping, Predicate<TabletRecord> reachable) {
     Map<TabletId, TabletRecord> known = records.byId();
     Outcome outcome = new Outcome();
     boolean complete = true;
@@ -219,7 +219,7 @@ final class Merges {
     for (TabletRecord lower : marked(records.merging(), known, dropping)) {
       marked.add(lower.id());
       if (reachable.test(lower)) {
-        complete &= tried(() -> goOn(lower, known, outcome));
+        complete &= tried(() -> advance(lower, known, outcome));
       }
     }
     for (Wish wish : takeAll()) {
@@ -232,7 +232,7 @@ final class Merges {
           refuse(wish, lower, upper, "it took too long");
           complete = false;
         } else if (reachable.test(lower) && reachable.test(upper)) {
-          complete &= tried(() -> goOn(wish, lower, upper, outcome));
+          complete &= tried(() -> advance(wish, lower, upper, outcome));
         }
       }
     }
@@ -263,7 +263,7 @@ final class Merges {
     return false;
   }
 
-  private boolean goOn(Wish wish, TabletRecord lower, TabletRecord upper, Outcome outcome)
+  private boolean advance(Wish wish, TabletRecord lower, TabletRecord upper, Outcome outcome)
       throws IOException {
     if (!wish.fresh()) {
       return false; // A server may have changed them since they were read.
@@ -295,7 +295,7 @@ final class Merges {
   }
 
   /** Continues a merge that is marked in the lower record. */
-  private boolean goOn(TabletRecord lower, Map<TabletId, TabletRecord> known, Outcome outcome)
+  private boolean advance(TabletRecord lower, Map<TabletId, TabletRecord> known, Outcome outcome)
       throws IOException {
     TabletRecord upper = known.get(lower.tentative().orElseThrow().parent());
     if (upper != null && MergeRecords.canFinish(lower, upper)) {

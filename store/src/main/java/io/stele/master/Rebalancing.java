@@ -56,7 +56,7 @@ final class Rebalancing {
    *     due
    * @return whether something was begun that will soon change records
    */
-  boolean goOn(
+  boolean advance(
       KnownRecords known, MasterLoop.View view, boolean busy, Supplier<Balancer.Cluster> cluster) {
     boolean moved = balance.isPresent() && balance(balance.get(), known, cluster);
     return moved

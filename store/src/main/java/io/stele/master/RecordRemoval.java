@@ -78,7 +78,7 @@ final class RecordRemoval {
   }
 
   /** Continues to remove the table's records, for about {@link #TURN}. */
-  Left goOn(TableId table) throws IOException {
+  Left advance(TableId table) throws IOException {
     long endNanos = runtime.nanoTime() + TURN.toNanos();
     RowRange rows = MetadataKeys.table(table);
     Place place = places.getOrDefault(table, new Place(false, rows.start()));

@@ -114,7 +114,7 @@ final class SchemaSteps {
         if (table.isEmpty()) {
           yield lost(change);
         }
-        yield erasing.goOn(change, table.get());
+        yield erasing.advance(change, table.get());
       }
       case WRITE_SCHEMA -> {
         if (table.isEmpty()) {
@@ -175,7 +175,7 @@ final class SchemaSteps {
   }
 
   private Taken clear(SchemaChange change) throws IOException {
-    return switch (clearing.goOn(change)) {
+    return switch (clearing.advance(change)) {
       case DONE -> new Taken.Ended(change.made());
       case GOES_ON -> new Taken.Waits();
       case STUCK -> new Taken.Ended(givenUp(change, clearing.giveUp(change)));
@@ -230,7 +230,7 @@ final class SchemaSteps {
   }
 
   private Taken removeRecords(SchemaChange change) throws IOException {
-    RecordRemoval.Left left = removal.goOn(change.table());
+    RecordRemoval.Left left = removal.advance(change.table());
     if (left instanceof RecordRemoval.Left.Damaged damaged) {
       return new Taken.Ended(
           change.failed(
@@ -263,7 +263,7 @@ final class SchemaSteps {
       schemas.advance(table.get(), StoredTable.State.DROPPING);
       return false;
     }
-    RecordRemoval.Left left = removal.goOn(id);
+    RecordRemoval.Left left = removal.advance(id);
     return left instanceof RecordRemoval.Left.Nothing
         ? schemas.delete(table.get())
         : left instanceof RecordRemoval.Left.Damaged;

@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The schema changes in progress. Threads of this class take each from step to step when the
- * master's loop calls {@link #goOn}. A failed step is repeated, and so is a step that an earlier
+ * master's loop calls {@link #advance}. A failed step is repeated, and so is a step that an earlier
  * master may have taken.
  *
  * <p>Before each step the remaining work is read from the node of the table's name, and after it
@@ -260,7 +260,7 @@ final class TableChanges implements AutoCloseable {
    *     of other tables wait; called on any thread
    * @return whether there are any changes
    */
-  boolean goOn(Predicate<TableId> reachable) {
+  boolean advance(Predicate<TableId> reachable) {
     List<Work> due = new ArrayList<>();
     boolean isBusy;
     synchronized (this) {

@@ -258,11 +258,11 @@ final class TabletServers implements AutoCloseable {
       addition.accept(queues.computeIfAbsent(server, address -> new Queue()));
     }
     if (idle) {
-      goOn(server);
+      scheduleNext(server);
     }
   }
 
-  private void goOn(Address server) {
+  private void scheduleNext(Address server) {
     try {
       callers.execute(() -> callNext(server));
     } catch (RejectedExecutionException e) {
@@ -294,9 +294,9 @@ final class TabletServers implements AutoCloseable {
       }
       // Goes to the end of the callers' queue, so that all servers get their turn.
       if (rest.isZero()) {
-        goOn(server);
+        scheduleNext(server);
       } else {
-        runtime.after(rest, () -> goOn(server));
+        runtime.after(rest, () -> scheduleNext(server));
       }
     }
   }

@@ -44,23 +44,23 @@ class ClearingTest {
               new Clearing(
                   master.process, master.records, master.watch::live, master.servers::clear);
           SchemaChange change = clears(table, RowRange.ALL);
-          assertThat(clearing.goOn(change)).isEqualTo(Clearing.State.GOES_ON);
+          assertThat(clearing.advance(change)).isEqualTo(Clearing.State.GOES_ON);
           asked();
-          assertThat(clearing.goOn(change)).isEqualTo(Clearing.State.GOES_ON);
+          assertThat(clearing.advance(change)).isEqualTo(Clearing.State.GOES_ON);
           RowRange rows = MetadataKeys.table(table);
           master.memory.setAway(
               Optional.of(
                   new RowRange(rows.start(), MetadataKeys.row(table, Bytes.of("p")).successor())));
-          assertThat(clearing.goOn(change))
+          assertThat(clearing.advance(change))
               .as("it reads the last record only")
               .isEqualTo(Clearing.State.GOES_ON);
 
           master.memory.setAway(Optional.empty());
           master.signal.rereadAllSoon();
           master.stepUntilIdle();
-          assertThat(clearing.goOn(change)).isEqualTo(Clearing.State.GOES_ON);
+          assertThat(clearing.advance(change)).isEqualTo(Clearing.State.GOES_ON);
           asked();
-          assertThat(clearing.goOn(change)).isEqualTo(Clearing.State.DONE);
+          assertThat(clearing.advance(change)).isEqualTo(Clearing.State.DONE);
           assertThat(master.plane.requests.stream().filter(one -> one.startsWith("clear")))
               .hasSize(3);
         });
@@ -75,14 +75,14 @@ class ClearingTest {
               new Clearing(
                   master.process, master.records, master.watch::live, master.servers::clear);
           SchemaChange change = clears(table, RowRange.ALL);
-          assertThat(clearing.goOn(change)).isEqualTo(Clearing.State.GOES_ON);
+          assertThat(clearing.advance(change)).isEqualTo(Clearing.State.GOES_ON);
           master.sleep(Clearing.GIVE_UP.plusSeconds(1));
           for (int i = 0; i < 60; i++) {
-            assertThat(clearing.goOn(change)).isEqualTo(Clearing.State.GOES_ON);
+            assertThat(clearing.advance(change)).isEqualTo(Clearing.State.GOES_ON);
             master.sleep(Duration.ofSeconds(1));
           }
           master.sleep(Duration.ofSeconds(1));
-          assertThat(clearing.goOn(change)).isEqualTo(Clearing.State.STUCK);
+          assertThat(clearing.advance(change)).isEqualTo(Clearing.State.STUCK);
         });
   }
 
@@ -99,9 +99,9 @@ class ClearingTest {
               new Clearing(
                   master.process, master.records, master.watch::live, master.servers::clear);
           SchemaChange change = clears(table, RowRange.of("c", "k"));
-          assertThat(clearing.goOn(change)).isEqualTo(Clearing.State.GOES_ON);
+          assertThat(clearing.advance(change)).isEqualTo(Clearing.State.GOES_ON);
           asked();
-          assertThat(clearing.goOn(change)).isEqualTo(Clearing.State.DONE);
+          assertThat(clearing.advance(change)).isEqualTo(Clearing.State.DONE);
           assertThat(master.plane.requests).hasSize(2);
         });
   }

@@ -66,7 +66,7 @@ class DeadLogsTest {
           master.signal.await(Duration.ofHours(1)); // Whatever woke it before.
           long before = master.process.nanoTime();
           master.plane.sorts = true;
-          master.logs.goOn(master.watch.live());
+          master.logs.advance(master.watch.live());
           master.signal.await(Duration.ofHours(1));
           assertThat(Duration.ofNanos(master.process.nanoTime() - before))
               .isLessThan(Duration.ofSeconds(1));
@@ -152,7 +152,7 @@ class DeadLogsTest {
           next.take(DEAD, () -> true);
           assertThat(next.isUnderWay(DEAD)).isTrue();
           master.plane.requests.clear();
-          next.goOn(master.watch.live());
+          next.advance(master.watch.live());
           master.sleep(Duration.ofMillis(50));
           assertThat(asked()).anyMatch(request -> request.contains("user-1."));
         });
@@ -180,7 +180,7 @@ class DeadLogsTest {
           List<String> segments = asked();
           assertThat(segments).isNotEmpty();
           master.plane.requests.clear();
-          next.goOn(master.watch.live());
+          next.advance(master.watch.live());
           master.sleep(Duration.ofMillis(50));
           assertThat(asked()).isEqualTo(segments);
         });

@@ -213,7 +213,7 @@ final class MasterFixture {
   /** Lets the changes on their way be carried on, until they end or this took some time. */
   void carryOn() throws IOException {
     try {
-      for (int i = 0; i < 100 && changes.goOn(table -> true); i++) {
+      for (int i = 0; i < 100 && changes.advance(table -> true); i++) {
         sleep(Duration.ofMillis(50));
       }
     } catch (InterruptedException e) {

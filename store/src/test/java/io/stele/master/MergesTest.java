@@ -171,10 +171,10 @@ class MergesTest {
           tablets().forEach(known::put);
           Predicate<TabletRecord> reachable = record -> !record.id().equals(upper.id());
           Merges merges = master.parts.merges();
-          merges.goOn(known, Set.of(), reachable);
+          merges.advance(known, Set.of(), reachable);
           assertThat(merges.has(upper.id())).isTrue();
           master.sleep(Duration.ofSeconds(16));
-          merges.goOn(known, Set.of(), reachable);
+          merges.advance(known, Set.of(), reachable);
           assertThat(merges.has(upper.id())).as("the lower one is held otherwise").isFalse();
           assertThatThrownBy(() -> master.requests.mergeTablet(null, request(upper, "first")))
               .hasMessageContaining("it took too long");

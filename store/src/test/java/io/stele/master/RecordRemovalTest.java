@@ -33,7 +33,7 @@ class RecordRemovalTest {
 
   private void carryOnFor(Duration time) throws Exception {
     long endNanos = master.process.nanoTime() + time.toNanos();
-    while (master.process.nanoTime() - endNanos < 0 && master.changes.goOn(table -> true)) {
+    while (master.process.nanoTime() - endNanos < 0 && master.changes.advance(table -> true)) {
       master.sleep(Duration.ofMillis(50));
     }
   }
@@ -143,7 +143,7 @@ class RecordRemovalTest {
 
           master.changes.resume();
           master.carryOn();
-          assertThat(master.changes.goOn(any -> true)).as("it does not keep busy").isFalse();
+          assertThat(master.changes.advance(any -> true)).as("it does not keep busy").isFalse();
           assertThat(damage(table)).hasSize(1);
 
           master.memory.put(damaged);

@@ -61,7 +61,7 @@ class TableAdminTest {
 
   private void carryOn(TableChanges changes) throws Exception {
     changes.resume();
-    for (int i = 0; i < 100 && changes.goOn(table -> true); i++) {
+    for (int i = 0; i < 100 && changes.advance(table -> true); i++) {
       master.sleep(Duration.ofMillis(50));
     }
   }
@@ -307,14 +307,14 @@ class TableAdminTest {
           master.records.unloaded(tablets.get(1), "test");
           running(alter("again", of("f", "g")));
           for (int i = 0; i < 20; i++) {
-            master.changes.goOn(table -> true);
+            master.changes.advance(table -> true);
             master.sleep(Duration.ofSeconds(1));
           }
           SchemaChange change = master.schemas.names().read("users").running().orElseThrow();
           assertThat(master.steps.isCleared(change, tablets.get(0).extent())).isTrue();
           assertThat(master.steps.isCleared(change, tablets.get(1).extent())).isFalse();
           for (int i = 0; i < 60; i++) {
-            master.changes.goOn(table -> true);
+            master.changes.advance(table -> true);
             master.sleep(Duration.ofSeconds(1));
           }
           EndedChange ended = ended(alter("again", of("f", "g")));
@@ -335,7 +335,7 @@ class TableAdminTest {
           Clear wish = new Clear("users", RowRange.of("", "s"));
           running(master.ask("clear", wish));
           for (int i = 0; i < 80; i++) {
-            master.changes.goOn(table -> true);
+            master.changes.advance(table -> true);
             master.sleep(Duration.ofSeconds(1));
           }
           EndedChange ended = ended(master.ask("clear", wish));
@@ -594,7 +594,7 @@ class TableAdminTest {
           TableId table = running(master.create("one", "users"));
           for (int i = 0; i < 20; i++) {
             boolean reachable = i % 2 == 0;
-            assertThat(master.changes.goOn(id -> reachable)).isTrue();
+            assertThat(master.changes.advance(id -> reachable)).isTrue();
             master.sleep(Duration.ofMillis(100));
           }
           assertThat(master.schemas.table(table).orElseThrow().state())

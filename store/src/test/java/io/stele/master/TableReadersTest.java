@@ -46,7 +46,7 @@ class TableReadersTest {
     TableChanges next =
         new TableChanges(master.process, master.schemas, master.steps(), master.signal);
     next.resume();
-    for (int i = 0; i < 100 && next.goOn(table -> true); i++) {
+    for (int i = 0; i < 100 && next.advance(table -> true); i++) {
       master.sleep(Duration.ofMillis(50));
     }
   }

@@ -167,7 +167,7 @@ final class PlantedFaults {
         fault(
                 "a dropped family's name is free before all its cells are gone",
                 "master.Clearing",
-                "goOn",
+                "advance",
                 PlantedFault.Yes.class)
             .under("families"),
         fault(
