@@ -313,7 +313,8 @@ public final class CuratorLockService implements LockService {
   }
 
   private SteleException exists(String path) {
-    return SteleException.refused(
+    return new SteleException(
+        SteleException.Code.ALREADY_EXISTS,
         "the node " + connection.full(path) + " of ZooKeeper already exists");
   }
 

@@ -47,8 +47,8 @@ public interface LockService extends AutoCloseable {
   /**
    * Creates a node (and the nodes above it) that stays until it is deleted; its version is 0.
    *
-   * @throws io.stele.model.SteleException REFUSED if it exists or the data is too large,
-   *     OUTCOME_UNKNOWN as said above
+   * @throws io.stele.model.SteleException ALREADY_EXISTS if it exists, REFUSED if the data is too
+   *     large, OUTCOME_UNKNOWN as said above
    * @throws IOException if the service cannot be reached in time; nothing was created
    */
   void create(String path, Bytes data) throws IOException;

@@ -124,7 +124,7 @@ final class BalanceSchedule {
           locks.create(LockPaths.BALANCE, data);
           return;
         } catch (SteleException e) {
-          if (e.code() != SteleException.Code.REFUSED) {
+          if (e.code() != SteleException.Code.ALREADY_EXISTS) {
             throw e;
           }
         }

@@ -373,7 +373,7 @@ public final class Schemas {
           return new TableId("t" + next);
         }
       } catch (SteleException e) {
-        if (e.code() != Code.OUTCOME_UNKNOWN && e.code() != Code.REFUSED) {
+        if (e.code() != Code.OUTCOME_UNKNOWN && e.code() != Code.ALREADY_EXISTS) {
           throw e;
         } // Another number does as well.
       }

@@ -93,7 +93,7 @@ public final class TableNames {
       locks.create(path, data);
       return true;
     } catch (SteleException e) {
-      if (e.code() != SteleException.Code.REFUSED || locks.read(path).isEmpty()) {
+      if (e.code() != SteleException.Code.ALREADY_EXISTS) {
         throw e;
       }
       return false;
@@ -112,7 +112,7 @@ public final class TableNames {
         try {
           locks.create(LockPaths.FORGOTTEN_CHANGES, raised);
         } catch (SteleException e) {
-          if (e.code() != SteleException.Code.REFUSED) {
+          if (e.code() != SteleException.Code.ALREADY_EXISTS) {
             throw e;
           }
         } // Whoever made it: look.

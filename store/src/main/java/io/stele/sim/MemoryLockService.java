@@ -142,7 +142,9 @@ public final class MemoryLockService implements LockService {
   public void create(String path, Bytes data) throws IOException {
     LockPaths.check(path, data, path);
     if (!change(path, () -> store.create(path, data, MemoryLockStore.PERSISTENT))) {
-      throw SteleException.refused("the node " + path + " of the lock service exists already");
+      throw new SteleException(
+          SteleException.Code.ALREADY_EXISTS,
+          "the node " + path + " of the lock service exists already");
     }
   }
 

@@ -49,7 +49,7 @@ abstract class LockServiceContract {
       locks.create("x/y", A);
       assertThat(other.read("x/y")).contains(new VersionedData(A, 0));
       assertThat(other.read("x")).contains(new VersionedData(Bytes.EMPTY, 0));
-      assertRefused(() -> other.create("x/y", B), "exists");
+      assertFails(() -> other.create("x/y", B), SteleException.Code.ALREADY_EXISTS, "exists");
       assertThat(locks.read("x/y")).contains(new VersionedData(A, 0));
     }
   }
@@ -393,9 +393,15 @@ abstract class LockServiceContract {
 
   private static void assertRefused(
       org.assertj.core.api.ThrowableAssert.ThrowingCallable call, String message) {
+    assertFails(call, SteleException.Code.REFUSED, message);
+  }
+
+  private static void assertFails(
+      org.assertj.core.api.ThrowableAssert.ThrowingCallable call,
+      SteleException.Code code,
+      String message) {
     assertThatThrownBy(call)
-        .isInstanceOfSatisfying(
-            SteleException.class, e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
+        .isInstanceOfSatisfying(SteleException.class, e -> assertThat(e.code()).isEqualTo(code))
         .hasMessageContaining(message);
   }
 }

@@ -85,8 +85,8 @@ final class ClusterClaim {
       locks.create(LockPaths.APPLICATION, id);
       return true;
     } catch (SteleException e) {
-      if (e.code() == SteleException.Code.REFUSED) {
-        return false; // It exists by now.
+      if (e.code() == SteleException.Code.ALREADY_EXISTS) {
+        return false; // By now.
       }
       throw e;
     }
