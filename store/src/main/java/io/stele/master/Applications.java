@@ -23,7 +23,7 @@ public interface Applications extends AutoCloseable {
 
   /** Service interface, implemented by the module that knows YARN. */
   interface Provider {
-    /** Those of the cluster that {@code conf} names; {@link #NONE} if it names none. */
+    /** The applications of the cluster that {@code conf} names; {@link #NONE} if it names none. */
     Applications open(Configuration conf, ProcessRuntime runtime);
   }
 

@@ -152,7 +152,7 @@ final class DeadLogs {
     return servers;
   }
 
-  /** Of the {@code servers} that have fenced logs, those whose logs are known to be listed. */
+  /** The servers whose logs are known to be listed, of {@code servers}, which have fenced logs. */
   private synchronized Set<ServerId> listedOf(Set<ServerId> servers) {
     listed.retainAll(servers);
     return new TreeSet<>(listed);

@@ -371,8 +371,8 @@ final class Fences implements AutoCloseable {
   }
 
   /**
-   * Those of the servers being fenced that may still answer clients: their leases may be valid.
-   * They receive no more messages.
+   * The servers being fenced that may still answer clients: their leases may be valid. They receive
+   * no more messages.
    */
   synchronized Set<ServerId> leased() {
     Set<ServerId> leased = new TreeSet<>();

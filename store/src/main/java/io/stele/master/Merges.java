@@ -154,7 +154,7 @@ final class Merges {
     return !taken.isEmpty();
   }
 
-  /** Of all known unassigned tablets, those that must not be assigned now. */
+  /** Holds for the known unassigned tablets that must not be assigned now. */
   Predicate<TabletRecord> held(KnownRecords known) {
     Set<TabletId> uppers = new HashSet<>();
     for (TabletRecord lower : known.merging()) {

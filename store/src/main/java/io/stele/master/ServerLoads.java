@@ -76,12 +76,12 @@ public final class ServerLoads {
       return copy;
     }
 
-    /** How many tablets. */
+    /** The number of tablets. */
     public final int count() {
       return tablets;
     }
 
-    /** Of their SSTables. */
+    /** The size of their SSTables. */
     public final long bytes() {
       return bytes;
     }

@@ -38,7 +38,7 @@ final class SilentServers {
     this.reports = reports;
   }
 
-  /** Those of the {@code live} servers that answer, so that work can be shared among them. */
+  /** The {@code live} servers that answer, so that work can be shared among them. */
   Map<ServerId, ServerInfo> answering(Map<ServerId, ServerInfo> live) {
     Map<ServerId, ServerInfo> answering = new TreeMap<>(live);
     answering.keySet().removeIf(server -> reports.leavesUnanswered(server, WORKS_UNTIL));
@@ -80,7 +80,7 @@ final class SilentServers {
         .anyMatch(server -> takes(server.getKey(), server.getValue()) == which);
   }
 
-  /** Those of the {@code live} servers that take all tablets, and have said something lately. */
+  /** The {@code live} servers that take all tablets, and have said something lately. */
   List<ServerId> takers(Map<ServerId, ServerInfo> live) {
     return live.entrySet().stream()
         .filter(server -> !server.getValue().draining())

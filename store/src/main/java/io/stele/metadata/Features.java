@@ -43,7 +43,7 @@ final class Features {
   /** Rows that a job will replace: who does not know them would keep what was there. */
   static final String REPLACES = "replaces";
 
-  /** Those that this version knows. */
+  /** The features that this version knows. */
   private static final Set<String> KNOWN = Set.of(PINS, BULK, MERGES, CLEARED, ERASED, REPLACES);
 
   private Features() {}

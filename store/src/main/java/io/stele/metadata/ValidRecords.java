@@ -97,8 +97,8 @@ final class ValidRecords {
   }
 
   /**
-   * Of {@code inOrder}, which are neighbours in METADATA and of which the last is not tentative,
-   * the valid ones.
+   * The valid ones of {@code inOrder}, which are neighbours in METADATA and of which the last is
+   * not tentative.
    */
   static List<TabletRecord> of(List<TabletRecord> inOrder) {
     Deque<TabletRecord> valid = new ArrayDeque<>();

@@ -48,12 +48,20 @@ class HotTabletsTest {
   }
 
   @Test
-  void aTabletThatHasAskedOfItWhatAServerHasIsSplitAfterAMinuteAndItsHalvesAreLeftAlone() {
+  void aTabletWithAServersShareOfRequestsIsSplitAfterAMinute() {
     put(1, 0, 500 * MIB, 3000);
     put(2, 1, 500 * MIB, 300);
     put(3, 2, 500 * MIB, 300);
     assertThat(pass(55)).isEmpty();
     assertThat(pass(10)).containsExactly(tablet(1));
+  }
+
+  @Test
+  void theHalvesOfASplitTabletAreLeftAloneForAMinute() {
+    put(1, 0, 500 * MIB, 3000);
+    put(2, 1, 500 * MIB, 300);
+    put(3, 2, 500 * MIB, 300);
+    assertThat(pass(65)).containsExactly(tablet(1));
     loads.remove(tablet(1));
     put(4, 0, 250 * MIB, 1500);
     put(5, 0, 250 * MIB, 1500);
@@ -61,15 +69,25 @@ class HotTabletsTest {
   }
 
   @Test
-  void aSmallOneIsNotNorOneThatMovesCanEvenOutNorOneOfAClusterThatHasLittleToDo() {
+  void aSmallTabletIsNotSplit() {
     put(1, 0, 63 * MIB, 3000);
-    put(2, 1, 500 * MIB, 900);
-    put(3, 1, 500 * MIB, 900);
-    put(4, 2, 500 * MIB, 900);
+    put(2, 1, 500 * MIB, 300);
+    put(3, 2, 500 * MIB, 300);
     assertThat(pass(300)).isEmpty();
-    List.of(1, 2, 3, 4).forEach(number -> loads.remove(tablet(number)));
-    put(5, 0, 500 * MIB, 90);
-    put(6, 1, 500 * MIB, 1);
+  }
+
+  @Test
+  void aTabletWithLessThanHalfOfAServersShareIsNotSplit() {
+    for (int number = 1; number <= 7; number++) {
+      put(number, number % 3, 500 * MIB, 900);
+    }
+    assertThat(pass(300)).isEmpty();
+  }
+
+  @Test
+  void noTabletOfAnIdleClusterIsSplit() {
+    put(1, 0, 500 * MIB, 90);
+    put(2, 1, 500 * MIB, 1);
     assertThat(pass(300)).isEmpty();
   }
 

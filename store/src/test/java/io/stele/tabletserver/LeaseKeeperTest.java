@@ -213,7 +213,7 @@ class LeaseKeeperTest {
   }
 
   @Test
-  void aClosedKeeperEndsNobody() throws IOException {
+  void aClosedKeeperAbortsNothing() throws IOException {
     lock.renewals.add(() -> {});
     LeaseKeeper keeper = LeaseKeeper.start(runtime, lease, lock, clock, aborts::add);
     keeper.close();

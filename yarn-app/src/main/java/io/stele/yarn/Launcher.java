@@ -19,7 +19,7 @@ final class Launcher implements ApplicationMaster.Starter {
   private final Credentials tokens;
   private final YarnNodeManagers nodeManagers;
 
-  /** Of the latest deployment: the files of one are looked up once. */
+  /** The launch of the latest deployment: the files of one are looked up once. */
   private volatile Launch latest;
 
   /**

@@ -66,7 +66,7 @@ final class Planner {
   /** Containers that run and are too many. */
   private final List<HeldContainer> surplus = new ArrayList<>();
 
-  /** Those of the containers that run whose end is among the actions. */
+  /** Containers that run and whose end is among the actions. */
   private final Set<HeldContainer> ending = new HashSet<>();
 
   private Planner(ApplicationSnapshot snapshot) {

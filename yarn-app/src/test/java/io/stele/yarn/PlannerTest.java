@@ -249,7 +249,7 @@ final class PlannerTest {
   }
 
   @Test
-  void aServerThatIsTooManyOnANodeThatLeavesEndsInTimeAndOneThatIsCalledBackAtOnce() {
+  void aSurplusServerOnALeavingNodeEndsInTimeAndAPreemptedOneAtOnce() {
     wanted.put(ComponentKind.TABLET_SERVER, 1);
     asks.add(ask(1, new Placement.Anywhere(), Set.of(), 1));
     hold("c2", 2, "a", Phase.RUNNING);
