@@ -10,6 +10,7 @@ import io.stele.model.TabletId;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -152,10 +153,22 @@ final class BalanceSchedule {
     return Map.entry(last.id(), last.state());
   }
 
-  /** Leaves a tablet alone for a while: it was just assigned to a server, for whatever reason. */
-  void rest(TabletId assigned) {
-    long until = runtime.nanoTime() + REST_OF_OTHERS.toNanos();
-    restsUntilNanos.merge(assigned, until, (old, other) -> old - other > 0 ? old : other);
+  /**
+   * Leaves tablets alone for a while that were just assigned to servers, for whatever reason.
+   * Called in each step of the loop: those that have rested are forgotten, on or off.
+   */
+  void rest(Collection<TabletId> assigned) {
+    long now = runtime.nanoTime();
+    restsUntilNanos.values().removeIf(until -> now - until >= 0);
+    long until = now + REST_OF_OTHERS.toNanos();
+    for (TabletId tablet : assigned) {
+      restsUntilNanos.merge(tablet, until, (old, other) -> old - other > 0 ? old : other);
+    }
+  }
+
+  /** How many tablets are left alone, for tests. */
+  int resting() {
+    return restsUntilNanos.size();
   }
 
   /**

@@ -43,9 +43,9 @@ final class Rebalancing {
     reshaping = Optional.of(how);
   }
 
-  /** Leaves tablets alone for a while that were just assigned to servers. */
+  /** Leaves tablets alone for a while that were just assigned to servers. For each step. */
   void rest(Collection<TabletRecord> assigned) {
-    balance.ifPresent(how -> assigned.forEach(record -> how.rest(record.id())));
+    balance.ifPresent(how -> how.rest(assigned.stream().map(TabletRecord::id).toList()));
   }
 
   /**

@@ -86,6 +86,19 @@ class BalanceTest {
   }
 
   @Test
+  void whereItIsOffTabletsThatWereAssignedAreNotRememberedForEver() throws Exception {
+    master.run(
+        () -> {
+          master.balance.set(false);
+          master.parts.rebalancing().balanceBy(master.balance);
+          started();
+          assertThat(master.balance.resting()).isPositive();
+          stepFor(Duration.ofSeconds(30));
+          assertThat(master.balance.resting()).isZero();
+        });
+  }
+
+  @Test
   void whereItIsOffNothingMovesWhoeverIsTheMaster() throws Exception {
     master.run(
         () -> {
