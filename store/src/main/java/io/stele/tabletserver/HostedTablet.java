@@ -40,9 +40,9 @@ final class HostedTablet {
   private final RecordManifest manifest;
   private final Permits minor;
   private final Permits rewrites;
-  private final Set<String> queued = ConcurrentHashMap.newKeySet(); // Work.
-  private final Map<String, Rest> resting = new ConcurrentSkipListMap<>(); // By work.
-  private final Map<String, Trouble> troubles = new ConcurrentSkipListMap<>(); // By work.
+  private final Set<Work> queued = ConcurrentHashMap.newKeySet(); // Work.
+  private final Map<Work, Rest> resting = new ConcurrentSkipListMap<>(); // By work.
+  private final Map<Work, Trouble> troubles = new ConcurrentSkipListMap<>(); // By work.
   private final LongAdder requests = new LongAdder();
   private volatile long memtableBytesMax = Long.MAX_VALUE;
   private volatile Optional<TabletRecord> indivisible = Optional.empty();
@@ -94,17 +94,17 @@ final class HostedTablet {
   }
 
   /** Remembers that {@code work} is queued for a thread; returns false if it was already. */
-  boolean markQueued(String work) {
+  boolean markQueued(Work work) {
     return queued.add(work);
   }
 
   /** {@code work} has a thread now, or will not get one. */
-  void unmarkQueued(String work) {
+  void unmarkQueued(Work work) {
     queued.remove(work);
   }
 
   /** Delays {@code work} for a while because it just failed for a transient reason. */
-  void rest(String work, String reason) {
+  void rest(Work work, String reason) {
     resting.put(work, new Rest(runtime.nanoTime() + REST_AFTER_FAILURE.toNanos(), reason));
   }
 
@@ -114,7 +114,7 @@ final class HostedTablet {
    *
    * @param damage whether it failed because something is damaged
    */
-  void failed(String work, String reason, boolean damage) {
+  void failed(Work work, String reason, boolean damage) {
     Trouble before = troubles.get(work);
     Trouble now =
         before == null
@@ -127,7 +127,7 @@ final class HostedTablet {
   }
 
   /** {@code work} succeeded: it is no longer in trouble. */
-  void succeeded(String work) {
+  void succeeded(Work work) {
     troubles.remove(work);
     resting.remove(work);
   }
@@ -135,27 +135,29 @@ final class HostedTablet {
   /**
    * Forgets the failures of work that could have been tried again for a {@code time}, but was not:
    * nobody needs it any more.
+   *
+   * @param which the work that is tried only when it is asked for
    */
-  void forgetUntried(Predicate<String> work, Duration time) {
+  void forgetUntried(Predicate<Work> which, Duration time) {
     long now = runtime.nanoTime();
     resting.forEach(
-        (what, rest) -> {
-          if (work.test(what)
+        (work, rest) -> {
+          if (which.test(work)
               && now - rest.untilNanos() > time.toNanos()
-              && resting.remove(what, rest)) {
-            troubles.remove(what);
+              && resting.remove(work, rest)) {
+            troubles.remove(work);
           }
         });
   }
 
   /** Whether {@code work} failed recently. */
-  boolean isResting(String work) {
+  boolean isResting(Work work) {
     Rest rest = resting.get(work);
     return rest != null && runtime.nanoTime() - rest.untilNanos() < 0;
   }
 
   /** Why {@code work} failed, if it has not succeeded since. */
-  Optional<String> failureOf(String work) {
+  Optional<String> failureOf(Work work) {
     return Optional.ofNullable(resting.get(work)).map(Rest::reason);
   }
 

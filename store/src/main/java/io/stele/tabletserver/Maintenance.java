@@ -33,12 +33,11 @@ import org.slf4j.LoggerFactory;
  */
 final class Maintenance {
   private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
-  private static final String SERVE = "be served";
+  private static final Work SERVE = Work.of(WorkKind.SERVE);
+  private static final Work SPLIT = Work.of(WorkKind.SPLIT);
 
   /** Stopped tablets may keep so many times as many segments as the log should have. */
   private static final int SEGMENTS_FACTOR_OF_STOPPED = 8;
-
-  static final String SPLIT = "split";
 
   /** How long a tablet is not looked at again that needed no compaction, unless it changes. */
   private static final Duration IDLE_TRUSTED = Duration.ofSeconds(5);
@@ -123,7 +122,7 @@ final class Maintenance {
       if (hosted.tablet().hasAbandonedFiles()) {
         work.startExclusive(
             hosted,
-            "delete the files of failed compactions",
+            Work.of(WorkKind.DELETE_ABANDONED_FILES),
             hosted.tablet()::deleteAbandonedFiles);
       }
     }
@@ -142,7 +141,7 @@ final class Maintenance {
 
   /** Writes the records replayed into a tablet to SSTables, so that their logs can be deleted. */
   private void coverReplay(HostedTablet hosted) {
-    work.startExclusive(hosted, "cover the replayed records", () -> loader.coverReplay(hosted));
+    work.startExclusive(hosted, Work.of(WorkKind.COVER_REPLAY), () -> loader.coverReplay(hosted));
   }
 
   private void relieveMemory(KindResources kind, Collection<HostedTablet> all) {
@@ -249,7 +248,7 @@ final class Maintenance {
           hosted.rewrites(),
           1,
           threads,
-          "make a merging compaction",
+          Work.of(WorkKind.MERGING_COMPACTION),
           tablet::mergingCompact);
     }
     if (collects) {
@@ -258,7 +257,7 @@ final class Maintenance {
           hosted.rewrites(),
           1,
           threads,
-          "make a major compaction",
+          Work.of(WorkKind.MAJOR_COMPACTION),
           () -> tablet.collectGarbage(config.garbageInterval()));
     }
   }

@@ -21,12 +21,15 @@ import java.util.concurrent.CompletableFuture;
  * <p>Safe for use by any number of threads; no method waits.
  */
 final class RequestedWork implements JobOutcomes {
-  private static final String PIN = "be pinned";
-  private static final String REGISTER = "register the files of job ";
-  private static final String RESOLVE = "resolve the files of jobs that are over";
-  private static final String CLEAR = "delete a range of rows";
-  private static final String ERASE = "remove dropped families";
-  private static final String UNPIN = "remove the pins of ended jobs";
+  private static final Work PIN = Work.of(WorkKind.PIN);
+  private static final Work UNPIN = Work.of(WorkKind.UNPIN);
+  private static final Work RESOLVE = Work.of(WorkKind.RESOLVE_FILES);
+  private static final Work CLEAR = Work.of(WorkKind.CLEAR_ROWS);
+  private static final Work ERASE = Work.of(WorkKind.ERASE_FAMILIES);
+
+  /** The work that is tried again only when it is asked for again. */
+  private static final Set<WorkKind> ASKED_FOR =
+      Set.of(WorkKind.PIN, WorkKind.REGISTER_FILES, WorkKind.CLEAR_ROWS, WorkKind.ERASE_FAMILIES);
 
   /** How soon after a failure those who need such work ask for it again. */
   private static final Duration ASKED_AGAIN_WITHIN = Duration.ofMinutes(10);
@@ -83,22 +86,26 @@ final class RequestedWork implements JobOutcomes {
   boolean register(HostedTablet hosted, List<Pending> waiting) {
     if (!JobFiles.isRegistered(hosted, waiting)) {
       JobFiles.requireRoom(hosted, waiting);
-      String what = REGISTER + waiting.get(0).job();
+      Work registering = registering(waiting.get(0).job());
       for (Trouble trouble : hosted.troubles()) {
-        if (trouble.work().equals(what) && trouble.damage()) {
+        if (trouble.work().equals(registering) && trouble.damage()) {
           throw new SteleException(SteleException.Code.CORRUPTION, trouble.reason());
         }
       }
       // On other threads than minor compactions: it needs no memory for them.
       work.startExclusive(
-          hosted, work.threads(hosted).jobs(), what, () -> files.register(hosted, waiting));
+          hosted, work.threads(hosted).jobs(), registering, () -> files.register(hosted, waiting));
     }
     return JobFiles.isRegistered(hosted, waiting);
   }
 
   /** Why a tablet could not register files of a job when that was last tried, likewise. */
   static Optional<String> whyNotRegistered(HostedTablet hosted, String job) {
-    return hosted.failureOf(REGISTER + job);
+    return hosted.failureOf(registering(job));
+  }
+
+  private static Work registering(String job) {
+    return Work.of(WorkKind.REGISTER_FILES, job);
   }
 
   /** Starts to resolve the files of a job that is over; returns whether none waits any more. */
@@ -147,13 +154,7 @@ final class RequestedWork implements JobOutcomes {
 
   /** Forgets that work failed for which whoever asked no longer asks. */
   static void forgetUntried(HostedTablet hosted) {
-    hosted.forgetUntried(
-        what ->
-            what.equals(PIN)
-                || what.equals(CLEAR)
-                || what.equals(ERASE)
-                || what.startsWith(REGISTER),
-        ASKED_AGAIN_WITHIN);
+    hosted.forgetUntried(failed -> ASKED_FOR.contains(failed.kind()), ASKED_AGAIN_WITHIN);
   }
 
   /** Finds out every few seconds, on other threads, which jobs are over. */

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Starts background work on tablets, and decides what follows when it fails.
  *
- * <p>Each kind of work is queued at most once for a tablet, and runs with permits of the tablet, so
+ * <p>Each {@link Work} is queued at most once for a tablet, and runs with permits of the tablet, so
  * that work that excludes other work never runs beside it. Work that fails because of its tablet
  * ({@link Blame#TABLET}) is retried after ever longer pauses. The tablet is still served, but if
  * minor compactions fail, it accepts writes only up to a limit. Work that fails because of the
@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  */
 final class TabletWork {
   private static final Logger LOG = LoggerFactory.getLogger(TabletWork.class);
-  private static final String MINOR = "make a minor compaction";
+  private static final Work MINOR = Work.of(WorkKind.MINOR_COMPACTION);
   private static final int STUCK_MEMTABLES = 2;
 
   private final ServerLife life;
@@ -50,8 +50,8 @@ final class TabletWork {
   }
 
   /** Starts work that must not run at the same time as a minor compaction or a split. */
-  void startExclusive(HostedTablet hosted, String what, IoRunnable work) {
-    startExclusive(hosted, threads(hosted).minor(), what, work);
+  void startExclusive(HostedTablet hosted, Work work, IoRunnable action) {
+    startExclusive(hosted, threads(hosted).minor(), work, action);
   }
 
   /**
@@ -59,8 +59,8 @@ final class TabletWork {
    *
    * @param threads do the work
    */
-  void startExclusive(HostedTablet hosted, Executor threads, String what, IoRunnable work) {
-    start(hosted, hosted.minor(), 1, threads, what, work);
+  void startExclusive(HostedTablet hosted, Executor threads, Work work, IoRunnable action) {
+    start(hosted, hosted.minor(), 1, threads, work, action);
   }
 
   /** The threads for work on a tablet. */
@@ -78,54 +78,55 @@ final class TabletWork {
    * @param permits of the tablet
    * @param count how many of them the work needs
    * @param threads do the work
-   * @param what the kind of work, as a verb: "split"
+   * @param action does the work
    */
   void start(
       HostedTablet hosted,
       Permits permits,
       int count,
       Executor threads,
-      String what,
-      IoRunnable work) {
-    if (hosted.isResting(what) || permits.free() < count || !hosted.markQueued(what)) {
+      Work work,
+      IoRunnable action) {
+    if (hosted.isResting(work) || permits.free() < count || !hosted.markQueued(work)) {
       return;
     }
     try {
       threads.execute(
           () -> {
-            hosted.unmarkQueued(what);
-            tryWork(hosted, permits, count, what, work);
+            hosted.unmarkQueued(work);
+            tryWork(hosted, permits, count, work, action);
           });
     } catch (RejectedExecutionException e) {
-      hosted.unmarkQueued(what); // The server stops.
+      hosted.unmarkQueued(work); // The server stops.
     }
   }
 
   private void tryWork(
-      HostedTablet hosted, Permits permits, int count, String what, IoRunnable work) {
+      HostedTablet hosted, Permits permits, int count, Work work, IoRunnable action) {
     if (!permits.tryAcquire(count)) {
       return;
     }
     try {
       if (tablets.has(hosted)) {
-        work.run();
-        succeeded(hosted, what);
+        action.run();
+        succeeded(hosted, work);
       }
     } catch (IOException | RuntimeException | Error e) {
-      failed(hosted, what, e);
+      failed(hosted, work, e);
     } finally {
       permits.release(count);
     }
   }
 
-  private static void succeeded(HostedTablet hosted, String what) {
-    hosted.succeeded(what);
-    if (what.equals(MINOR)) {
+  private static void succeeded(HostedTablet hosted, Work work) {
+    hosted.succeeded(work);
+    if (work.equals(MINOR)) {
       hosted.limitMemtables(Long.MAX_VALUE);
     }
   }
 
-  private void failed(HostedTablet hosted, String what, Throwable failure) {
+  private void failed(HostedTablet hosted, Work work, Throwable failure) {
+    String what = work.text();
     if (life.isOver()) {
       LOG.debug("Tablet {} was unloaded before it could {}", hosted.id(), what, failure);
       return;
@@ -138,10 +139,10 @@ final class TabletWork {
       case TABLET -> {
         LOG.error(
             "Tablet {} could not {}; other tablets are not affected", hosted.id(), what, failure);
-        if (what.equals(MINOR)) {
+        if (work.equals(MINOR)) {
           hosted.limitMemtables(STUCK_MEMTABLES * memtableBytes);
         }
-        hosted.failed(what, failure.toString(), Blame.isDamage(failure));
+        hosted.failed(work, failure.toString(), Blame.isDamage(failure));
       }
       case CIRCUMSTANCES -> {
         if (failure instanceof SteleException known) { // It says itself what came between.
@@ -150,7 +151,7 @@ final class TabletWork {
         } else {
           LOG.warn("Tablet {} could not {}; will retry", hosted.id(), what, failure);
         }
-        hosted.rest(what, failure.toString());
+        hosted.rest(work, failure.toString());
       }
     }
   }

@@ -151,7 +151,7 @@ class JobFilesTest {
                   })));
       server.requested.register(hosted, files);
       server.registering.work();
-      hosted.failed(Maintenance.SPLIT, "tried again by rounds", false);
+      hosted.failed(Work.of(WorkKind.SPLIT), "tried again by rounds", false);
       skipped.addAndGet(Duration.ofMinutes(10).toNanos());
       maintenance.round();
       assertThat(hosted.troubles()).hasSize(2);
@@ -159,7 +159,7 @@ class JobFilesTest {
       maintenance.round();
       assertThat(hosted.troubles())
           .singleElement()
-          .satisfies(trouble -> assertThat(trouble.work()).isEqualTo(Maintenance.SPLIT));
+          .satisfies(trouble -> assertThat(trouble.work()).isEqualTo(Work.of(WorkKind.SPLIT)));
     }
   }
 

@@ -158,7 +158,7 @@ class MaintenanceTest {
         TestServer.put(hosted, "row" + i, "value");
         hosted.tablet().minorCompact();
       }
-      hosted.failed(Maintenance.SPLIT, "the index of a file is damaged", false);
+      hosted.failed(Work.of(WorkKind.SPLIT), "the index of a file is damaged", false);
       server.maintenance().round();
       assertThat(server.splits.size()).isZero();
       assertThat(server.rewrites.size()).isEqualTo(1);
