@@ -317,7 +317,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
     TabletRecord record = hosted.record();
     TabletStatistics statistics = hosted.tablet().statistics();
     HostedTabletProto.Builder described = HostedTabletProto.newBuilder();
-    hosted.troubles().forEach(trouble -> described.addTroubles(trouble.toString()));
+    hosted.work().troubles().forEach(trouble -> described.addTroubles(trouble.toString()));
     return described
         .setTablet(
             TabletRefProto.newBuilder()

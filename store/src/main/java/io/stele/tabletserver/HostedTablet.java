@@ -11,14 +11,8 @@ import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.Tablet;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Predicate;
 
 /**
  * A tablet that this server has loaded, and the server's own state about it.
@@ -29,9 +23,6 @@ import java.util.function.Predicate;
  * queued for a thread has none. Safe for use by any number of threads.
  */
 final class HostedTablet {
-  private static final Duration REST_AFTER_FAILURE = Duration.ofSeconds(5);
-  private static final int REST_DOUBLINGS_MAX = 6;
-
   /** How many merging and major compactions of one tablet may run at once. */
   static final int REWRITES_MAX = 4;
 
@@ -40,9 +31,7 @@ final class HostedTablet {
   private final RecordManifest manifest;
   private final Permits minor;
   private final Permits rewrites;
-  private final Set<Work> queued = ConcurrentHashMap.newKeySet(); // Work.
-  private final Map<Work, Rest> resting = new ConcurrentSkipListMap<>(); // By work.
-  private final Map<Work, Trouble> troubles = new ConcurrentSkipListMap<>(); // By work.
+  private final WorkHistory work;
   private final LongAdder requests = new LongAdder();
   private volatile long memtableBytesMax = Long.MAX_VALUE;
   private volatile Optional<TabletRecord> indivisible = Optional.empty();
@@ -51,15 +40,13 @@ final class HostedTablet {
   /** What needed no rewriting, when that was last looked for. */
   private record Idle(TabletRecord record, TableSchema schema, long nanos) {}
 
-  /** Work that failed, why, and until when it is not tried again. */
-  private record Rest(long untilNanos, String reason) {}
-
   HostedTablet(ProcessRuntime runtime, Tablet tablet, RecordManifest manifest) {
     this.runtime = runtime;
     this.tablet = tablet;
     this.manifest = manifest;
     this.minor = new Permits(runtime, 1);
     this.rewrites = new Permits(runtime, REWRITES_MAX);
+    this.work = new WorkHistory(runtime);
   }
 
   TabletId id() {
@@ -93,77 +80,9 @@ final class HostedTablet {
     return TabletKind.of(id());
   }
 
-  /** Remembers that {@code work} is queued for a thread; returns false if it was already. */
-  boolean markQueued(Work work) {
-    return queued.add(work);
-  }
-
-  /** {@code work} has a thread now, or will not get one. */
-  void unmarkQueued(Work work) {
-    queued.remove(work);
-  }
-
-  /** Delays {@code work} for a while because it just failed for a transient reason. */
-  void rest(Work work, String reason) {
-    resting.put(work, new Rest(runtime.nanoTime() + REST_AFTER_FAILURE.toNanos(), reason));
-  }
-
-  /**
-   * Delays {@code work}, longer each time, because it failed because of the tablet. Other work on
-   * the tablet continues.
-   *
-   * @param damage whether it failed because something is damaged
-   */
-  void failed(Work work, String reason, boolean damage) {
-    Trouble before = troubles.get(work);
-    Trouble now =
-        before == null
-            ? new Trouble(work, reason, runtime.wallClock().instant(), 1, damage)
-            : new Trouble(work, reason, before.since(), before.failures() + 1, damage);
-    troubles.put(work, now);
-    int doublings = Math.min(now.failures() - 1, REST_DOUBLINGS_MAX);
-    long rest = REST_AFTER_FAILURE.toNanos() << doublings;
-    resting.put(work, new Rest(runtime.nanoTime() + rest, reason));
-  }
-
-  /** {@code work} succeeded: it is no longer in trouble. */
-  void succeeded(Work work) {
-    troubles.remove(work);
-    resting.remove(work);
-  }
-
-  /**
-   * Forgets the failures of work that could have been tried again for a {@code time}, but was not:
-   * nobody needs it any more.
-   *
-   * @param which the work that is tried only when it is asked for
-   */
-  void forgetUntried(Predicate<Work> which, Duration time) {
-    long now = runtime.nanoTime();
-    resting.forEach(
-        (work, rest) -> {
-          if (which.test(work)
-              && now - rest.untilNanos() > time.toNanos()
-              && resting.remove(work, rest)) {
-            troubles.remove(work);
-          }
-        });
-  }
-
-  /** Whether {@code work} failed recently. */
-  boolean isResting(Work work) {
-    Rest rest = resting.get(work);
-    return rest != null && runtime.nanoTime() - rest.untilNanos() < 0;
-  }
-
-  /** Why {@code work} failed, if it has not succeeded since. */
-  Optional<String> failureOf(Work work) {
-    return Optional.ofNullable(resting.get(work)).map(Rest::reason);
-  }
-
-  /** The work that fails repeatedly. */
-  List<Trouble> troubles() {
-    return List.copyOf(troubles.values());
+  /** The background work on it: what is queued, and what has failed. */
+  WorkHistory work() {
+    return work;
   }
 
   /** Refuses writes from now on while the memtables have more than this many bytes. */
@@ -184,7 +103,7 @@ final class HostedTablet {
           "tablet "
               + id()
               + " accepts no writes until it can make a minor compaction: "
-              + troubles());
+              + work.troubles());
     }
   }
 

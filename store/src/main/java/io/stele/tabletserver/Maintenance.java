@@ -133,9 +133,11 @@ final class Maintenance {
    * reports why. It is not moved, because the same request would stop it elsewhere too.
    */
   private static void putAside(HostedTablet hosted, Throwable failure) {
-    if (!hosted.isResting(SERVE)) {
+    if (!hosted.work().isResting(SERVE)) {
       LOG.error("Tablet {} has stopped; others go on", hosted.id(), failure);
-      hosted.failed(SERVE, failure + "; it is served again when this server has ended", false);
+      hosted
+          .work()
+          .failed(SERVE, failure + "; it is served again when this server has ended", false);
     }
   }
 
@@ -226,7 +228,7 @@ final class Maintenance {
     TabletRecord record = hosted.record();
     TableSchema schema = tablet.schema();
     boolean splits = tablet.fileBytes() > schema.splitBytes() && hosted.maySplit();
-    if (splits && !hosted.isResting(SPLIT)) {
+    if (splits && !hosted.work().isResting(SPLIT)) {
       work.start(
           hosted,
           hosted.rewrites(),

@@ -71,7 +71,7 @@ final class RequestedWork implements JobOutcomes {
 
   /** Why a tablet could not be pinned when that was last tried; empty if it did not fail. */
   static Optional<String> whyNotPinned(HostedTablet hosted) {
-    return hosted.failureOf(PIN);
+    return hosted.work().failureOf(PIN);
   }
 
   /**
@@ -87,7 +87,7 @@ final class RequestedWork implements JobOutcomes {
     if (!JobFiles.isRegistered(hosted, waiting)) {
       JobFiles.requireRoom(hosted, waiting);
       Work registering = registering(waiting.get(0).job());
-      for (Trouble trouble : hosted.troubles()) {
+      for (Trouble trouble : hosted.work().troubles()) {
         if (trouble.work().equals(registering) && trouble.damage()) {
           throw new SteleException(SteleException.Code.CORRUPTION, trouble.reason());
         }
@@ -101,7 +101,7 @@ final class RequestedWork implements JobOutcomes {
 
   /** Why a tablet could not register files of a job when that was last tried, likewise. */
   static Optional<String> whyNotRegistered(HostedTablet hosted, String job) {
-    return hosted.failureOf(registering(job));
+    return hosted.work().failureOf(registering(job));
   }
 
   private static Work registering(String job) {
@@ -154,7 +154,7 @@ final class RequestedWork implements JobOutcomes {
 
   /** Forgets that work failed for which whoever asked no longer asks. */
   static void forgetUntried(HostedTablet hosted) {
-    hosted.forgetUntried(failed -> ASKED_FOR.contains(failed.kind()), ASKED_AGAIN_WITHIN);
+    hosted.work().forgetUntried(failed -> ASKED_FOR.contains(failed.kind()), ASKED_AGAIN_WITHIN);
   }
 
   /** Finds out every few seconds, on other threads, which jobs are over. */
@@ -193,6 +193,7 @@ final class RequestedWork implements JobOutcomes {
                         + hosted.id()
                         + " is taking over the files of a job: try again"
                         + hosted
+                            .work()
                             .failureOf(RESOLVE)
                             .map(why -> " (when it last tried, it failed: " + why + ")")
                             .orElse(""));

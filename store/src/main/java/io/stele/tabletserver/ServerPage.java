@@ -109,7 +109,7 @@ final class ServerPage {
               Integer.toString(statistics.files()),
               Long.toString(statistics.fileBytes()),
               locality.localPercent(List.of(hosted)).map(share -> share + " %").orElse("")));
-      for (Trouble trouble : hosted.troubles()) {
+      for (Trouble trouble : hosted.work().troubles()) {
         troubles.add(List.of(hosted.id().toString(), trouble.toString()));
       }
       files += statistics.files();

@@ -46,7 +46,7 @@ final class TabletWork {
 
   /** Whether minor compactions of a tablet rest because one has failed. */
   static boolean restsFromMinorCompactions(HostedTablet hosted) {
-    return hosted.isResting(MINOR);
+    return hosted.work().isResting(MINOR);
   }
 
   /** Starts work that must not run at the same time as a minor compaction or a split. */
@@ -87,17 +87,19 @@ final class TabletWork {
       Executor threads,
       Work work,
       IoRunnable action) {
-    if (hosted.isResting(work) || permits.free() < count || !hosted.markQueued(work)) {
+    if (hosted.work().isResting(work)
+        || permits.free() < count
+        || !hosted.work().markQueued(work)) {
       return;
     }
     try {
       threads.execute(
           () -> {
-            hosted.unmarkQueued(work);
+            hosted.work().unmarkQueued(work);
             tryWork(hosted, permits, count, work, action);
           });
     } catch (RejectedExecutionException e) {
-      hosted.unmarkQueued(work); // The server stops.
+      hosted.work().unmarkQueued(work); // The server stops.
     }
   }
 
@@ -119,7 +121,7 @@ final class TabletWork {
   }
 
   private static void succeeded(HostedTablet hosted, Work work) {
-    hosted.succeeded(work);
+    hosted.work().succeeded(work);
     if (work.equals(MINOR)) {
       hosted.limitMemtables(Long.MAX_VALUE);
     }
@@ -142,7 +144,7 @@ final class TabletWork {
         if (work.equals(MINOR)) {
           hosted.limitMemtables(STUCK_MEMTABLES * memtableBytes);
         }
-        hosted.failed(work, failure.toString(), Blame.isDamage(failure));
+        hosted.work().failed(work, failure.toString(), Blame.isDamage(failure));
       }
       case CIRCUMSTANCES -> {
         if (failure instanceof SteleException known) { // It says itself what came between.
@@ -151,7 +153,7 @@ final class TabletWork {
         } else {
           LOG.warn("Tablet {} could not {}; will retry", hosted.id(), what, failure);
         }
-        hosted.rest(work, failure.toString());
+        hosted.work().rest(work, failure.toString());
       }
     }
   }

@@ -151,13 +151,13 @@ class JobFilesTest {
                   })));
       server.requested.register(hosted, files);
       server.registering.work();
-      hosted.failed(Work.of(WorkKind.SPLIT), "tried again by rounds", false);
+      hosted.work().failed(Work.of(WorkKind.SPLIT), "tried again by rounds", false);
       skipped.addAndGet(Duration.ofMinutes(10).toNanos());
       maintenance.round();
-      assertThat(hosted.troubles()).hasSize(2);
+      assertThat(hosted.work().troubles()).hasSize(2);
       skipped.addAndGet(Duration.ofMinutes(1).toNanos());
       maintenance.round();
-      assertThat(hosted.troubles())
+      assertThat(hosted.work().troubles())
           .singleElement()
           .satisfies(trouble -> assertThat(trouble.work()).isEqualTo(Work.of(WorkKind.SPLIT)));
     }
@@ -371,13 +371,13 @@ class JobFilesTest {
       assertThat(server.requested.register(hosted, files)).isFalse();
       server.registering.work();
       world.disk.heal();
-      assertThat(hosted.troubles()).hasSize(1);
+      assertThat(hosted.work().troubles()).hasSize(1);
       assertThat(server.requested.register(hosted, files)).as("a little later").isFalse();
       skipped.addAndGet(Duration.ofHours(1).toNanos());
       assertThat(server.requested.register(hosted, files)).isFalse();
       server.registering.work();
       assertThat(server.requested.register(hosted, files)).isTrue();
-      assertThat(hosted.troubles()).isEmpty();
+      assertThat(hosted.work().troubles()).isEmpty();
     }
   }
 

@@ -158,7 +158,7 @@ class MaintenanceTest {
         TestServer.put(hosted, "row" + i, "value");
         hosted.tablet().minorCompact();
       }
-      hosted.failed(Work.of(WorkKind.SPLIT), "the index of a file is damaged", false);
+      hosted.work().failed(Work.of(WorkKind.SPLIT), "the index of a file is damaged", false);
       server.maintenance().round();
       assertThat(server.splits.size()).isZero();
       assertThat(server.rewrites.size()).isEqualTo(1);
@@ -369,7 +369,7 @@ class MaintenanceTest {
       maintenance.round();
       maintenance.round();
       assertThat(server.aborts).isEmpty();
-      assertThat(bad.troubles())
+      assertThat(bad.work().troubles())
           .singleElement()
           .satisfies(trouble -> assertThat(trouble.reason()).contains("a bug"));
       assertThat(AdminService.describe(bad).getStopped()).isTrue();
@@ -450,8 +450,8 @@ class MaintenanceTest {
       }
       assertThat(server.aborts).isEmpty();
       assertThat(good.tablet().statistics().files()).isEqualTo(1);
-      assertThat(good.troubles()).isEmpty();
-      assertThat(bad.troubles())
+      assertThat(good.work().troubles()).isEmpty();
+      assertThat(bad.work().troubles())
           .singleElement()
           .satisfies(
               trouble -> {
@@ -465,7 +465,7 @@ class MaintenanceTest {
       skipped.addAndGet(Duration.ofHours(1).toNanos());
       maintenance.round();
       server.work();
-      assertThat(bad.troubles()).isEmpty();
+      assertThat(bad.work().troubles()).isEmpty();
       assertThat(bad.tablet().statistics().files()).isEqualTo(1);
       bad.requireRoom();
     }
