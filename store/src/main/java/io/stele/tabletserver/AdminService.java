@@ -71,6 +71,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
   private final TabletLifecycle lifecycle;
   private final RequestedWork requested;
   private final LogSorter sorter;
+  private final TableCompactions compactions;
   private final CompletableFuture<TabletServer> whole;
   // A compaction may wait for METADATA; one thread must stay free for the request to load METADATA.
   private final AtomicBoolean compacting = new AtomicBoolean();
@@ -92,6 +93,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
     this.lifecycle = lifecycle;
     this.requested = requested;
     this.sorter = sorter;
+    this.compactions = new TableCompactions(server.tablets());
     this.whole = whole;
   }
 
@@ -263,7 +265,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
       throw SteleException.retryLater("this server is compacting other tables: try again");
     }
     try {
-      lifecycle.compact(new TableId(request.getTableId()));
+      compactions.compact(new TableId(request.getTableId()));
       return DONE;
     } catch (IOException e) {
       throw new ServiceException(e);

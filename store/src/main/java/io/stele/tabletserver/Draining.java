@@ -32,6 +32,7 @@ final class Draining {
   private final Lock lock;
   private final Function<Boolean, ServerInfo> info;
   private final TabletLifecycle lifecycle;
+  private final Evacuation evacuation;
   private final MasterContact contact;
   private final FreshRead<Boolean> taker; // Whether there is one.
 
@@ -67,6 +68,7 @@ final class Draining {
     this.lock = lock;
     this.info = info;
     this.lifecycle = lifecycle;
+    this.evacuation = new Evacuation(context, lifecycle);
     this.contact = contact;
     this.taker = new FreshRead<>(context.runtime(), contact::othersTakeTablets);
     this.changing = context.runtime().newLock();
@@ -93,8 +95,8 @@ final class Draining {
         throw SteleException.refused(
             "server "
                 + context.id()
-                + " is giving its tablets away before it ends, and will take no more: it is being restarted, or"
-                + " is not needed any more");
+                + " is giving its tablets away before it ends, and will take no more: it is being"
+                + " restarted, or is not needed any more");
       }
       wanted = false;
     }
@@ -128,7 +130,7 @@ final class Draining {
       } finally {
         changing.unlock();
       }
-      lifecycle.unloadForGood();
+      evacuation.unloadForGood();
       empty = true;
     } finally {
       if (!empty) {
@@ -143,7 +145,7 @@ final class Draining {
     try {
       synchronized (this) {
         forGood = false;
-        lifecycle.drain(wanted);
+        lifecycle.setDraining(wanted);
       }
     } finally {
       changing.unlock();
@@ -235,13 +237,13 @@ final class Draining {
       changing.unlock();
     }
     if (drain && context.tablets().count() > 0) {
-      lifecycle.unloadAll(this::mayGiveAnother);
+      evacuation.unloadAll(this::mayGiveAnother);
     }
   }
 
   /** If this fails, the lock may have either data. */
   private void change(boolean drain) throws IOException {
-    lifecycle.drain(drain);
+    lifecycle.setDraining(drain);
     maySayDrained = true;
     lock.update(info.apply(drain).encode());
     contact.drains(drain);

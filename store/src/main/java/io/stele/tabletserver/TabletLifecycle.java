@@ -1,6 +1,5 @@
 package io.stele.tabletserver;
 
-import io.stele.config.MemoryPlan;
 import io.stele.metadata.RecordChangedException;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.SplitRecords;
@@ -12,44 +11,33 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
-import io.stele.runtime.Deadline;
-import io.stele.runtime.FanOut;
 import io.stele.runtime.Futures;
-import io.stele.runtime.IoCallable;
-import io.stele.runtime.IoConsumer;
 import io.stele.runtime.IoRunnable;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 import io.stele.tablet.Tablet;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Loads, unloads and splits tablets, and runs the compactions that users request.
+ * Loads, unloads and splits single tablets. {@link Evacuation} unloads all of them.
  *
  * <p>While the server is alive, a tablet whose record says that it is LOADED here is served or is
  * being unloaded: a failure in between stops the server. Safe for use by any number of threads.
  */
-class TabletLifecycle {
+final class TabletLifecycle {
   private static final Logger LOG = LoggerFactory.getLogger(TabletLifecycle.class);
   private static final long LITTLE_BYTES = 1 << 20;
   private static final int SERVED_COMPACTIONS_MAX = 4;
-  private static final int UNLOADS_AT_ONCE = 3; // On the threads that load, and the caller's.
-  private static final Duration MOVES_END_MAX = Duration.ofSeconds(30);
   private static final long OTHER_WORK = -1;
-  private static final Duration LOOK_AGAIN = Duration.ofMillis(10);
 
   /** A load that waits. */
   private record Load(long epoch, Runnable start) {}
@@ -71,7 +59,7 @@ class TabletLifecycle {
   private final Map<TabletId, Load> waitingLoads = new ConcurrentHashMap<>();
 
   private volatile boolean draining;
-  private volatile boolean closed; // No tablet is loaded any more.
+  private volatile boolean closed;
 
   /**
    * The tablets of {@code server}.
@@ -392,48 +380,6 @@ class TabletLifecycle {
     splitter.split(hosted);
   }
 
-  /**
-   * Rewrites all SSTables of a table's tablets on this server, one tablet at a time. Tablets that
-   * leave or are split meanwhile are left out.
-   */
-  void compact(TableId table) throws IOException {
-    for (HostedTablet hosted : tablets.all()) {
-      if (hosted.id().table().equals(table)) {
-        compact(hosted);
-      }
-    }
-  }
-
-  private void compact(HostedTablet hosted) throws IOException {
-    boolean done = compactOnce(hosted);
-    if (!done) { // The split for which it was ended may have failed.
-      done = compactOnce(hosted);
-    }
-    if (!done) {
-      LOG.info("Tablet {} is not compacted: it leaves this server or is split", hosted.id());
-    }
-  }
-
-  /** False if the compaction was ended, or the tablet is no longer here. */
-  private boolean compactOnce(HostedTablet hosted) throws IOException {
-    hosted.awaitRewrite();
-    try {
-      if (!tablets.has(hosted)) {
-        return false;
-      }
-      hosted.tablet().minorCompact();
-      hosted.tablet().majorCompact();
-      return true;
-    } catch (SteleException e) {
-      if (!hosted.tablet().rewritesEnd()) {
-        throw e;
-      }
-      return false;
-    } finally {
-      hosted.rewrites().release(1);
-    }
-  }
-
   /** Whether tablets are being loaded, unloaded or split, or wait for it. */
   boolean isBusy() {
     return !busy.isEmpty();
@@ -444,114 +390,13 @@ class TabletLifecycle {
     return draining;
   }
 
-  /** Sets whether the server gives its tablets away from now on. */
-  void drain(boolean now) {
+  /** Sets whether the server gives its tablets away: it then loads only what METADATA needs. */
+  void setDraining(boolean now) {
     draining = now;
   }
 
-  /**
-   * Unloads every tablet, several at a time. User tablets first: their records must be written
-   * while METADATA is still served.
-   */
-  void unloadAll() throws IOException {
-    unloadAll(() -> true);
-  }
-
-  /**
-   * Like {@link #unloadAll()}, while {@code goOn} returns true; it is called before each tablet, on
-   * any thread.
-   */
-  void unloadAll(IoCallable<Boolean> goOn) throws IOException {
-    unloadAllOfUsers(goOn);
-    unloadAll(hosted -> !hosted.id().equals(TabletId.ROOT), goOn);
-    unloadAll(hosted -> true, goOn);
-  }
-
-  /**
-   * Unloads every tablet, and loads none meanwhile and, unless it fails, afterwards. Otherwise the
-   * master could assign a tablet again that was just unloaded.
-   *
-   * @throws SteleException RETRY_LATER if the loads and splits in progress do not end
-   */
-  void unloadForGood() throws IOException {
-    unloadAllOfUsers(() -> true);
-    closed = true;
-    boolean empty = false;
-    try {
-      awaitLoadsAndSplits();
-      unloadAll();
-      empty = true;
-    } finally {
-      closed = empty;
-    }
-  }
-
-  private void awaitLoadsAndSplits() throws IOException {
-    Deadline deadline = Deadline.after(runtime, MOVES_END_MAX);
-    while (isBusy()) {
-      if (deadline.isOver()) {
-        throw SteleException.retryLater(
-            "tablets are still being loaded, unloaded or split: try again");
-      }
-      try {
-        runtime.sleep(LOOK_AGAIN);
-      } catch (InterruptedException e) {
-        throw Futures.interrupted(e, "waiting for tablets that are being loaded");
-      }
-    }
-  }
-
-  /** Unloads every tablet of user tables. */
-  private void unloadAllOfUsers(IoCallable<Boolean> goOn) throws IOException {
-    unloadAll(hosted -> !hosted.id().table().isSystem(), goOn);
-  }
-
-  private void unloadAll(Predicate<HostedTablet> which, IoCallable<Boolean> goOn)
-      throws IOException {
-    // Repeats until none is left: a split may replace one tablet by two.
-    for (List<HostedTablet> some = tablets.all().stream().filter(which).toList();
-        !some.isEmpty() && goOn.call();
-        some = tablets.all().stream().filter(which).toList()) {
-      // First write most of the data of all tablets while they are served: then no tablet is
-      // unserved during it, or waits unserved for another.
-      each(some, MemoryPlan.MINOR_COMPACTIONS, this::compactServed);
-      Queue<IOException> failures = new ConcurrentLinkedQueue<>();
-      each(some, UNLOADS_AT_ONCE, hosted -> unloadOrSay(hosted, goOn, failures));
-      if (!failures.isEmpty()) {
-        throw failures.remove();
-      }
-    }
-  }
-
-  private void compactServed(HostedTablet hosted) {
-    try {
-      if (tablets.has(hosted)) {
-        hosted.tablet().minorCompact();
-      }
-    } catch (IOException | RuntimeException e) {
-      LOG.info(
-          "Tablet {} is to be unloaded and still has data in memory: {}",
-          hosted.id(),
-          e.toString());
-    }
-  }
-
-  /** One tablet that cannot be unloaded does not hold up the others. */
-  private void unloadOrSay(
-      HostedTablet hosted, IoCallable<Boolean> goOn, Queue<IOException> failures) {
-    try {
-      if (goOn.call()) {
-        unload(hosted, false);
-      }
-    } catch (IOException | RuntimeException e) {
-      failures.add(new IOException("tablet " + hosted.id() + " cannot be unloaded", e));
-    }
-  }
-
-  /** Does the same for {@code some} tablets of one kind. */
-  private void each(List<HostedTablet> some, int atOnce, IoConsumer<HostedTablet> work)
-      throws IOException {
-    WorkerPool loaders = resources.loaders(some.get(0).id());
-    FanOut.eachIo(runtime, loaders, atOnce, some, work, "unloading tablets");
+  /** Sets whether the server loads no tablet at all. */
+  void setClosed(boolean now) {
+    closed = now;
   }
 }

@@ -134,7 +134,7 @@ class TabletLifecycleTest {
       hosted.tablet().minorCompact();
       hosted.tablet().endRewrites();
       assertThatThrownBy(hosted.tablet()::majorCompact).isInstanceOf(SteleException.class);
-      server.lifecycle.compact(hosted.id().table());
+      server.compactions.compact(hosted.id().table());
       assertThat(hosted.rewrites().free()).isEqualTo(HostedTablet.REWRITES_MAX);
     }
   }
@@ -237,12 +237,12 @@ class TabletLifecycleTest {
               Operation.CREATE,
               path -> path.getName().endsWith(".sst"),
               new FaultInjector.Effect.Fail()));
-      assertThatThrownBy(() -> server.lifecycle.unloadAll()).isInstanceOf(IOException.class);
+      assertThatThrownBy(() -> server.evacuation.unloadAll()).isInstanceOf(IOException.class);
       world.disk.heal();
       assertThat(server.context.tablets().has(hosted)).isTrue();
       TestServer.put(hosted, "row2", "value");
       assertThat(TestServer.rows(hosted)).isEqualTo(2);
-      server.lifecycle.unloadAll();
+      server.evacuation.unloadAll();
       assertThat(server.context.tablets().count()).isZero();
       assertThat(server.aborts).isEmpty();
     }
@@ -260,7 +260,7 @@ class TabletLifecycleTest {
               Operation.CREATE,
               path -> path.toString().contains("/" + stuck.id().table() + "/"),
               new FaultInjector.Effect.Fail()));
-      assertThatThrownBy(() -> server.lifecycle.unloadAll())
+      assertThatThrownBy(() -> server.evacuation.unloadAll())
           .isInstanceOf(IOException.class)
           .hasMessageContaining(stuck.id().toString());
       world.disk.heal();
@@ -273,9 +273,9 @@ class TabletLifecycleTest {
     try (TestServer server = new TestServer(world)) {
       TabletRecord assigned =
           server.records().assign(server.createTable(SCHEMA), server.context.id());
-      server.lifecycle.unloadForGood();
-      server.lifecycle.drain(true);
-      server.lifecycle.drain(false);
+      server.evacuation.unloadForGood();
+      server.lifecycle.setDraining(true);
+      server.lifecycle.setDraining(false);
       server.lifecycle.load(assigned.id(), assigned.row(), assigned.assignment().epoch());
       server.work();
       assertThat(server.context.tablets().count()).isZero();
@@ -288,11 +288,11 @@ class TabletLifecycleTest {
       TabletRecord assigned =
           server.records().assign(server.createTable(SCHEMA), server.context.id());
       long epoch = assigned.assignment().epoch();
-      server.lifecycle.drain(true);
+      server.lifecycle.setDraining(true);
       server.lifecycle.load(assigned.id(), assigned.row(), epoch);
       server.work();
       assertThat(server.context.tablets().count()).isZero();
-      server.lifecycle.drain(false);
+      server.lifecycle.setDraining(false);
       server.lifecycle.load(assigned.id(), assigned.row(), epoch);
       server.work();
       assertThat(server.context.tablets().count()).isEqualTo(1);
@@ -416,7 +416,7 @@ class TabletLifecycleTest {
         hosted.tablet().minorCompact();
       }
       TestServer.put(hosted, "row", "value");
-      server.lifecycle.compact(hosted.id().table());
+      server.compactions.compact(hosted.id().table());
       assertThat(hosted.tablet().statistics().files()).isEqualTo(1);
       assertThat(hosted.tablet().statistics().memtableBytes()).isZero();
       assertThat(hosted.rewrites().free()).isEqualTo(HostedTablet.REWRITES_MAX);

@@ -122,6 +122,8 @@ final class TestServer implements AutoCloseable {
   final TabletLoader loader;
   final Splitter splitter;
   final TabletLifecycle lifecycle;
+  final Evacuation evacuation;
+  final TableCompactions compactions;
   final JobNodes jobs;
   final JobStates states;
   final JobPins pins;
@@ -168,6 +170,8 @@ final class TestServer implements AutoCloseable {
             config.memory().replayBytes());
     this.splitter = new Splitter(context, loader, news);
     this.lifecycle = new TabletLifecycle(context, schemas, loader, splitter, news);
+    this.evacuation = new Evacuation(context, lifecycle);
+    this.compactions = new TableCompactions(context.tablets());
     this.jobs = new JobNodes(runtime, locks);
     this.states = new JobStates(runtime, context.tablets(), jobs);
     this.pins = new JobPins(jobs, states);

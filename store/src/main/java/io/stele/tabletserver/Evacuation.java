@@ -1,0 +1,152 @@
+package io.stele.tabletserver;
+
+import io.stele.config.MemoryPlan;
+import io.stele.model.SteleException;
+import io.stele.model.TabletId;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.FanOut;
+import io.stele.runtime.Futures;
+import io.stele.runtime.IoCallable;
+import io.stele.runtime.IoConsumer;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.WorkerPool;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Unloads all tablets of a server, several at a time. User tablets come first and the root tablet
+ * last: their records must be written while METADATA is still served.
+ *
+ * <p>Safe for use by any number of threads.
+ */
+final class Evacuation {
+  private static final Logger LOG = LoggerFactory.getLogger(Evacuation.class);
+  private static final int UNLOADS_AT_ONCE = 3; // On the threads that load, and the caller's.
+  private static final Duration MOVES_END_MAX = Duration.ofSeconds(30);
+  private static final Duration LOOK_AGAIN = Duration.ofMillis(10);
+
+  private final ProcessRuntime runtime;
+  private final HostedTablets tablets;
+  private final ServerResources resources;
+  private final TabletLifecycle lifecycle;
+
+  Evacuation(ServerContext server, TabletLifecycle lifecycle) {
+    this.runtime = server.runtime();
+    this.tablets = server.tablets();
+    this.resources = server.resources();
+    this.lifecycle = lifecycle;
+  }
+
+  /**
+   * Unloads every tablet.
+   *
+   * @throws IOException if some tablets could not be unloaded: these stay
+   */
+  void unloadAll() throws IOException {
+    unloadAll(() -> true);
+  }
+
+  /**
+   * Like {@link #unloadAll()}, while {@code shouldContinue} returns true; it is called before each
+   * tablet, on any thread.
+   */
+  void unloadAll(IoCallable<Boolean> shouldContinue) throws IOException {
+    unloadAllOfUsers(shouldContinue);
+    unloadAll(hosted -> !hosted.id().equals(TabletId.ROOT), shouldContinue);
+    unloadAll(hosted -> true, shouldContinue);
+  }
+
+  /**
+   * Unloads every tablet, and has none loaded meanwhile and, unless it fails, afterwards. Otherwise
+   * the master could assign a tablet again that was just unloaded.
+   *
+   * @throws SteleException RETRY_LATER if the loads and splits in progress do not end
+   * @throws IOException if some tablets could not be unloaded: these stay
+   */
+  void unloadForGood() throws IOException {
+    unloadAllOfUsers(() -> true);
+    lifecycle.setClosed(true);
+    boolean empty = false;
+    try {
+      awaitLoadsAndSplits();
+      unloadAll();
+      empty = true;
+    } finally {
+      lifecycle.setClosed(empty);
+    }
+  }
+
+  private void awaitLoadsAndSplits() throws IOException {
+    Deadline deadline = Deadline.after(runtime, MOVES_END_MAX);
+    while (lifecycle.isBusy()) {
+      if (deadline.isOver()) {
+        throw SteleException.retryLater(
+            "tablets are still being loaded, unloaded or split: try again");
+      }
+      try {
+        runtime.sleep(LOOK_AGAIN);
+      } catch (InterruptedException e) {
+        throw Futures.interrupted(e, "waiting for tablets that are being loaded");
+      }
+    }
+  }
+
+  private void unloadAllOfUsers(IoCallable<Boolean> shouldContinue) throws IOException {
+    unloadAll(hosted -> !hosted.id().table().isSystem(), shouldContinue);
+  }
+
+  private void unloadAll(Predicate<HostedTablet> which, IoCallable<Boolean> shouldContinue)
+      throws IOException {
+    // Repeats until none is left: a split may replace one tablet by two.
+    for (List<HostedTablet> some = tablets.all().stream().filter(which).toList();
+        !some.isEmpty() && shouldContinue.call();
+        some = tablets.all().stream().filter(which).toList()) {
+      // First write most of the data of all tablets while they are served: then no tablet is
+      // unserved during it, or waits unserved for another.
+      each(some, MemoryPlan.MINOR_COMPACTIONS, this::compactServed);
+      Queue<IOException> failures = new ConcurrentLinkedQueue<>();
+      each(some, UNLOADS_AT_ONCE, hosted -> unload(hosted, shouldContinue, failures));
+      if (!failures.isEmpty()) {
+        throw failures.remove();
+      }
+    }
+  }
+
+  private void compactServed(HostedTablet hosted) {
+    try {
+      if (tablets.has(hosted)) {
+        hosted.tablet().minorCompact();
+      }
+    } catch (IOException | RuntimeException e) {
+      LOG.info(
+          "Tablet {} is to be unloaded and still has data in memory: {}",
+          hosted.id(),
+          e.toString());
+    }
+  }
+
+  /** Unloads a tablet. If that fails, it adds to {@code failures}: the others are unloaded. */
+  private void unload(
+      HostedTablet hosted, IoCallable<Boolean> shouldContinue, Queue<IOException> failures) {
+    try {
+      if (shouldContinue.call()) {
+        lifecycle.unload(hosted, false);
+      }
+    } catch (IOException | RuntimeException e) {
+      failures.add(new IOException("tablet " + hosted.id() + " cannot be unloaded", e));
+    }
+  }
+
+  /** Does the same for {@code some} tablets of one kind. */
+  private void each(List<HostedTablet> some, int atOnce, IoConsumer<HostedTablet> work)
+      throws IOException {
+    WorkerPool loaders = resources.loaders(some.get(0).id());
+    FanOut.eachIo(runtime, loaders, atOnce, some, work, "unloading tablets");
+  }
+}
