@@ -305,7 +305,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
             .setServerId(server.id().toString())
             .setControlAddress(whole.getNow(null).controlAddress().toString())
             .setDataAddress(server.id().hostAndPort())
-            .setDraining(whole.getNow(null).isSaidToDrain())
+            .setDraining(whole.getNow(null).isDraining())
             .setValueBytesMax(whole.getNow(null).valueBytesMax())
             .setTablets(server.tablets().count())
             .setMemtableBytes(memtableBytes)

@@ -13,8 +13,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The draining of a server: it gives all its tablets away and takes none. A drain lasts until
- * {@link #undo}. A drain before the server's end ({@link #forGood}) cannot be undone; while it
- * runs, nothing else changes what the server takes.
+ * {@link #undo}. A drain before the server's end ({@link #drainForShutdown}) cannot be undone;
+ * while it runs, nothing else changes what the server takes.
  *
  * <p>The server's lock says whether it is drained, so that every master knows. What the lock says
  * and what {@link TabletLifecycle} does change together, under one guard that is held over I/O.
@@ -46,7 +46,7 @@ final class Draining {
   private boolean wanted;
 
   @GuardedBy("this")
-  private boolean forGood;
+  private boolean shuttingDown;
 
   /** Whether a thread carries out what is wanted. */
   @GuardedBy("this")
@@ -91,7 +91,7 @@ final class Draining {
    */
   void undo() {
     synchronized (this) {
-      if (forGood) {
+      if (shuttingDown) {
         throw SteleException.refused(
             "server "
                 + context.id()
@@ -103,23 +103,23 @@ final class Draining {
     startWorker();
   }
 
-  /** Whether {@link #forGood} is under way, or has ended well. */
-  synchronized boolean isForGood() {
-    return forGood;
+  /** Whether {@link #drainForShutdown} is under way, or has ended well. */
+  synchronized boolean isShuttingDown() {
+    return shuttingDown;
   }
 
   /**
    * Unloads every tablet, whether or not others take them; then no more are loaded.
    *
    * @throws SteleException RETRY_LATER if this is under way already
-   * @throws IOException if it failed: the server goes on as before
+   * @throws IOException if it failed: the server continues as before
    */
-  void forGood() throws IOException {
+  void drainForShutdown() throws IOException {
     synchronized (this) {
-      if (forGood) {
+      if (shuttingDown) {
         throw SteleException.retryLater("server " + context.id() + " is already being drained");
       }
-      forGood = true;
+      shuttingDown = true;
     }
     LOG.info("Draining {} tablets", context.tablets().count());
     boolean empty = false;
@@ -130,27 +130,30 @@ final class Draining {
       } finally {
         changing.unlock();
       }
-      evacuation.unloadForGood();
+      evacuation.unloadForShutdown();
       empty = true;
     } finally {
       if (!empty) {
-        goOnAsBefore();
+        resumeService();
       }
     }
   }
 
-  /** If the lock says that the server is drained, the worker corrects that later. */
-  private void goOnAsBefore() {
+  /**
+   * Has the server serve as before {@link #drainForShutdown}, which failed. If the lock says that
+   * it is drained, the worker corrects that later.
+   */
+  private void resumeService() {
     changing.lock();
     try {
       synchronized (this) {
-        forGood = false;
+        shuttingDown = false;
         lifecycle.setDraining(wanted);
       }
     } finally {
       changing.unlock();
     }
-    LOG.warn("Server {} could not be drained; it goes on as before", context.id());
+    LOG.warn("Server {} could not be drained; it continues as before", context.id());
     startWorker();
   }
 
@@ -179,9 +182,9 @@ final class Draining {
 
   private void work() {
     try {
-      while (goOnOrEnd()) {
+      while (shouldContinue()) {
         try {
-          giveOrTakeTablets();
+          applyWanted();
         } catch (IOException | RuntimeException e) {
           LOG.warn(
               "Draining server {}, or its undoing, failed; will retry: {}",
@@ -203,8 +206,8 @@ final class Draining {
    * For the worker, before each turn: whether anything is left to do. If not, it counts as ended,
    * and must end.
    */
-  private synchronized boolean goOnOrEnd() {
-    hasWorker = !context.life().isOver() && !forGood && (wanted || !takesTablets());
+  private synchronized boolean shouldContinue() {
+    hasWorker = !context.life().isOver() && !shuttingDown && (wanted || !takesTablets());
     return hasWorker;
   }
 
@@ -220,12 +223,12 @@ final class Draining {
    * Gives tablets away, or has the server take them again, as is wanted. While they are given away,
    * this is done again and again: some may just have been assigned.
    */
-  private void giveOrTakeTablets() throws IOException {
+  private void applyWanted() throws IOException {
     boolean drain;
     changing.lock();
     try {
       synchronized (this) {
-        if (forGood) {
+        if (shuttingDown) {
           return;
         }
         drain = wanted;

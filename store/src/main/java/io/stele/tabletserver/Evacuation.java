@@ -69,7 +69,7 @@ final class Evacuation {
    * @throws SteleException RETRY_LATER if the loads and splits in progress do not end
    * @throws IOException if some tablets could not be unloaded: these stay
    */
-  void unloadForGood() throws IOException {
+  void unloadForShutdown() throws IOException {
     unloadAllOfUsers(() -> true);
     lifecycle.setClosed(true);
     boolean empty = false;

@@ -76,7 +76,7 @@ final class ServerPage {
   }
 
   /** The page of this moment. */
-  StatusPage page() {
+  StatusPage render() {
     List<Metric> metrics = new ArrayList<>();
     List<Section> sections = new ArrayList<>();
     addTablets(sections, metrics);

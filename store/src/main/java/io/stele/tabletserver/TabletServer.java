@@ -198,7 +198,7 @@ public final class TabletServer {
     controlListener = serveControl(transport, config.controlPort(), admin);
     teardown.add(controlListener::close);
     page = page(cache, service);
-    pageListener = transport.servePage(0, page::page);
+    pageListener = transport.servePage(0, page::render);
     teardown.add(pageListener::close);
 
     new WarmUp(runtime, locks, access, loader).run();
@@ -410,12 +410,12 @@ public final class TabletServer {
   }
 
   StatusPage page() {
-    return page.page();
+    return page.render();
   }
 
   /** Whether {@link #drainAndEnd} is under way. */
   public boolean isEnding() {
-    return draining.isForGood();
+    return draining.isShuttingDown();
   }
 
   /**
@@ -425,7 +425,7 @@ public final class TabletServer {
    * @throws IOException if it failed: the server continues, and may be assigned tablets again
    */
   public void drainAndEnd() throws IOException {
-    draining.forGood();
+    draining.drainForShutdown();
     context.life().end("drained");
     try {
       leaseKeeper.close();
@@ -455,7 +455,7 @@ public final class TabletServer {
   }
 
   /** Whether its lock says that it is drained. */
-  public boolean isSaidToDrain() {
+  public boolean isDraining() {
     return contact.isDraining();
   }
 

@@ -202,7 +202,7 @@ class TabletsAwayTest {
 
           world.cluster.operator().drain(last); // As if its client had not looked.
           world.process.sleep(Duration.ofSeconds(3));
-          assertThat(world.server(2).isSaidToDrain()).isTrue();
+          assertThat(world.server(2).isDraining()).isTrue();
           assertThat(world.tabletsByServer()).as("served").containsExactly(Map.entry(only, 6));
           assertThatThrownBy(() -> admin.drainServer(only, Duration.ofSeconds(2)))
               .hasMessageContaining("not done within 2000 ms. The change was begun and goes on")

@@ -140,14 +140,14 @@ class DrainingTest {
   @Test
   void anEndThatFailsLeavesTheServerAsItWas() throws Exception {
     noFileCanBeWritten();
-    assertThatThrownBy(draining::forGood).isInstanceOf(IOException.class);
-    assertThat(draining.isForGood()).isFalse();
+    assertThatThrownBy(draining::drainForShutdown).isInstanceOf(IOException.class);
+    assertThat(draining.isShuttingDown()).isFalse();
     awaitDrained(false);
 
     draining.begin();
     awaitDrained(true);
-    assertThatThrownBy(draining::forGood).isInstanceOf(IOException.class);
-    assertThat(draining.isForGood()).isFalse();
+    assertThatThrownBy(draining::drainForShutdown).isInstanceOf(IOException.class);
+    assertThat(draining.isShuttingDown()).isFalse();
     assertThat(saysDrained()).isTrue();
     assertThat(server.lifecycle.isDraining()).isTrue();
     draining.undo();
@@ -203,7 +203,7 @@ class DrainingTest {
 
   @Test
   void anEndIsNotUndone() throws Exception {
-    draining.forGood();
+    draining.drainForShutdown();
     assertThatThrownBy(draining::undo)
         .isInstanceOfSatisfying(
             SteleException.class, e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));
@@ -213,7 +213,7 @@ class DrainingTest {
   @Test
   void anEndOfWhichTheLockCouldNotBeToldIsTakenBack() throws Exception {
     next.set(Next.APPLIED_AND_LOST);
-    assertThatThrownBy(draining::forGood).isInstanceOf(IOException.class);
+    assertThatThrownBy(draining::drainForShutdown).isInstanceOf(IOException.class);
     awaitDrained(false);
     assertThat(server.context.tablets().count()).isEqualTo(1);
   }
@@ -221,11 +221,11 @@ class DrainingTest {
   @Test
   void aServerIsDrainedForItsEndOnlyOnce() throws Exception {
     draining.begin();
-    draining.forGood();
+    draining.drainForShutdown();
     assertThat(server.context.tablets().count()).isZero();
-    assertThat(draining.isForGood()).isTrue();
-    assertThatThrownBy(draining::forGood).isInstanceOf(SteleException.class);
-    assertThat(draining.isForGood()).isTrue();
+    assertThat(draining.isShuttingDown()).isTrue();
+    assertThatThrownBy(draining::drainForShutdown).isInstanceOf(SteleException.class);
+    assertThat(draining.isShuttingDown()).isTrue();
   }
 
   /** Another server, which takes tablets. */

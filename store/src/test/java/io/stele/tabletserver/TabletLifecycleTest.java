@@ -273,7 +273,7 @@ class TabletLifecycleTest {
     try (TestServer server = new TestServer(world)) {
       TabletRecord assigned =
           server.records().assign(server.createTable(SCHEMA), server.context.id());
-      server.evacuation.unloadForGood();
+      server.evacuation.unloadForShutdown();
       server.lifecycle.setDraining(true);
       server.lifecycle.setDraining(false);
       server.lifecycle.load(assigned.id(), assigned.row(), assigned.assignment().epoch());

@@ -81,11 +81,11 @@ class TabletServerTest {
       for (int i = 0; i < 3; i++) {
         server.drain();
         server.drain();
-        MiniStele.await("the server is drained", server::isSaidToDrain);
+        MiniStele.await("the server is drained", server::isDraining);
         server.undrain();
         server.drain();
         server.undrain();
-        MiniStele.await("the server takes tablets", () -> !server.isSaidToDrain());
+        MiniStele.await("the server takes tablets", () -> !server.isDraining());
         cluster.client().admin().createTable(TableSchema.of("t" + i, "f"));
         Table table = cluster.client().table("t" + i);
         table.mutate(Mutation.of("row").put("f", "q", "value"));
