@@ -206,15 +206,17 @@ final class DataService implements RequestHandler {
   /** Like {@link #onHandler}, after the delay that the memtables require of a write. */
   private void afterDelay(TabletProto tablet, Request request, Responder responder, Work work) {
     TabletId id = QueryCodec.decode(tablet);
-    if (id.equals(
-        TabletId.ROOT)) { // Never delayed: a memtable of METADATA is written out by a write to it.
-      onHandler(handlers(tablet).writes(), request, responder, work);
+    KindResources ofKind = resources.of(id);
+    WorkerPool writers = ofKind.threads().handlers().writes();
+    // METADATA's memtables are written out by writes to the root tablet: those are never delayed.
+    if (id.equals(TabletId.ROOT)) {
+      onHandler(writers, request, responder, work);
       return;
     }
     writeDelay.pass(
-        resources.of(id).memtables(),
+        ofKind.memtables(),
         request.body().remaining(),
-        () -> onHandler(handlers(tablet).writes(), request, responder, work),
+        () -> onHandler(writers, request, responder, work),
         failure -> answers.fail(responder, failure));
   }
 
@@ -236,9 +238,7 @@ final class DataService implements RequestHandler {
       pool.execute(
           () -> {
             try {
-              if (request.isExpired()) {
-                throw SteleException.retryLater("the request waited until its caller had given up");
-              }
+              requireNotExpired(request);
               runOrWait(pool, request, responder, work, permissions);
             } catch (IOException | RuntimeException e) {
               answers.fail(responder, e);
@@ -249,6 +249,12 @@ final class DataService implements RequestHandler {
           });
     } catch (RejectedExecutionException e) {
       throw new SteleException(SteleException.Code.RETRY_LATER, "this server is stopping", e);
+    }
+  }
+
+  private static void requireNotExpired(Request request) {
+    if (request.isExpired()) {
+      throw SteleException.retryLater("the request waited until its caller had given up");
     }
   }
 
@@ -313,9 +319,7 @@ final class DataService implements RequestHandler {
             responder::take,
             read.getOnce(),
             read.hasPin() ? Optional.of(read.getPin()) : Optional.empty());
-    if (request.isExpired()) {
-      throw SteleException.retryLater("the request waited until its caller had given up");
-    }
+    requireNotExpired(request);
     boolean quick = single && isQuick(query);
     if (!quick || !readInMemory(read, wanted.inMemoryOnly(), responder)) {
       KindResources.Threads.Handlers handlers = handlers(read.getTablet());
