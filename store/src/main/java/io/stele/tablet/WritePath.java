@@ -19,11 +19,12 @@ import java.util.concurrent.locks.Lock;
  * How an operation is applied, in stages:
  *
  * <ol>
- *   <li><em>admit</em>: refuse operations of other tablets' rows, and all while writes are paused;
+ *   <li><em>admit</em>: refuse operations on rows of other tablets, and every operation while the
+ *       tablet has stopped, its writes are paused or the log takes no more;
  *   <li><em>recognize</em>: under the row's lock, join or repeat the outcome of a retry;
  *   <li><em>evaluate</em>: refuse what the schema or a limit forbids, and work out the changes,
  *       seeing the operations that are queued before;
- *   <li><em>sequence</em>: the {@link Sequencer} puts the changes in order and queues them for the
+ *   <li><em>sequence</em>: {@link Sequencer#add} puts the changes in order and queues them for the
  *       log;
  *   <li><em>publish</em>: when the changes and all before them are in the log, the read point moves
  *       past them, and the caller gets its answer.
@@ -60,7 +61,7 @@ final class WritePath {
       admit(request);
       Runnable afterwards;
       Lock row = rows.of(request.operation().row());
-      take(row, request);
+      lockRow(row, request);
       try {
         Optional<OperationWindow.Begun> begun = recognize(request, outcome);
         if (begun.isPresent() && begun.get().known().isPresent()) {
@@ -73,9 +74,9 @@ final class WritePath {
       }
       afterwards.run();
     } catch (CorruptionException e) {
-      refuse(outcome, new SteleException(SteleException.Code.CORRUPTION, e.getMessage(), e));
+      fail(outcome, new SteleException(SteleException.Code.CORRUPTION, e.getMessage(), e));
     } catch (IOException e) {
-      refuse(
+      fail(
           outcome,
           new SteleException(
               SteleException.Code.RETRY_LATER,
@@ -85,7 +86,7 @@ final class WritePath {
                   + e.getMessage(),
               e));
     } catch (RuntimeException | Error e) {
-      refuse(outcome, e);
+      fail(outcome, e);
     }
     return outcome;
   }
@@ -104,7 +105,7 @@ final class WritePath {
     }
   }
 
-  private static void take(Lock row, OperationRequest request) {
+  private static void lockRow(Lock row, OperationRequest request) {
     Duration wait = request.log().moreFollow() ? ROW_WAIT_MAX_IN_BATCH : ROW_WAIT_MAX;
     try {
       if (row.tryLock() || row.tryLock(wait.toNanos(), TimeUnit.NANOSECONDS)) {
@@ -156,7 +157,7 @@ final class WritePath {
     } catch (SteleException e) {
       return mayDependOnQueued(request.operation(), e)
           ? () -> refuseWhenDurable(e, outcome)
-          : () -> refuse(outcome, e);
+          : () -> fail(outcome, e);
     } finally {
       if (!sequenced) {
         operation.ifPresent(core.window()::abandon);
@@ -223,7 +224,7 @@ final class WritePath {
     core.commits()
         .barrier()
         .whenComplete(
-            (done, failure) -> refuse(outcome, failure == null ? why : notKnown(why, failure)));
+            (done, failure) -> fail(outcome, failure == null ? why : notKnown(why, failure)));
   }
 
   private static SteleException notKnown(SteleException why, Throwable failure) {
@@ -236,7 +237,7 @@ final class WritePath {
         failure);
   }
 
-  private void refuse(CompletableFuture<OperationResult> outcome, Throwable why) {
+  private static void fail(CompletableFuture<OperationResult> outcome, Throwable why) {
     outcome.completeExceptionally(why);
   }
 }
