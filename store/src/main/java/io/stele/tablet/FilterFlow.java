@@ -18,7 +18,8 @@ import java.util.function.BiFunction;
  * <p>Counts continue from part to part. A condition must have seen the whole row before it lets
  * anything through, so a row may need several passes. While {@link #isDecided} is false, the cells
  * that a pass lets through do not count; {@link #endPass} then decides the conditions that the pass
- * has answered. {@link #save} and {@link #restore} keep the state between two parts.
+ * has answered. {@link #saveState} and {@link #restoreState} carry the state from one part to the
+ * next.
  *
  * <p>Not safe for use by several threads.
  */
@@ -54,14 +55,16 @@ abstract class FilterFlow {
   /** Resets counts, but keeps decisions. */
   void restart() {}
 
-  abstract void save(ByteWriter out);
+  /** Writes what {@link #readState} needs to continue from here. */
+  abstract void writeState(ByteWriter out);
 
-  abstract void restore(ByteReader in) throws MalformedException;
+  /** Reads what {@link #writeState} of a flow of the same filter wrote. */
+  abstract void readState(ByteReader in) throws MalformedException;
 
-  /** The remembered state. */
-  final Bytes state() {
+  /** The state to continue from, for the next part of the row. */
+  final Bytes saveState() {
     ByteWriter out = new ByteWriter(16);
-    save(out);
+    writeState(out);
     return Bytes.wrap(out.toByteArray());
   }
 
@@ -70,10 +73,10 @@ abstract class FilterFlow {
    *
    * @throws SteleException REFUSED if it is not such a state
    */
-  final void goOn(Bytes state) {
+  final void restoreState(Bytes state) {
     try {
       ByteReader in = new ByteReader(state.toByteArray());
-      restore(in);
+      readState(in);
       if (in.remaining() > 0) {
         throw in.malformed("it is longer than it should be");
       }
@@ -135,10 +138,10 @@ abstract class FilterFlow {
     }
 
     @Override
-    void save(ByteWriter out) {}
+    void writeState(ByteWriter out) {}
 
     @Override
-    void restore(ByteReader in) {}
+    void readState(ByteReader in) {}
   }
 
   /** Separates the first {@code count} cells of the row from the others. */
@@ -170,12 +173,12 @@ abstract class FilterFlow {
     }
 
     @Override
-    void save(ByteWriter out) {
+    void writeState(ByteWriter out) {
       out.writeVarlong(seen);
     }
 
     @Override
-    void restore(ByteReader in) throws MalformedException {
+    void readState(ByteReader in) throws MalformedException {
       seen = in.readVarlong();
     }
   }
@@ -217,12 +220,12 @@ abstract class FilterFlow {
     }
 
     @Override
-    void save(ByteWriter out) {
+    void writeState(ByteWriter out) {
       out.writePrefixed(family).writePrefixed(qualifier).writeVarlong(taken);
     }
 
     @Override
-    void restore(ByteReader in) throws MalformedException {
+    void readState(ByteReader in) throws MalformedException {
       family = in.readPrefixed();
       qualifier = in.readPrefixed();
       taken = in.readVarlong();
@@ -248,14 +251,14 @@ abstract class FilterFlow {
     }
 
     @Override
-    void save(ByteWriter out) {
-      flows.forEach(flow -> flow.save(out));
+    void writeState(ByteWriter out) {
+      flows.forEach(flow -> flow.writeState(out));
     }
 
     @Override
-    void restore(ByteReader in) throws MalformedException {
+    void readState(ByteReader in) throws MalformedException {
       for (FilterFlow flow : flows) {
-        flow.restore(in);
+        flow.readState(in);
       }
     }
   }
@@ -362,18 +365,18 @@ abstract class FilterFlow {
     }
 
     @Override
-    void save(ByteWriter out) {
+    void writeState(ByteWriter out) {
       out.writeByte(state);
-      super.save(out);
+      super.writeState(out);
     }
 
     @Override
-    void restore(ByteReader in) throws MalformedException {
+    void readState(ByteReader in) throws MalformedException {
       state = in.readByte();
       if (state > FAILS) {
         throw in.malformed("a condition has a state of " + state);
       }
-      super.restore(in);
+      super.readState(in);
     }
   }
 }

@@ -234,7 +234,7 @@ final class ReadPage {
   boolean goOnInRow(VisibleCells cells, RowPosition from) throws IOException {
     Optional<FilterFlow> flow = request.query().filter().map(FilterFlow::of);
     if (!from.filter().isEmpty()) {
-      flow.ifPresent(state -> state.goOn(from.filter()));
+      flow.ifPresent(state -> state.restoreState(from.filter()));
     }
     boolean done = cells.takeCells(sink, partBytes(), workLeft());
     return addParts(cells, flow, done);
@@ -270,7 +270,7 @@ final class ReadPage {
         }
         endRow();
         Bytes row = cells.takenRow();
-        Bytes state = flow.map(FilterFlow::state).orElse(Bytes.EMPTY);
+        Bytes state = flow.map(FilterFlow::saveState).orElse(Bytes.EMPTY);
         RowPosition at = done ? new RowPosition(row, Bytes.EMPTY, 0, state) : cells.position(state);
         next = Optional.of(row);
         position = Optional.of(at.encode());
