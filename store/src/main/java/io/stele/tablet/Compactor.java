@@ -25,16 +25,15 @@ import org.slf4j.LoggerFactory;
 /**
  * Minor, merging and major compactions of one tablet. Each is a call that <em>picks</em> its
  * inputs, <em>writes</em> new files, <em>commits</em> them to the manifest, and <em>swaps</em> the
- * state.
+ * state. A <em>rewrite</em> is a merging or major compaction: its inputs are files.
  *
  * <p>A compaction that fails before its commit changes nothing, and deletes the files it began.
  * (After a crash the sweep finds such files: their names contain the tablet's epoch, and no record
  * names them.) After the commit only the swap remains, which fails only if the tablet was closed in
  * between. If the outcome of the commit is unknown, the tablet stops.
  *
- * <p>One minor compaction runs at a time, and at the same time at most one merging or major
- * compaction for each {@link FileStack}. Commits run one at a time. Safe for use by any number of
- * threads.
+ * <p>One minor compaction runs at a time, and at the same time at most one rewrite for each {@link
+ * FileStack}. Commits run one at a time. Safe for use by any number of threads.
  */
 final class Compactor {
   private static final Logger LOG = LoggerFactory.getLogger(Compactor.class);
@@ -49,7 +48,7 @@ final class Compactor {
   private final CompactionClaims claims;
   private final ManifestEdits edits;
   private final Lock minor; // Held over I/O.
-  private volatile boolean rewritesEnd;
+  private volatile boolean rewritesAborted;
   private volatile Optional<Written> committing = Optional.empty();
 
   /**
@@ -117,13 +116,19 @@ final class Compactor {
     }
   }
 
-  /** See {@link Tablet#endRewrites} and {@link Tablet#allowRewrites}. */
-  void endRewrites(boolean end) {
-    rewritesEnd = end;
+  /** See {@link Tablet#abortRewrites}. */
+  void abortRewrites() {
+    rewritesAborted = true;
   }
 
-  boolean rewritesEnd() {
-    return rewritesEnd;
+  /** See {@link Tablet#allowRewrites}. */
+  void allowRewrites() {
+    rewritesAborted = false;
+  }
+
+  /** See {@link Tablet#areRewritesAborted}. */
+  boolean areRewritesAborted() {
+    return rewritesAborted;
   }
 
   /** Merges files of similar size, or of changed locality groups; false if there are none. */
@@ -155,7 +160,7 @@ final class Compactor {
           for (FileStack part : core.pins().parts(claim.stack())) {
             CompactionClaims.Claim ofPart = claim.of(part.layers());
             if (isAllowed(ofPart)) {
-              isWhole &= compact("major compaction", ofPart);
+              isWhole &= rewrite("major compaction", ofPart);
               rewrote = true;
             }
           }
@@ -235,7 +240,7 @@ final class Compactor {
     }
     boolean done = false;
     try {
-      compact(reason, claim.get());
+      rewrite(reason, claim.get());
       done = true;
     } finally {
       claims.release(claim.get(), done);
@@ -286,11 +291,11 @@ final class Compactor {
    *
    * @return whether the result is one file
    */
-  private boolean compact(String reason, CompactionClaims.Claim claim) throws IOException {
+  private boolean rewrite(String reason, CompactionClaims.Claim claim) throws IOException {
     if (claim.files().size() > ReadOptions.COMPACTION_FILES_MAX) {
       List<CompactionClaims.Claim> parts = claim.parts(ReadOptions.COMPACTION_FILES_MAX);
       if (isFewer(parts, claim)) {
-        compactParts(reason, parts);
+        rewriteParts(reason, parts);
         return false;
       }
     }
@@ -298,7 +303,7 @@ final class Compactor {
     MemoryRoom room = environment.largeBlocks();
     MemoryRoom.Share memory = isFewer(parts, claim) ? room.openWithin() : room.open();
     try {
-      compact(reason, claim, memory);
+      rewriteAsOne(reason, claim, memory);
       return true;
     } catch (SteleException e) {
       if (!memory.isTooMuch()) {
@@ -308,7 +313,7 @@ final class Compactor {
     } finally {
       memory.close();
     }
-    compactParts(reason, parts);
+    rewriteParts(reason, parts);
     return false;
   }
 
@@ -317,17 +322,18 @@ final class Compactor {
     return parts.size() > 1 && parts.size() < claim.layers().size();
   }
 
-  private void compactParts(String reason, List<CompactionClaims.Claim> parts) throws IOException {
+  private void rewriteParts(String reason, List<CompactionClaims.Claim> parts) throws IOException {
     for (CompactionClaims.Claim part : parts) {
       if (part.layers().size() > 1) {
         try (MemoryRoom.Share ofPart = environment.largeBlocks().open()) {
-          compact(reason, part, ofPart);
+          rewriteAsOne(reason, part, ofPart);
         }
       }
     }
   }
 
-  private void compact(String reason, CompactionClaims.Claim claim, MemoryRoom.Share memory)
+  /** Rewrites the claimed files as one file. */
+  private void rewriteAsOne(String reason, CompactionClaims.Claim claim, MemoryRoom.Share memory)
       throws IOException {
     List<TabletFile> chosen = claim.files();
     CompactionWriter.Coverage coverage = claim.coverage();
@@ -348,11 +354,11 @@ final class Compactor {
         () -> {
           if (!core.pins().allow(coverage, claim.rules(), time)) {
             writer.discard(output);
-            throw isVoid("it was pinned during the " + reason);
+            throw voided("it was pinned during the " + reason);
           }
-          if (!isOurs(chosen)) {
+          if (!areCurrent(chosen)) {
             writer.discard(output);
-            throw isVoid("rows or families of it were cleared during the " + reason);
+            throw voided("rows or families of it were cleared during the " + reason);
           }
           boolean done =
               commit(
@@ -362,13 +368,13 @@ final class Compactor {
                   0,
                   before -> before.compacted(chosen, output.files(), output.readableFrom()));
           if (!done) {
-            throw isVoid("its schema was altered during the " + reason);
+            throw voided("its schema was altered during the " + reason);
           }
         });
     environment.compactions().rewriting().add(output.files());
   }
 
-  private SteleException isVoid(String why) {
+  private SteleException voided(String why) {
     return SteleException.retryLater(
         "a compaction of tablet " + core.spec().id() + " is void: " + why);
   }
@@ -385,7 +391,7 @@ final class Compactor {
   /**
    * Whether none of the files was replaced meanwhile, because rows were cleared or families erased.
    */
-  private boolean isOurs(List<TabletFile> files) {
+  private boolean areCurrent(List<TabletFile> files) {
     return core.current().peek().files().containsAll(files);
   }
 
@@ -399,15 +405,15 @@ final class Compactor {
     return operations.encodeWritten();
   }
 
-  // Checked each time, because files may accumulate while a compaction waits.
   private void keepPace(long bytes) throws IOException {
-    if (rewritesEnd) {
+    if (rewritesAborted) {
       throw SteleException.retryLater(
           "tablet "
               + core.spec().id()
               + " is about to leave this server or to be split: its"
               + " compactions end");
     }
+    // Files may have accumulated since the last step.
     if (!hasLayers(core.options().merging().stackMax())) {
       environment.pace().passed(bytes);
     }

@@ -310,18 +310,18 @@ public final class Tablet implements Closeable {
    * and all later ones, until {@link #allowRewrites}. They fail with RETRY_LATER and change
    * nothing.
    */
-  public void endRewrites() {
-    compactor.endRewrites(true);
+  public void abortRewrites() {
+    compactor.abortRewrites();
   }
 
-  /** Whether merging and major compactions are to end. */
-  public boolean rewritesEnd() {
-    return compactor.rewritesEnd();
+  /** Whether merging and major compactions are to end, after {@link #abortRewrites}. */
+  public boolean areRewritesAborted() {
+    return compactor.areRewritesAborted();
   }
 
-  /** Takes {@link #endRewrites} back. */
+  /** Lets merging and major compactions begin again after {@link #abortRewrites}. */
   public void allowRewrites() {
-    compactor.endRewrites(false);
+    compactor.allowRewrites();
   }
 
   /**

@@ -57,7 +57,7 @@ final class TableCompactions {
       hosted.tablet().majorCompact();
       return true;
     } catch (SteleException e) {
-      if (!hosted.tablet().rewritesEnd()) {
+      if (!hosted.tablet().areRewritesAborted()) {
         throw e;
       }
       return false;

@@ -306,7 +306,7 @@ final class TabletLifecycle {
    * unfinished.
    */
   private static void endRewrites(HostedTablet hosted) throws IOException {
-    hosted.tablet().endRewrites();
+    hosted.tablet().abortRewrites();
     try {
       hosted.awaitRewrites();
     } finally {

@@ -213,7 +213,7 @@ class LocalityGroupTest {
   @Test
   void rewritesEndUnfinishedIfTheyMust() throws IOException {
     TabletFixture fixture = new TabletFixture(APART);
-    fixture.pace = bytes -> fixture.tablet.endRewrites(); // In the middle of one.
+    fixture.pace = bytes -> fixture.tablet.abortRewrites(); // In the middle of one.
     fixture.reopen(List.of());
     for (int i = 0; i < 5; i++) {
       fixture.put("r" + i, "page", "", 1, "x".repeat(300_000));

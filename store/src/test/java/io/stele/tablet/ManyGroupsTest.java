@@ -229,7 +229,7 @@ class ManyGroupsTest {
     fixture.pace =
         bytes -> {
           if (passed.addAndGet(bytes) > 4_000_000) {
-            fixture.tablet.endRewrites(); // In the second round.
+            fixture.tablet.abortRewrites(); // In the second round.
           }
         };
     fixture.reopen(List.of());

@@ -132,7 +132,7 @@ class TabletLifecycleTest {
       HostedTablet hosted = server.takeNew(SCHEMA);
       TestServer.put(hosted, "row", "value".repeat(100_000));
       hosted.tablet().minorCompact();
-      hosted.tablet().endRewrites();
+      hosted.tablet().abortRewrites();
       assertThatThrownBy(hosted.tablet()::majorCompact).isInstanceOf(SteleException.class);
       server.compactions.compact(hosted.id().table());
       assertThat(hosted.rewrites().free()).isEqualTo(HostedTablet.REWRITES_MAX);
