@@ -15,7 +15,7 @@ public final class ErasedFiles {
    *
    * @param families which the tablet's schema does not have now
    */
-  public static TakenFiles of(List<FileRef> files, Collection<String> families, long before) {
+  public static FileReplacement of(List<FileRef> files, Collection<String> families, long before) {
     List<FileRef> removed = new ArrayList<>();
     List<FileRef> added = new ArrayList<>();
     for (FileRef file : files) {
@@ -24,6 +24,6 @@ public final class ErasedFiles {
         added.add(file.erased(families, before + 1));
       }
     }
-    return new TakenFiles(removed, added, 0, 0, removed.isEmpty() ? before : before + 1);
+    return new FileReplacement(removed, added, 0, 0, removed.isEmpty() ? before : before + 1);
   }
 }

@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.fs.Path;
 
 /**
- * Writes the cells that the sieve keeps to new SSTables, one for each locality group that has any.
- * Safe for use by any number of threads.
+ * Writes the cells that a {@link VersionFilter} keeps to new SSTables, one for each locality group
+ * that has any. Safe for use by any number of threads.
  */
 final class CompactionWriter {
 
@@ -45,7 +45,7 @@ final class CompactionWriter {
    */
   record Inputs(
       IoCallable<List<CellCursor>> cursors,
-      CellSieve.Past past,
+      VersionFilter.Past past,
       boolean tombstonesPossible,
       Bytes operations,
       CompactionPace pace,
@@ -80,7 +80,7 @@ final class CompactionWriter {
   }
 
   /**
-   * Writes the cells of {@code inputs} that the sieve keeps, and what files have beside cells. It
+   * Writes the cells of {@code inputs} that the filter keeps, and what files have beside cells. It
    * leaves no file behind if it fails.
    *
    * @param groupsAtOnce of how many locality groups files are written at the same time: the cells
@@ -91,14 +91,16 @@ final class CompactionWriter {
     SchemaRules rules = now.at(coverage.known());
     // Not a pin's time: the file would seem due again at once, and be compacted again and again.
     long collected =
-        inputs.past() == CellSieve.Past.WHOLE ? clock.whenDropping() : coverage.collectedMicros();
+        inputs.past() == VersionFilter.Past.WHOLE
+            ? clock.whenDropping()
+            : coverage.collectedMicros();
     Times times = new Times(collected, OperationsBlock.timeOf(inputs.operations()));
     List<TabletFile> files = new ArrayList<>();
     try (GroupWriters writers =
         new GroupWriters(core, nextFile, rules, coverage.families(), groupsAtOnce)) {
       boolean dropped = false;
       for (int round = 0; writers.nextRound(); round++) {
-        dropped |= sift(inputs, rules, writers);
+        dropped |= filter(inputs, rules, writers);
         if (round == 0) { // If any round writes a file, the first one does.
           addRest(inputs, rules, writers);
         }
@@ -135,20 +137,20 @@ final class CompactionWriter {
   }
 
   /**
-   * Passes the cells to keep to the writers; returns whether any was dropped. A sieve of the same
+   * Passes the cells to keep to the writers; returns whether any was dropped. A filter of the same
    * time judges the cells of each round alike: also those that the round leaves out.
    */
-  private static boolean sift(Inputs inputs, SchemaRules rules, GroupWriters writers)
+  private static boolean filter(Inputs inputs, SchemaRules rules, GroupWriters writers)
       throws IOException {
-    CellSieve sieve =
-        new CellSieve(rules, inputs.timeMicros(), inputs.past(), inputs.tombstonesPossible());
+    VersionFilter filter =
+        new VersionFilter(rules, inputs.timeMicros(), inputs.past(), inputs.tombstonesPossible());
     try (MergedCursor cells = new MergedCursor(inputs.cursors().call(), Long.MAX_VALUE)) {
-      return sift(cells, sieve, writers, inputs.pace());
+      return filter(cells, filter, writers, inputs.pace());
     }
   }
 
-  private static boolean sift(
-      MergedCursor cells, CellSieve sieve, GroupWriters writers, CompactionPace pace)
+  private static boolean filter(
+      MergedCursor cells, VersionFilter filter, GroupWriters writers, CompactionPace pace)
       throws IOException {
     boolean dropped = false;
     long passed = 0;
@@ -158,12 +160,12 @@ final class CompactionWriter {
         pace.passed(passed);
         passed = 0;
       }
-      switch (sieve.judge(cells)) {
-        case KEEP -> writers.add(cells, cells.type(), sieve);
+      switch (filter.judge(cells)) {
+        case KEEP -> writers.add(cells, cells.type(), filter);
         case KEEP_AS_SURPLUS -> {
           // A reader at an earlier point would no longer count it.
           dropped |= cells.type() != CellType.SURPLUS;
-          writers.add(cells, CellType.SURPLUS, sieve);
+          writers.add(cells, CellType.SURPLUS, filter);
         }
         case DROP, DROP_COLUMN -> dropped = true;
       }

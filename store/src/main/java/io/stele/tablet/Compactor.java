@@ -260,7 +260,7 @@ final class Compactor {
         writer.write(
             new CompactionWriter.Inputs(
                 () -> frozen.stream().map(one -> one.memtable().cursor(Long.MAX_VALUE)).toList(),
-                state.files().isEmpty() ? CellSieve.Past.WHOLE : CellSieve.Past.UNSEEN,
+                state.files().isEmpty() ? VersionFilter.Past.WHOLE : VersionFilter.Past.UNSEEN,
                 frozen.stream().anyMatch(one -> one.memtable().hasTombstones()),
                 core.window().encodeRecent(state.redoPoint(), boundary),
                 CompactionPace.UNLIMITED,
@@ -342,7 +342,7 @@ final class Compactor {
         writer.write(
             new CompactionWriter.Inputs(
                 () -> cursors(claim, memory),
-                claim.hasOldest() ? CellSieve.Past.WHOLE : CellSieve.Past.UNSEEN,
+                claim.hasOldest() ? VersionFilter.Past.WHOLE : VersionFilter.Past.UNSEEN,
                 chosen.stream().anyMatch(TabletFile::hasTombstones),
                 operations(chosen),
                 this::keepPace,

@@ -8,11 +8,11 @@ import io.stele.record.ClearedFiles;
 import io.stele.record.ClearedRows;
 import io.stele.record.ErasedFiles;
 import io.stele.record.FileRef;
+import io.stele.record.FileReplacement;
 import io.stele.record.ManifestEdit;
 import io.stele.record.Pending;
 import io.stele.record.PendingFile;
 import io.stele.record.Pin;
-import io.stele.record.TakenFiles;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -192,8 +192,9 @@ final class FileChanges {
                 List<Pending> whole =
                     PendingFile.withFamilies(
                         waiting, rules.families(), file -> deleting.contains(file.file().path()));
-                TakenFiles files =
-                    TakenFiles.of(whole, refs(), before, core.pins().all(), core.clock().now());
+                FileReplacement files =
+                    FileReplacement.of(
+                        whole, refs(), before, core.pins().all(), core.clock().now());
                 if (rules.counts().latest() > 0) {
                   files = files.withCounts(); // The log has no record of these numbers.
                 }
@@ -237,8 +238,8 @@ final class FileChanges {
         () ->
             divide(
                 before -> {
-                  TakenFiles files =
-                      TakenFiles.cleared(List.of(rows), refs(), before, core.pins().all());
+                  FileReplacement files =
+                      FileReplacement.cleared(List.of(rows), refs(), before, core.pins().all());
                   take(edits.edit("cleared " + rows, files.upTo()).clear(now), files, core.rules());
                 }));
   }
@@ -257,7 +258,7 @@ final class FileChanges {
           requireDropped(families); // No write that is accepted from now on is of them.
           return divide(
               before -> {
-                TakenFiles files = ErasedFiles.of(refs(), families, before);
+                FileReplacement files = ErasedFiles.of(refs(), families, before);
                 take(
                     edits.edit("erased families " + families, files.upTo()).clear(now),
                     files,
@@ -284,7 +285,7 @@ final class FileChanges {
    *
    * @param rules under which it was made; the schema may be altered meanwhile
    */
-  private void take(ManifestEdit.Builder edit, TakenFiles files, SchemaRules rules)
+  private void take(ManifestEdit.Builder edit, FileReplacement files, SchemaRules rules)
       throws IOException {
     requireFits(files);
     List<TabletFile> made = new ArrayList<>();
@@ -314,7 +315,7 @@ final class FileChanges {
   }
 
   /** Before anything is changed: a server cannot go on when it cannot write a record. */
-  private void requireFits(TakenFiles files) {
+  private void requireFits(FileReplacement files) {
     int references = files.added().size() + files.removed().size();
     if (references > REFERENCES_MAX) {
       throw SteleException.retryLater(
@@ -324,11 +325,12 @@ final class FileChanges {
               + references
               + " references to files at once, at most "
               + REFERENCES_MAX
-              + ": unite its files (stele table compact), and replace fewer ranges of rows by a job");
+              + ": unite its files (stele table compact), and replace fewer ranges of rows by a"
+              + " job");
     }
   }
 
-  private void show(TakenFiles files, List<TabletFile> made, int alteration) {
+  private void show(FileReplacement files, List<TabletFile> made, int alteration) {
     long upTo = files.upTo();
     try {
       sequencer.passTo(upTo, alteration);
@@ -349,7 +351,7 @@ final class FileChanges {
    * Writes what the tablet needs a file of its own for, without cells: all remembered operations,
    * of all rows, if files that held some of them are removed; and how many versions counted before.
    */
-  private Optional<CompactionWriter.Output> writeOwn(TakenFiles files, SchemaRules rules)
+  private Optional<CompactionWriter.Output> writeOwn(FileReplacement files, SchemaRules rules)
       throws IOException {
     if (files.clears()) {
       long sequence = Math.max(files.clearedAt(), files.countsAt());
@@ -365,7 +367,7 @@ final class FileChanges {
     return writer.write(
         new CompactionWriter.Inputs(
             List::of,
-            CellSieve.Past.UNSEEN,
+            VersionFilter.Past.UNSEEN,
             false,
             operations,
             CompactionPace.UNLIMITED,

@@ -150,9 +150,9 @@ final class GroupWriters implements Closeable {
     return next;
   }
 
-  /** Adds a cell as one of {@code type}; {@code sieve} has just judged it. */
-  void add(CellCursor cell, CellType type, CellSieve sieve) throws IOException {
-    if (sieve.familyEnd() == sieve.rowEnd()) {
+  /** Adds a cell as one of {@code type}; {@code filter} has just judged it. */
+  void add(CellCursor cell, CellType type, VersionFilter filter) throws IOException {
+    if (filter.familyEnd() == filter.rowEnd()) {
       for (Group group : groupsLeft) {
         if (admits(group)) {
           add(cell, type, group);
@@ -160,8 +160,8 @@ final class GroupWriters implements Closeable {
       }
       return;
     }
-    if (!sieve.family().equals(lastFamily)) {
-      lastFamily = sieve.family();
+    if (!filter.family().equals(lastFamily)) {
+      lastFamily = filter.family();
       lastGroup = Optional.ofNullable(byFamily.get(lastFamily)).filter(this::admits);
       if (lastGroup.isPresent()) {
         lastOldest =

@@ -167,7 +167,7 @@ public final class PinnedFiles implements Closeable {
     }
     return new VisibleCells(
         new MergedCursor(cursors, pin.readPoint()),
-        new CellSieve(rules, pin.clockMicros(), CellSieve.Past.WHOLE, true),
+        new VersionFilter(rules, pin.clockMicros(), VersionFilter.Past.WHOLE, true),
         selection,
         query.versions(),
         query.times(),

@@ -263,7 +263,7 @@ final class ReadPath {
     }
     return new VisibleCells(
         new MergedCursor(cursors, view.readPoint()),
-        new CellSieve(view.rules(), view.nowMicros(), CellSieve.Past.WHOLE, true),
+        new VersionFilter(view.rules(), view.nowMicros(), VersionFilter.Past.WHOLE, true),
         selection,
         versions,
         times,

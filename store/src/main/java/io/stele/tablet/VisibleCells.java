@@ -38,7 +38,7 @@ final class VisibleCells implements Closeable {
   private static final int PASSED_FACTOR = 16;
 
   private final CellCursor source;
-  private final CellSieve sieve;
+  private final VersionFilter sieve;
   private final ColumnSelection selection;
   private final int versions;
   private final TimeRange times;
@@ -57,7 +57,7 @@ final class VisibleCells implements Closeable {
 
   VisibleCells(
       CellCursor source,
-      CellSieve sieve,
+      VersionFilter sieve,
       ColumnSelection selection,
       int versions,
       TimeRange times,
@@ -243,7 +243,7 @@ final class VisibleCells implements Closeable {
         }
       }
       bytesPassed += source.keyLength() + source.valueLength();
-      CellSieve.Verdict verdict = kept ? CellSieve.Verdict.KEEP : judge();
+      VersionFilter.Verdict verdict = kept ? VersionFilter.Verdict.KEEP : judge();
       kept = false;
       switch (verdict) {
         case KEEP, KEEP_AS_SURPLUS -> {
@@ -274,8 +274,8 @@ final class VisibleCells implements Closeable {
     return true;
   }
 
-  private CellSieve.Verdict judge() throws IOException {
-    CellSieve.Verdict verdict = sieve.judge(source);
+  private VersionFilter.Verdict judge() throws IOException {
+    VersionFilter.Verdict verdict = sieve.judge(source);
     if (sieve.beganColumn()) {
       taken = 0;
       if (!resumed) {

@@ -4,9 +4,9 @@ import io.stele.files.NameSpace;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.SteleException;
+import io.stele.record.FileReplacement;
 import io.stele.record.Pending;
 import io.stele.record.PendingFile;
-import io.stele.record.TakenFiles;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.Tablet;
@@ -62,7 +62,7 @@ final class JobFiles {
     Set<Pending> pending = new HashSet<>(record.pending());
     pending.addAll(more);
     boolean pinned = !record.pins().isEmpty();
-    long entries = TakenFiles.entriesMax(record.files(), pending, pinned);
+    long entries = FileReplacement.entriesMax(record.files(), pending, pinned);
     if (entries > ENTRIES_MAX) {
       String job = more.get(0).job();
       long own = pending.stream().filter(one -> one.job().equals(job)).count();

@@ -100,11 +100,11 @@ final class Maintenance {
       RequestedWork.forgetUntried(hosted);
       Optional<Throwable> failure = hosted.tablet().failure();
       if (failure.isPresent()) {
-        if (Blame.of(failure.get()) != Blame.TABLET) {
+        if (FailureCause.of(failure.get()) != FailureCause.TABLET) {
           life.abort("tablet " + hosted.id() + " has stopped: " + failure.get());
           return;
         }
-        putAside(hosted, failure.get());
+        setAside(hosted, failure.get());
         continue;
       }
       if (hosted.tablet().memtableBytes() > config.memtableBytes()
@@ -129,10 +129,10 @@ final class Maintenance {
   }
 
   /**
-   * Puts aside a tablet that has stopped because of a fault of its own: it refuses requests and
+   * Sets aside a tablet that has stopped because of a fault of its own: it refuses requests and
    * reports why. It is not moved, because the same request would stop it elsewhere too.
    */
-  private static void putAside(HostedTablet hosted, Throwable failure) {
+  private static void setAside(HostedTablet hosted, Throwable failure) {
     if (!hosted.work().isResting(SERVE)) {
       LOG.error("Tablet {} has stopped; others go on", hosted.id(), failure);
       hosted

@@ -71,7 +71,7 @@ final class MasterContact implements TabletNews, AutoCloseable {
             .setServerId(self.toString())
             .setTablet(TabletRefs.of(tablet, row, epoch))
             .setReason(why.toString())
-            .setFailsElsewhere(Blame.of(why) == Blame.TABLET)
+            .setFailsElsewhere(FailureCause.of(why) == FailureCause.TABLET)
             .build();
     tell(tablet + " failed to load", master -> master.tabletNotLoaded(null, request));
   }

@@ -15,9 +15,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Each {@link Work} is queued at most once for a tablet, and runs with permits of the tablet, so
  * that work that excludes other work never runs beside it. Work that fails because of its tablet
- * ({@link Blame#TABLET}) is retried after ever longer pauses. The tablet is still served, but if
- * minor compactions fail, it accepts writes only up to a limit. Work that fails because of the
- * server ends the server.
+ * ({@link FailureCause#TABLET}) is retried after ever longer pauses. The tablet is still served,
+ * but if minor compactions fail, it accepts writes only up to a limit. Work that fails because of
+ * the server ends the server.
  *
  * <p>Safe for use by any number of threads. The methods that start work never wait: the work is
  * done by the executors of the tablet's kind, so that METADATA never waits for user data.
@@ -133,7 +133,7 @@ final class TabletWork {
       LOG.debug("Tablet {} was unloaded before it could {}", hosted.id(), what, failure);
       return;
     }
-    switch (Blame.of(failure)) {
+    switch (FailureCause.of(failure)) {
       case SERVER -> {
         LOG.error("Tablet {} could not {}", hosted.id(), what, failure);
         life.abort("tablet " + hosted.id() + " could not " + what + ": " + failure);
@@ -144,7 +144,7 @@ final class TabletWork {
         if (work.equals(MINOR)) {
           hosted.limitMemtables(STUCK_MEMTABLES * memtableBytes);
         }
-        hosted.work().failed(work, failure.toString(), Blame.isDamage(failure));
+        hosted.work().failed(work, failure.toString(), FailureCause.isDamage(failure));
       }
       case CIRCUMSTANCES -> {
         if (failure instanceof SteleException known) { // It says itself what came between.

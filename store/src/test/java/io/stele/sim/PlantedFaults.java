@@ -291,7 +291,7 @@ final class PlantedFaults {
             "metadata.MergeRecords",
             "isFree",
             PlantedFault.Yes.class),
-        fault("tombstones go too early", "tablet.CellSieve", "tombstone", Drop.class));
+        fault("tombstones go too early", "tablet.VersionFilter", "tombstone", Drop.class));
   }
 
   private static PlantedFault fault(String name, String className, String method, Class<?> advice) {

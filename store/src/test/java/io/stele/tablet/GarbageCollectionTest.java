@@ -66,7 +66,8 @@ class GarbageCollectionTest {
     files.set(
         0,
         History.compacted(
-            files.subList(0, 1), new CellSieve(week, 17 * DAY / 2, CellSieve.Past.UNSEEN, false)));
+            files.subList(0, 1),
+            new VersionFilter(week, 17 * DAY / 2, VersionFilter.Past.UNSEEN, false)));
     assertThat(History.visible(files, rules(30), 17 * DAY / 2))
         .extracting(Cell::value)
         .containsExactly(Bytes.of("day 1"));
@@ -261,13 +262,13 @@ class GarbageCollectionTest {
       boolean whole = to == files.size();
       log.add("compact " + from + " to " + to + " of " + files.size());
       long last = from == 0 ? sequence : lastSequences.get(files.get(from));
-      CellSieve sieve =
-          new CellSieve(
+      VersionFilter filter =
+          new VersionFilter(
               rules.at(last),
               now,
-              whole ? CellSieve.Past.WHOLE : CellSieve.Past.UNSEEN,
+              whole ? VersionFilter.Past.WHOLE : VersionFilter.Past.UNSEEN,
               inputs.stream().anyMatch(Memtable::hasTombstones));
-      Memtable output = compacted(inputs, sieve);
+      Memtable output = compacted(inputs, filter);
       inputs.clear();
       files.add(from, output);
       lastSequences.put(output, last);
@@ -276,11 +277,11 @@ class GarbageCollectionTest {
       }
     }
 
-    static Memtable compacted(List<Memtable> inputs, CellSieve sieve) throws IOException {
+    static Memtable compacted(List<Memtable> inputs, VersionFilter filter) throws IOException {
       Memtable output = new Memtable();
       try (MergedCursor cells = merged(inputs)) {
         while (cells.next()) {
-          switch (sieve.judge(cells)) {
+          switch (filter.judge(cells)) {
             case KEEP -> add(cells, cells.type(), output);
             case KEEP_AS_SURPLUS -> add(cells, CellType.SURPLUS, output);
             case DROP, DROP_COLUMN -> {}
@@ -315,7 +316,7 @@ class GarbageCollectionTest {
       try (VisibleCells cells =
           new VisibleCells(
               merged(files),
-              new CellSieve(rules, now, CellSieve.Past.WHOLE, true),
+              new VersionFilter(rules, now, VersionFilter.Past.WHOLE, true),
               ColumnSelection.ALL,
               Integer.MAX_VALUE,
               TimeRange.ALL,

@@ -424,7 +424,7 @@ class MaintenanceTest {
   }
 
   @Test
-  void aCompactionThatThrowsPutsItsTabletAsideAndOthersGoOn() throws Exception {
+  void aCompactionThatThrowsSetsItsTabletAsideAndOthersGoOn() throws Exception {
     conf.set(Keys.MEMTABLE_BYTES.name(), "1m");
     AtomicLong skipped = new AtomicLong();
     ProcessRuntime runtime = ForwardingRuntime.ahead(skipped::get);

@@ -101,7 +101,7 @@ final class TestServer implements AutoCloseable {
       new TabletNews() {
         @Override
         public void notLoaded(TabletId tablet, Bytes row, long epoch, Throwable why) {
-          notLoaded.add(tablet + " " + Blame.of(why));
+          notLoaded.add(tablet + " " + FailureCause.of(why));
         }
 
         @Override

@@ -15,7 +15,7 @@ import java.io.IOException;
  * served. Dropping only the tablet is not enough, because nobody could distinguish such a server
  * from one that still answers for the tablet.
  */
-enum Blame {
+enum FailureCause {
   /** The process: memory is short, or a class is missing. It ends. */
   SERVER,
   /**
@@ -27,7 +27,7 @@ enum Blame {
   CIRCUMSTANCES;
 
   /** The cause of {@code failure}. */
-  static Blame of(Throwable failure) {
+  static FailureCause of(Throwable failure) {
     if (failure instanceof Error) {
       return SERVER;
     }

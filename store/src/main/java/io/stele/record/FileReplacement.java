@@ -7,9 +7,8 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * What becomes of a tablet's files when it takes those of a job that has committed, when rows of it
- * are cleared, which is to replace them by nothing, or when families are erased ({@link
- * ErasedFiles}).
+ * The effect on a tablet's file references of taking a job's files, deleting rows or erasing
+ * families ({@link ErasedFiles}). To delete rows is to replace them by nothing.
  *
  * @param removed the references that are removed
  * @param added the references that are added
@@ -19,14 +18,14 @@ import java.util.List;
  *     before; 0 if it writes none for this alone
  * @param upTo the highest number that this takes
  */
-public record TakenFiles(
+public record FileReplacement(
     List<FileRef> removed, List<FileRef> added, long clearedAt, long countsAt, long upTo) {
   private static final Comparator<PendingFile> BY_WRITER =
       Comparator.comparingInt((PendingFile file) -> file.writer().length())
           .thenComparing(PendingFile::writer)
           .thenComparing(file -> file.file().path());
 
-  public TakenFiles {
+  public FileReplacement {
     removed = List.copyOf(removed);
     added = List.copyOf(added);
   }
@@ -42,7 +41,7 @@ public record TakenFiles(
    * @param pins the tablet's: they still see what they saw
    * @param nowMicros the tablet's own time
    */
-  public static TakenFiles of(
+  public static FileReplacement of(
       List<Pending> waiting, List<FileRef> files, long before, List<Pin> pins, long nowMicros) {
     List<RowRange> rows = new ArrayList<>();
     List<PendingFile> written = new ArrayList<>();
@@ -53,7 +52,7 @@ public record TakenFiles(
         rows.add(one.rows());
       }
     }
-    TakenFiles cleared = cleared(rows, files, before, pins);
+    FileReplacement cleared = cleared(rows, files, before, pins);
     List<FileRef> added = new ArrayList<>(cleared.added);
     written.sort(BY_WRITER);
     long upTo = cleared.upTo;
@@ -63,7 +62,7 @@ public record TakenFiles(
       writer = file.writer();
       added.add(file.numbered(upTo, nowMicros));
     }
-    return new TakenFiles(cleared.removed, added, cleared.clearedAt, 0, upTo);
+    return new FileReplacement(cleared.removed, added, cleared.clearedAt, 0, upTo);
   }
 
   /**
@@ -72,7 +71,7 @@ public record TakenFiles(
    *
    * @param rows ranges that do not meet
    */
-  public static TakenFiles cleared(
+  public static FileReplacement cleared(
       List<RowRange> rows, List<FileRef> files, long before, List<Pin> pins) {
     List<RowRange> ascending = rows.stream().sorted(Comparator.comparing(RowRange::start)).toList();
     List<FileRef> removed = new ArrayList<>();
@@ -85,8 +84,8 @@ public record TakenFiles(
       }
     }
     return removed.isEmpty()
-        ? new TakenFiles(List.of(), List.of(), 0, 0, before)
-        : new TakenFiles(removed, added, before + 1, 0, before + 1);
+        ? new FileReplacement(List.of(), List.of(), 0, 0, before)
+        : new FileReplacement(removed, added, before + 1, 0, before + 1);
   }
 
   /** What is left of a file when ranges are cleared. */
@@ -136,8 +135,8 @@ public record TakenFiles(
   }
 
   /** The same, with a number above all others for a file of the tablet's own. */
-  public TakenFiles withCounts() {
-    return new TakenFiles(removed, added, clearedAt, upTo + 1, upTo + 1);
+  public FileReplacement withCounts() {
+    return new FileReplacement(removed, added, clearedAt, upTo + 1, upTo + 1);
   }
 
   /** Whether it clears anything. */

@@ -15,7 +15,7 @@ import java.util.Arrays;
  * <p>Tombstones work by sequence number: a delete hides what came before it, and nothing after,
  * whatever the timestamps. Not safe for use by several threads.
  */
-final class CellSieve {
+final class VersionFilter {
   /** Whether all cells with lower sequence numbers are read as well. */
   enum Past {
     /**
@@ -62,13 +62,13 @@ final class CellSieve {
   private int columnDeletedOrdinal;
 
   /**
-   * A sieve.
+   * A filter for one read or compaction.
    *
    * @param now the time from which ages are computed, in microseconds; an {@link Past#UNSEEN unseen
    *     past} makes nothing old
    * @param tombstonesPossible false if there can be no tombstones
    */
-  CellSieve(SchemaRules rules, long now, Past past, boolean tombstonesPossible) {
+  VersionFilter(SchemaRules rules, long now, Past past, boolean tombstonesPossible) {
     this.rules = rules;
     this.unseenPast = past == Past.UNSEEN;
     // Nothing is too old for good: the clock may go back, and an alter may raise the age. Without
