@@ -9,6 +9,7 @@ import io.stele.log.LogDirectory;
 import io.stele.log.LogLocation;
 import io.stele.log.LogOptions;
 import io.stele.log.LogStatistics;
+import io.stele.log.RecordSource;
 import io.stele.memtable.MemoryAccount;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
@@ -119,7 +120,7 @@ public final class EngineBenchmark {
                 TabletOptions.DEFAULT,
                 MemoryRoom.unlimited(),
                 new CompactionCounters()),
-            List.of());
+            RecordSource.of(List.of()));
   }
 
   /** Runs the benchmark and prints what it found. */
@@ -154,7 +155,8 @@ public final class EngineBenchmark {
       tablet.minorCompact();
       minor[round] = megabytesPerSecond(rowsPerRound, System.nanoTime() - start);
       System.out.printf(
-          "round %d: written %.0f MB/s, %.1f acknowledged a flush; codec and file alone %.0f MB/s; minor compaction %.0f MB/s%n",
+          "round %d: written %.0f MB/s, %.1f acknowledged a flush; codec and file alone %.0f MB/s;"
+              + " minor compaction %.0f MB/s%n",
           round,
           write[round],
           (double) (after.records() - before.records()) / (after.flushes() - before.flushes()),
@@ -164,7 +166,8 @@ public final class EngineBenchmark {
     // The first rounds are the compiler's.
     int warm = Math.min(2, rounds - 1);
     System.out.printf(
-        "medians from round %d on: written %.0f MB/s; codec and file alone %.0f MB/s; minor compaction %.0f MB/s, which is %.0f %% of it%n",
+        "medians from round %d on: written %.0f MB/s; codec and file alone %.0f MB/s; minor"
+            + " compaction %.0f MB/s, which is %.0f %% of it%n",
         warm,
         median(write, warm),
         median(plain, warm),

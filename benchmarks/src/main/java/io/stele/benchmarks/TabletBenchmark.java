@@ -5,6 +5,7 @@ import io.stele.log.LogDirectory;
 import io.stele.log.LogLocation;
 import io.stele.log.LogOptions;
 import io.stele.log.LogRecord;
+import io.stele.log.RecordSource;
 import io.stele.memtable.MemoryAccount;
 import io.stele.model.Bytes;
 import io.stele.model.ColumnFamily;
@@ -154,7 +155,7 @@ public class TabletBenchmark {
             TabletOptions.DEFAULT,
             MemoryRoom.unlimited(),
             new CompactionCounters()),
-        List.of());
+        RecordSource.of(List.of()));
   }
 
   private static Bytes row(int number) {

@@ -40,7 +40,7 @@ final class ClientOperations {
       this.future = future;
     }
 
-    /** Its client, which may be {@link #isForgotten}. */
+    /** The client of the operation, which may be {@link #isForgotten}. */
     ClientOperations client() {
       return client;
     }
@@ -49,7 +49,7 @@ final class ClientOperations {
       return logged.id().number();
     }
 
-    /** Its digest in eight bytes. */
+    /** The digest of the operation in eight bytes. */
     long digest() {
       return OperationDigest.folded(logged.digest());
     }
@@ -183,7 +183,7 @@ final class ClientOperations {
     lastSeenMicros = Math.max(lastSeenMicros, micros);
   }
 
-  /** The same client without any operations. */
+  /** A copy for the same client, without any operations. */
   ClientOperations reduced() {
     ClientOperations reduced = new ClientOperations();
     reduced.firstIncomplete = firstIncomplete;

@@ -8,7 +8,7 @@ import java.io.IOException;
  */
 @FunctionalInterface
 public interface CompactionPace {
-  /** As fast as they can. */
+  /** The pace of compactions that run as fast as they can. */
   CompactionPace UNLIMITED = bytes -> {};
 
   /**

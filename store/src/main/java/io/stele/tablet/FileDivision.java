@@ -77,7 +77,7 @@ public final class FileDivision {
     return starts;
   }
 
-  /** By row. */
+  /** The pieces of all files, in the order of their rows. */
   private List<Piece> pieces(int parts) throws IOException {
     int opened = Math.min(FILES_MAX, files.size());
     int ofFile = Math.min(PIECES_OF_FILE_MAX, parts * PIECES_OF_PART / opened + 1);

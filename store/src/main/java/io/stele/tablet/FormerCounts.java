@@ -121,7 +121,12 @@ final class FormerCounts {
     return new FormerCounts(lowered, through);
   }
 
-  /** The same after alterations that the tablet takes when its last operation is that one. */
+  /**
+   * The former counts after further alterations.
+   *
+   * @param now what the table's node says after them
+   * @param lastSequence the number of the tablet's last operation before them
+   */
   FormerCounts altered(LoweredCounts now, long lastSequence) {
     if (now.equals(lowered)) {
       return this;
@@ -140,7 +145,10 @@ final class FormerCounts {
     return new FormerCounts(now, moments);
   }
 
-  /** The same, but for later alterations than that one, which came after that operation. */
+  /**
+   * These former counts, where all alterations after {@code alteration} come after the operation
+   * with number {@code sequence}.
+   */
   FormerCounts after(long sequence, int alteration) {
     Map<String, Map<Integer, Long>> moments = new TreeMap<>();
     through.forEach(
@@ -162,7 +170,7 @@ final class FormerCounts {
     return lowered;
   }
 
-  /** Those of each family, by name, as a pin keeps them. */
+  /** The former counts of each family, by name, as a pin keeps them. */
   Map<String, List<FormerCount>> byFamily() {
     Map<String, List<FormerCount>> all = new TreeMap<>();
     lowered

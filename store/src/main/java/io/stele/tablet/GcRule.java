@@ -13,7 +13,7 @@ import java.util.List;
  * goes back or the policy is altered.
  */
 final class GcRule {
-  /** Of a family the schema does not have: whatever is found of it is garbage. */
+  /** The rule for a family that the schema does not have: whatever is found of it is garbage. */
   static final GcRule NOTHING = new GcRule(new GcPolicy.Union(List.of()), true, 0, List.of());
 
   private static final long MICROS = 1_000_000;

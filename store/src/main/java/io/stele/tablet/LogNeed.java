@@ -16,7 +16,7 @@ public record LogNeed(Durability durability, boolean moreFollow) {
     return new LogNeed(durability, false);
   }
 
-  /** The same with at least {@code least}. */
+  /** This need, with a durability of at least {@code least}. */
   LogNeed and(Durability least) {
     return new LogNeed(durability.and(least), moreFollow);
   }

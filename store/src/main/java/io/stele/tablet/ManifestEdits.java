@@ -31,7 +31,7 @@ final class ManifestEdits {
     this.lock = core.environment().runtime().newLock();
   }
 
-  /** As {@link #alone(IoCallable)}. */
+  /** Makes a change that has no result; see {@link #alone(IoCallable)}. */
   void alone(IoRunnable change) throws IOException {
     alone(
         () -> {

@@ -28,7 +28,7 @@ final class OldestVersions {
   /** The name of the block in an SSTable. */
   static final String NAME = "oldest";
 
-  /** Those of one family: timestamps, {@link Long#MAX_VALUE} where there are none. */
+  /** The lowest timestamps of one family, {@link Long#MAX_VALUE} where there are none. */
   private record Lowest(long there, long surplus) {}
 
   private final Map<String, Lowest> families;
@@ -37,7 +37,10 @@ final class OldestVersions {
     this.families = Map.copyOf(families);
   }
 
-  /** Those of one family of a file that is being written. Not safe for use by several threads. */
+  /**
+   * Finds the lowest timestamps of one family of a file that is being written. Not safe for use by
+   * several threads.
+   */
   static final class Finder {
     private long there = Long.MAX_VALUE;
     private long surplus = Long.MAX_VALUE;

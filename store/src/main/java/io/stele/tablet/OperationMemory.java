@@ -43,7 +43,7 @@ final class OperationMemory {
     return Math.max(budget.excess(bytes), budget.excessOfJobs(jobBytes));
   }
 
-  /** The same for an operation of another client. */
+  /** By how many bytes an operation of another client would exceed the budget; 0: it fits. */
   long excessOfOthers() {
     return mayTakeFromOthers() ? budget.excess(bytes) : 0;
   }

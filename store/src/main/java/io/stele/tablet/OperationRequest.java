@@ -34,7 +34,7 @@ public record OperationRequest(
     this(operation, id, outstanding, LogNeed.of(durability), memory, MemoryClaim.NONE);
   }
 
-  /** The same, that asks {@code room} for what its cells take. */
+  /** This request, which asks {@code room} for the memory of its cells. */
   public OperationRequest within(MemoryClaim room) {
     return new OperationRequest(operation, id, outstanding, log, memory, room);
   }

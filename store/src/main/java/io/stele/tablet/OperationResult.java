@@ -14,14 +14,14 @@ import java.util.Optional;
  *     is known of it
  */
 public record OperationResult(boolean matched, Optional<Row> row, Optional<Settled> settled) {
-  /** Of a mutation, and of a conditional one whose predicate held. */
+  /** The result of a mutation, and of a conditional one whose predicate held. */
   public static final OperationResult APPLIED = new OperationResult(true, Optional.empty());
 
-  /** Of an operation that is applied now, or of which more is known. */
+  /** The result of an operation that is applied now, or of which more is known. */
   public OperationResult(boolean matched, Optional<Row> row) {
     this(matched, row, Optional.empty());
   }
 
-  /** Of a conditional mutation whose predicate did not hold. */
+  /** The result of a conditional mutation whose predicate did not hold. */
   public static final OperationResult NOT_MATCHED = new OperationResult(false, Optional.empty());
 }

@@ -62,30 +62,30 @@ public record ReadRequest(
         query, OptionalLong.of(point), allowFresh, bytesMax, memoryOnly, parts, memory, once, pin);
   }
 
-  /** At the pin of that name. */
+  /** This request, at the pin of that name. */
   public ReadRequest atPin(String name) {
     return new ReadRequest(
         query, readPoint, false, bytesMax, memoryOnly, parts, memory, once, Optional.of(name));
   }
 
-  /** In pages of another size. */
+  /** This request, in pages of another size. */
   public ReadRequest pageOf(long bytes) {
     return new ReadRequest(
         query, readPoint, allowFresh, bytes, memoryOnly, parts, memory, once, pin);
   }
 
-  /** Only where no file needs to be read. */
+  /** This request, which is answered only if no file needs to be read. */
   public ReadRequest inMemoryOnly() {
     return new ReadRequest(query, readPoint, allowFresh, bytesMax, true, parts, memory, once, pin);
   }
 
-  /** The same, with large rows in parts. */
+  /** This request, with large rows in parts. */
   public ReadRequest in(RowParts newParts) {
     return new ReadRequest(
         query, readPoint, allowFresh, bytesMax, memoryOnly, newParts, memory, once, pin);
   }
 
-  /** Of rows that are unlikely to be read again soon. */
+  /** This request, for rows that are unlikely to be read again soon. */
   public ReadRequest readOnce() {
     return new ReadRequest(
         query, readPoint, allowFresh, bytesMax, memoryOnly, parts, memory, true, pin);

@@ -22,7 +22,7 @@ final class SchemaRules {
   private final Map<String, GcRule> gc = new HashMap<>();
   private final Map<String, LocalityGroup> groups = new HashMap<>();
 
-  /** Those of a schema whose families never counted more versions. */
+  /** The rules of a schema whose families never counted more versions. */
   SchemaRules(TableSchema schema) {
     this(schema, FormerCounts.NONE);
   }

@@ -53,8 +53,8 @@ public final class SortBuffer {
   private static final int HEADER_BYTES = 16;
 
   /**
-   * Of each record: its address, another copy of it while the array of addresses grows, its place
-   * in the order, and bytes of its row.
+   * The memory that the order takes for each record: its address, another copy of it while the
+   * array of addresses grows, its place in the order, and bytes of its row.
    */
   private static final int INDEX_BYTES = Long.BYTES + Long.BYTES + Integer.BYTES + Long.BYTES;
 

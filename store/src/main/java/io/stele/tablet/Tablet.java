@@ -63,9 +63,8 @@ public final class Tablet implements Closeable {
     this.fileChanges = new FileChanges(core, sequencer, writer, compactor, edits);
   }
 
-  /** Opens a tablet; see the other {@code open}. */
-  public static Tablet open(
-      TabletSpec spec, TabletEnvironment environment, Iterable<LogRecord> replay)
+  /** Opens a tablet for a test; see the other {@code open}. */
+  static Tablet open(TabletSpec spec, TabletEnvironment environment, Iterable<LogRecord> replay)
       throws IOException {
     return open(spec, environment, RecordSource.of(replay));
   }
@@ -177,18 +176,16 @@ public final class Tablet implements Closeable {
     return core.rules().schema();
   }
 
-  /**
-   * Replaces the schema for everything that begins from now on. Cells that an earlier policy has
-   * collected do not come back.
-   */
-  public void alter(TableSchema schema) {
+  /** Replaces the schema for a test, by one whose families count no fewer versions than before. */
+  void alter(TableSchema schema) {
     alter(schema, lowered());
   }
 
   /**
-   * The same, where families may count fewer versions than before.
+   * Replaces the schema for everything that begins from now on. Cells that an earlier policy has
+   * collected do not come back.
    *
-   * @param lowered how many they counted before
+   * @param lowered how many versions families counted before, where they now count fewer
    */
   public void alter(TableSchema schema, LoweredCounts lowered) {
     sequencer.alter(schema, lowered);

@@ -66,7 +66,7 @@ final class TabletCore {
     return environment.options();
   }
 
-  /** Its memtables and files. */
+  /** The memtables and files of the tablet. */
   CurrentState current() {
     return current;
   }

@@ -66,22 +66,22 @@ public record TabletOptions(
     }
   }
 
-  /** With another limit on values. */
+  /** These options, with another limit on values. */
   public TabletOptions withValueBytesMax(long bytes) {
     return new TabletOptions(bytes, operationsWindow, merging, page, replicasMin);
   }
 
-  /** With another time after which silent clients are forgotten. */
+  /** These options, with another time after which silent clients are forgotten. */
   public TabletOptions withOperationsWindow(Duration window) {
     return new TabletOptions(valueBytesMax, window, merging, page, replicasMin);
   }
 
-  /** With other page limits. */
+  /** These options, with other page limits. */
   public TabletOptions withPage(Page other) {
     return new TabletOptions(valueBytesMax, operationsWindow, merging, other, replicasMin);
   }
 
-  /** With another number of replicas that a new SSTable must have. */
+  /** These options, with another number of replicas that a new SSTable must have. */
   public TabletOptions withReplicasMin(int replicas) {
     return new TabletOptions(valueBytesMax, operationsWindow, merging, page, replicas);
   }

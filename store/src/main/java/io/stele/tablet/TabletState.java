@@ -188,7 +188,7 @@ final class TabletState {
     }
   }
 
-  /** As {@link #release}, for a caller that must not wait: files are closed by another thread. */
+  /** Does what {@link #release} does, without waiting: another thread closes the files. */
   void releaseWithoutWaiting(ProcessRuntime runtime) {
     if (holders.decrementAndGet() == 0) {
       runtime.start("close-files", this::letGo);

@@ -38,7 +38,7 @@ final class TaskMemory {
   private long[] numbers = {}; // Ascending.
   private long[] digests = {};
 
-  /** Its memory in bytes; all tasks of a job share the job's name. */
+  /** The memory of the task, in bytes; all tasks of a job share the job's name. */
   long bytes() {
     return BYTES + 2L * Long.BYTES * numbers.length;
   }
@@ -133,7 +133,7 @@ final class TaskMemory {
     return at >= 0 && digests[at] != digest;
   }
 
-  /** The same without a sample. */
+  /** A copy without a sample. */
   TaskMemory withoutSample() {
     TaskMemory copy = new TaskMemory();
     copy.job = job;

@@ -39,7 +39,7 @@ final class WritePath {
    */
   private static final Duration ROW_WAIT_MAX = Duration.ofMillis(250);
 
-  /** The same for an operation of a batch, of which many may wait, one after another. */
+  /** How long an operation of a batch waits, of which many may wait one after another. */
   private static final Duration ROW_WAIT_MAX_IN_BATCH = Duration.ofMillis(20);
 
   private final TabletCore core;

@@ -90,7 +90,7 @@ final class WrittenOperations {
     void visit(long number, long digest);
   }
 
-  /** Those below {@code number}, in ascending order. */
+  /** Visits the operations below {@code number}, in ascending order. */
   void forEachBelow(long number, BriefVisitor visitor) {
     for (int i = 0; i < numbers.length && numbers[i] < number; i++) {
       visitor.visit(numbers[i], digests[i]);

@@ -203,7 +203,7 @@ final class DataService implements RequestHandler {
     return TabletKind.of(QueryCodec.decode(tablet)) == TabletKind.SYSTEM;
   }
 
-  /** Like {@link #onHandler}, after the delay that the memtables require of a write. */
+  /** Has a handler do a write, after the delay that the memtables require of it. */
   private void afterDelay(TabletProto tablet, Request request, Responder responder, Work work) {
     TabletId id = QueryCodec.decode(tablet);
     KindResources ofKind = resources.of(id);

@@ -166,7 +166,7 @@ final class JobStates implements AutoCloseable {
   }
 
   /**
-   * Those of {@code names} that are not in the list of jobs. One list costs less than a read of
+   * The jobs of {@code names} that are not in the list of jobs. One list costs less than a read of
    * each node. It may be old and lack a job begun since then: the node itself decides.
    */
   private CompletableFuture<Set<String>> unlisted(Set<String> names) {

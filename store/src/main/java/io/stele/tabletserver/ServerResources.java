@@ -105,7 +105,7 @@ final class ServerResources {
     };
   }
 
-  /** Those of each kind. */
+  /** The resources of each kind. */
   List<KindResources> all() {
     return List.of(user, system);
   }

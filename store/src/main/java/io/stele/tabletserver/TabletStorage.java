@@ -30,7 +30,7 @@ record TabletStorage(
     CompactionPace pace,
     TabletOptions options,
     MemoryRoom largeBlocks) {
-  /** As an operator has configured it. */
+  /** The storage that an operator has configured. */
   static TabletStorage of(
       ProcessRuntime runtime,
       ServerClock clock,

@@ -500,7 +500,7 @@ class DataServiceTest {
     runtime.atSecondLock = // A change is to be put in order, and its row is locked.
         () -> {
           if (sequenced.incrementAndGet() == 2) {
-            hosted.tablet().alter(TableSchema.of("t", "f", "g"));
+            TestServer.alter(hosted, TableSchema.of("t", "f", "g"));
           }
         };
     Answer answer = new Answer();

@@ -286,7 +286,7 @@ class JobFilesTest {
         writer.add(Mutation.of("r").deleteRow());
         files = writer.finish().stream().map(file -> (Pending) new PendingFile(job, file)).toList();
       }
-      hosted.tablet().alter(TableSchema.of("t", "f", "n"));
+      TestServer.alter(hosted, TableSchema.of("t", "f", "n"));
       hosted
           .tablet()
           .apply(OperationRequest.of(Mutation.of("r").put("n", "q", "put meanwhile")))
@@ -322,7 +322,7 @@ class JobFilesTest {
         writer.add(Mutation.of("r").put("f", "q", "job"));
         files = writer.finish().stream().map(file -> (Pending) new PendingFile(job, file)).toList();
       }
-      hosted.tablet().alter(SCHEMA);
+      TestServer.alter(hosted, SCHEMA);
       server.files.register(hosted, files);
       assertThat(hosted.tablet().pending()).isEqualTo(files).isNotEmpty();
     }
@@ -554,7 +554,7 @@ class JobFilesTest {
   }
 
   private static void alter(HostedTablet hosted, String... families) {
-    hosted.tablet().alter(TableSchema.of("t", families));
+    TestServer.alter(hosted, TableSchema.of("t", families));
   }
 
   @Test

@@ -304,13 +304,12 @@ class MaintenanceTest {
       server.work();
       maintenance.round();
       assertThat(server.rewrites.size()).isZero();
-      hosted
-          .tablet()
-          .alter(
-              TableSchema.of(
-                  SCHEMA.name(),
-                  List.of(ColumnFamily.of("f"), ColumnFamily.of("g").in("apart")),
-                  LocalityGroup.of("apart")));
+      TestServer.alter(
+          hosted,
+          TableSchema.of(
+              SCHEMA.name(),
+              List.of(ColumnFamily.of("f"), ColumnFamily.of("g").in("apart")),
+              LocalityGroup.of("apart")));
       maintenance.round();
       assertThat(server.rewrites.size()).as("the schema has changed").isEqualTo(1);
     }

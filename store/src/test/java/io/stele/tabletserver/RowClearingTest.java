@@ -40,13 +40,13 @@ class RowClearingTest {
   void aFamilyIsNotErasedAfterTheChangeEnded() throws Exception {
     try (TestServer server = new TestServer(world)) {
       HostedTablet hosted = server.takeNew(TableSchema.of("t", "f", "g"));
-      hosted.tablet().alter(TableSchema.of("t", "g"));
+      TestServer.alter(hosted, TableSchema.of("t", "g"));
       server.beginChange("t", 7);
       server.requested.erase(hosted, 7, Set.of("f"));
       server.endChange("t");
-      hosted.tablet().alter(TableSchema.of("t", "f", "g"));
+      TestServer.alter(hosted, TableSchema.of("t", "f", "g"));
       TestServer.put(hosted, "row", "value");
-      hosted.tablet().alter(TableSchema.of("t", "g"));
+      TestServer.alter(hosted, TableSchema.of("t", "g"));
       server.minor.work();
       assertThat(server.stored(hosted.id()).cleared()).isEqualTo(ClearedRows.NONE);
     }
