@@ -66,8 +66,7 @@ class ReadPageTest {
   }
 
   @Test
-  void aPageOfWhichAFilterLetsNothingPassEndsForWantOfMemoryTooAndSaysWhereToGoOn()
-      throws Exception {
+  void aPageThatIsFilteredEmptyAlsoEndsWhenMemoryRunsOutAndSaysWhereToContinue() throws Exception {
     MemoryClaim forOneRow =
         bytes -> {
           if (bytes > LARGE.length() && ++asked == 2) {
