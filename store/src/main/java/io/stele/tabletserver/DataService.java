@@ -95,7 +95,7 @@ final class DataService implements RequestHandler {
   }
 
   /** Answers one request; may block. */
-  private interface Work {
+  private interface RequestTask {
     /**
      * Answers.
      *
@@ -204,19 +204,20 @@ final class DataService implements RequestHandler {
   }
 
   /** Has a handler do a write, after the delay that the memtables require of it. */
-  private void afterDelay(TabletProto tablet, Request request, Responder responder, Work work) {
+  private void afterDelay(
+      TabletProto tablet, Request request, Responder responder, RequestTask task) {
     TabletId id = QueryCodec.decode(tablet);
     KindResources ofKind = resources.of(id);
     WorkerPool writers = ofKind.threads().handlers().writes();
     // METADATA's memtables are written out by writes to the root tablet: those are never delayed.
     if (id.equals(TabletId.ROOT)) {
-      onHandler(writers, request, responder, work);
+      onHandler(writers, request, responder, task);
       return;
     }
     writeDelay.pass(
         ofKind.memtables(),
         request.body().remaining(),
-        () -> onHandler(writers, request, responder, work),
+        () -> onHandler(writers, request, responder, task),
         failure -> answers.fail(responder, failure));
   }
 
@@ -224,22 +225,22 @@ final class DataService implements RequestHandler {
     return resources.of(QueryCodec.decode(tablet)).threads().handlers();
   }
 
-  private void onHandler(WorkerPool pool, Request request, Responder responder, Work work) {
-    onHandler(pool, request, responder, work, new RequestPermissions());
+  private void onHandler(WorkerPool pool, Request request, Responder responder, RequestTask task) {
+    onHandler(pool, request, responder, task, new RequestPermissions());
   }
 
   private void onHandler(
       WorkerPool pool,
       Request request,
       Responder responder,
-      Work work,
+      RequestTask task,
       RequestPermissions permissions) {
     try {
       pool.execute(
           () -> {
             try {
               requireNotExpired(request);
-              runOrWait(pool, request, responder, work, permissions);
+              runOrWait(pool, request, responder, task, permissions);
             } catch (IOException | RuntimeException e) {
               answers.fail(responder, e);
             } catch (Error e) {
@@ -263,24 +264,24 @@ final class DataService implements RequestHandler {
       WorkerPool pool,
       Request request,
       Responder responder,
-      Work work,
+      RequestTask task,
       RequestPermissions permissions)
       throws IOException {
     try {
-      work.run(responder, permissions);
+      task.run(responder, permissions);
     } catch (UnsettledException e) {
       RequestWait.begin(
           runtime,
           request.remaining(),
           e.settled(),
-          () -> onHandler(pool, request, responder, work, permissions),
+          () -> onHandler(pool, request, responder, task, permissions),
           failure -> answers.fail(responder, failure));
     } catch (RequestPermissions.FilesPendingException | RequestPermissions.JobUnknownException e) {
       RequestWait.begin(
           runtime,
           request.remaining(),
           awaited(e, permissions),
-          () -> onHandler(pool, request, responder, work, permissions),
+          () -> onHandler(pool, request, responder, task, permissions),
           failure -> answers.fail(responder, failure));
     }
   }
