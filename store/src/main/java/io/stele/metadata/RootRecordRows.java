@@ -121,17 +121,17 @@ final class RootRecordRows implements RecordRows {
         }
       } catch (SteleException e) {
         if (e.code() != SteleException.Code.OUTCOME_UNKNOWN) {
-          throw e;
+          if (!inDoubt) {
+            throw e; // Nothing was changed.
+          }
+          pause(e, deadline);
         }
         inDoubt = true; // The next read tells.
       } catch (IOException e) {
         if (!inDoubt) {
           throw e; // Nothing was changed.
         }
-        if (deadline.isOver() || Futures.isInterruption(e)) {
-          throw doubt(e);
-        }
-        pause();
+        pause(e, deadline);
       }
     } while (inDoubt || !deadline.isOver());
     throw SteleException.retryLater(
@@ -148,7 +148,11 @@ final class RootRecordRows implements RecordRows {
     return locks.write(LockPaths.ROOT, changed, node.version()).isPresent();
   }
 
-  private void pause() throws IOException {
+  /** Pauses before it is looked again whether an update was made. */
+  private void pause(Exception last, Deadline deadline) throws IOException {
+    if (deadline.isOver() || Futures.isInterruption(last)) {
+      throw doubt(last);
+    }
     try {
       runtime.sleep(LOOK_AGAIN);
     } catch (InterruptedException e) {
@@ -156,7 +160,7 @@ final class RootRecordRows implements RecordRows {
     }
   }
 
-  private static SteleException doubt(IOException cause) {
+  private static SteleException doubt(Exception cause) {
     return SteleException.outcomeUnknown(
         "the root tablet's record may or may not have been changed", cause);
   }

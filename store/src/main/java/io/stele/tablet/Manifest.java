@@ -14,8 +14,8 @@ public interface Manifest {
   /**
    * Makes {@code edit} durable before it returns.
    *
-   * @throws IOException if nothing was changed: the tablet goes on without the edit and may try
-   *     again
+   * @throws IOException if nothing was changed, even if the edit would be refused again: the tablet
+   *     goes on without it and may try again
    * @throws io.stele.model.SteleException RETRY_LATER if nothing was changed, as above; with any
    *     other code (REFUSED: the tablet is no longer this server's; OUTCOME_UNKNOWN) the tablet
    *     stops serving and must be loaded again from its record

@@ -19,8 +19,9 @@ enum FailureCause {
   /** The process: memory is short, or a class is missing. It ends. */
   SERVER,
   /**
-   * The tablet, its files, or code that cannot cope with them: tried again, here or elsewhere, it
-   * would fail again. The tablet is set aside as far as the work needs it; all others continue.
+   * The tablet, its files, its record, or code that cannot cope with them: tried again, here or
+   * elsewhere, it would fail again. The tablet is set aside as far as the work needs it; all others
+   * continue.
    */
   TABLET,
   /** The file system, METADATA, a request that came late: it passes. */
@@ -31,7 +32,9 @@ enum FailureCause {
     if (failure instanceof Error) {
       return SERVER;
     }
-    boolean passes = failure instanceof SteleException || failure instanceof IOException;
+    boolean passes =
+        (failure instanceof SteleException || failure instanceof IOException)
+            && !(failure instanceof ChangeRefusedException);
     return passes && !isDamage(failure) ? CIRCUMSTANCES : TABLET;
   }
 

@@ -15,8 +15,9 @@ import java.util.concurrent.locks.Lock;
  * write.
  *
  * <p>A change that was certainly not made is retried as long as the server is alive, because
- * METADATA may be moving to another server. A change whose outcome is unknown, or whose condition
- * does not hold, stops the server: it must not act on a tablet that it may have lost.
+ * METADATA may be moving to another server. One that METADATA refuses fails, and the tablet goes on
+ * without it. A change whose outcome is unknown, or whose condition does not hold, stops the
+ * server: it must not act on a tablet that it may have lost.
  */
 final class RecordManifest implements Manifest {
   private final TabletRecords records;
@@ -59,6 +60,7 @@ final class RecordManifest implements Manifest {
    *
    * @param change one conditional write of the record; returns the changed record
    * @throws RecordChangedException if it does: nothing was changed
+   * @throws ChangeRefusedException if METADATA refuses the change: nothing was changed
    * @throws IOException if the server ends before the change is made; nothing was changed
    */
   void take(IoFunction<TabletRecord, TabletRecord> change) throws IOException {
@@ -88,6 +90,7 @@ final class RecordManifest implements Manifest {
    * Makes {@code change}, however long METADATA is unavailable.
    *
    * @param change one conditional write of the record; returns the changed record
+   * @throws ChangeRefusedException if METADATA refuses it; nothing was changed
    * @throws IOException if the server ends before it is made; nothing was changed
    */
   void change(IoFunction<TabletRecord, TabletRecord> change) throws IOException {

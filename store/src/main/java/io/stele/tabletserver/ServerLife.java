@@ -1,5 +1,6 @@
 package io.stele.tabletserver;
 
+import io.stele.metadata.RecordChangedException;
 import io.stele.model.SteleException;
 import io.stele.runtime.Futures;
 import io.stele.runtime.IoCallable;
@@ -80,10 +81,12 @@ final class ServerLife {
 
   /**
    * Repeats {@code attempt} until its outcome is known: while it certainly changed nothing, it is
-   * retried; if the outcome stays unknown, the server ends.
+   * retried; if the outcome stays unknown, or the tablet is no longer this server's, the server
+   * ends.
    *
    * @param what for messages: "split tablet x"
    * @param attempt reads or writes METADATA
+   * @throws ChangeRefusedException if it changed nothing and never would: the server goes on
    * @throws IOException if the server ends first
    */
   <T> T untilKnown(String what, IoCallable<T> attempt) throws IOException {
@@ -91,6 +94,9 @@ final class ServerLife {
       try {
         return attempt.call();
       } catch (SteleException e) {
+        if (e.code() == SteleException.Code.REFUSED && !(e instanceof RecordChangedException)) {
+          throw new ChangeRefusedException(what, e);
+        }
         if (e.code() != SteleException.Code.RETRY_LATER) {
           abort("cannot " + what + ": " + e.getMessage());
           throw e;

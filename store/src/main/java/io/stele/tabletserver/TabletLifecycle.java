@@ -281,9 +281,7 @@ final class TabletLifecycle {
       hosted.awaitMinor();
       try {
         stop(hosted, discard);
-        hosted
-            .manifest()
-            .change(before -> records.unloaded(before, discard ? "discarded" : "unloaded"));
+        release(hosted, discard ? "discarded" : "unloaded");
         tablets.left(hosted);
       } finally {
         hosted.minor().release(1);
@@ -299,6 +297,15 @@ final class TabletLifecycle {
     loader.forgetTable(hosted.id().table());
     tablet.close();
     LOG.info("Unloaded tablet {}", hosted.id());
+  }
+
+  private void release(HostedTablet hosted, String why) throws IOException {
+    try {
+      hosted.manifest().change(before -> records.unloaded(before, why));
+    } catch (ChangeRefusedException e) { // It has stopped, and its record says that it is here.
+      life.abort("tablet " + hosted.id() + " is not served and cannot be given up: " + e);
+      throw e;
+    }
   }
 
   /**

@@ -3,10 +3,12 @@ package io.stele.tabletserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.metadata.RecordChangedException;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
@@ -70,5 +72,34 @@ class RecordManifestTest {
             e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN));
     assertThat(life.isOver()).isTrue();
     assertThat(aborts).hasSize(1);
+  }
+
+  @Test
+  void aChangeThatIsRefusedChangesNothingAndTheServerGoesOn() {
+    assertThatThrownBy(
+            () ->
+                life.untilKnown(
+                    "write",
+                    () -> {
+                      throw SteleException.refused("too large");
+                    }))
+        .isInstanceOf(ChangeRefusedException.class)
+        .hasMessageContaining("nothing was changed")
+        .satisfies(e -> assertThat(Blame.of(e)).isEqualTo(Blame.TABLET))
+        .satisfies(e -> assertThat(Blame.isDamage(e)).isFalse());
+    assertThat(aborts).isEmpty();
+    assertThat(life.isOver()).isFalse();
+  }
+
+  @Test
+  void aServerThatFindsTheTabletLostEnds() throws Exception {
+    TestServer.World world = new TestServer.World();
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(TableSchema.of("t", "f"));
+      TestServer.put(hosted, "a", "v");
+      server.records().release(server.stored(hosted.id()), "fenced");
+      assertThatThrownBy(hosted.tablet()::minorCompact).isInstanceOf(RecordChangedException.class);
+      assertThat(server.aborts).hasSize(1);
+    }
   }
 }
