@@ -126,7 +126,7 @@ public final class MergeRecords {
     RecordCodec.putState(row, merged);
     RecordCodec.putRedo(row, merged.redo());
     RecordCodec.putCleared(row, merged.cleared());
-    upper.files().forEach(file -> TabletRecords.deleteFile(row, file));
+    upper.files().forEach(file -> RecordCodec.deleteFile(row, upper, file));
     merged.files().forEach(file -> RecordCodec.putFile(row, file));
     lower.dropped().forEach((path, millis) -> RecordCodec.putDropped(row, path, millis));
     TabletRecords.requireFeatures(row, upper, merged);

@@ -13,13 +13,6 @@ import java.util.List;
 final class PendingCodec {
   private PendingCodec() {}
 
-  /** Its column. */
-  static Bytes qualifier(Pending pending) {
-    return pending instanceof PendingFile file
-        ? Bytes.of(file.file().path())
-        : Bytes.of(pending.job() + ";").concat(pending.rows().start());
-  }
-
   static Bytes encode(Pending pending) {
     PendingValue.Builder value =
         PendingValue.newBuilder()

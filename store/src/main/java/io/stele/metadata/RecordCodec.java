@@ -18,11 +18,13 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.model.TimeRange;
 import io.stele.record.ClearedRows;
 import io.stele.record.FileRef;
 import io.stele.record.Pending;
 import io.stele.record.Pin;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -37,7 +39,9 @@ import java.util.TreeSet;
  * extent:               ExtentValue           which tablet, which rows
  * assignment:state      AssignmentValue       who may serve it; what all changes are conditional on
  * assignment:requires   names                 what a reader of the record must know: {@link Features}
- * files:&lt;path&gt;[;&lt;start&gt;] FileValue           an SSTable, from its first row on; or from another on
+ * files:&lt;path&gt;[;&lt;start&gt;] FileValue           an SSTable, from its first row on; or from another on.
+ *                                             "#" and a digest stand for a long start: {@link
+ *                                             ColumnNames}
  * logs:&lt;server&gt;         (empty)               a commit log that may hold mutations of it
  * redo:                 RedoValue
  * redo:cleared          ClearedValue          which rows were cleared for the latest such change
@@ -46,7 +50,7 @@ import java.util.TreeSet;
  * trouble:              TroubleValue          it could not be loaded
  * pins:&lt;name&gt;           PinValue              a point of it that stays readable
  * pending:&lt;path&gt;        PendingValue          an SSTable that waits for the end of its job
- * pending:&lt;job&gt;;&lt;start&gt; PendingValue          rows that a job replaces when it commits
+ * pending:&lt;job&gt;;&lt;start&gt; PendingValue          rows that a job replaces when it commits, likewise
  * events:               EventValue            what happened, one version an event
  * </pre>
  */
@@ -95,6 +99,7 @@ final class RecordCodec {
     Optional<LoadTrouble> trouble = Optional.empty();
     List<Pin> pins = new ArrayList<>();
     List<Pending> pending = new ArrayList<>();
+    Set<Column> formerNames = new HashSet<>();
     ClearedRows cleared = ClearedRows.NONE;
     for (Cell cell : row.cells()) {
       if (cell.isOf(CLEARED)) {
@@ -106,7 +111,7 @@ final class RecordCodec {
       switch (cell.family()) {
         case EXTENT -> extent = extent(cell.value(), where);
         case ASSIGNMENT -> state = cell.isOf(STATE) ? cell.value().compact() : state;
-        case FILES -> files.add(FileCodec.decode(cell.value(), where));
+        case FILES -> files.add(file(cell, where, formerNames));
         case LOGS -> logs.add(server(cell.qualifier(), where));
         case REDO -> redo = redo(cell.value(), where);
         case DROPPED ->
@@ -116,7 +121,7 @@ final class RecordCodec {
                     cell.value(), DroppedValue.class, where, DroppedValue::getDroppedMillis));
         case TROUBLE -> trouble = Optional.of(LoadTrouble.decode(cell.value(), where));
         case PINS -> pins.add(PinCodec.decode(cell.qualifier().toUtf8(), cell.value(), where));
-        case PENDING -> pending.add(PendingCodec.decode(cell.value(), where));
+        case PENDING -> pending.add(pending(cell, where, formerNames));
         case SPLIT -> tentative = Optional.of(tentative(cell.value(), where));
         default -> {} // Events, and what a later version may add.
       }
@@ -139,7 +144,28 @@ final class RecordCodec {
             .pins(pins)
             .pending(pending)
             .cleared(cleared)
+            .formerNames(formerNames)
             .build());
+  }
+
+  private static FileRef file(Cell cell, String where, Set<Column> formerNames)
+      throws CorruptionException {
+    FileRef file = FileCodec.decode(cell.value(), where);
+    noteFormer(cell, ColumnNames.of(file), formerNames);
+    return file;
+  }
+
+  private static Pending pending(Cell cell, String where, Set<Column> formerNames)
+      throws CorruptionException {
+    Pending pending = PendingCodec.decode(cell.value(), where);
+    noteFormer(cell, ColumnNames.of(pending), formerNames);
+    return pending;
+  }
+
+  private static void noteFormer(Cell cell, Column name, Set<Column> formerNames) {
+    if (!cell.isOf(name)) {
+      formerNames.add(new Column(cell.family(), cell.qualifier().compact()));
+    }
   }
 
   /** Puts all of {@code record} into its row. */
@@ -180,17 +206,30 @@ final class RecordCodec {
     row.put(STATE.family(), STATE.qualifier(), record.state());
   }
 
-  /**
-   * The column of a file. A tablet may have several parts of one file, with different first rows.
-   */
-  static Bytes qualifier(FileRef file) {
-    Bytes path = Bytes.of(file.path());
-    Bytes start = file.bounds().start();
-    return start.isEmpty() ? path : path.concat(Bytes.of(";")).concat(start);
+  static void putFile(Mutation.Builder row, FileRef file) {
+    put(row, ColumnNames.of(file), FileCodec.encode(file));
   }
 
-  static void putFile(Mutation.Builder row, FileRef file) {
-    row.put(FILES, qualifier(file), FileCodec.encode(file));
+  /** Removes a file of {@code record}. */
+  static void deleteFile(Mutation.Builder row, TabletRecord record, FileRef file) {
+    delete(row, record, ColumnNames.of(file), ColumnNames.former(file));
+  }
+
+  /** Removes what waits for a job in {@code record}. */
+  static void deletePending(Mutation.Builder row, TabletRecord record, Pending pending) {
+    delete(row, record, ColumnNames.of(pending), ColumnNames.former(pending));
+  }
+
+  private static void put(Mutation.Builder row, Column column, Bytes value) {
+    row.put(column.family(), column.qualifier(), value);
+  }
+
+  private static void delete(
+      Mutation.Builder row, TabletRecord record, Column name, Column former) {
+    row.deleteColumn(name.family(), name.qualifier(), TimeRange.ALL);
+    if (record.formerNames().contains(former)) {
+      row.deleteColumn(former.family(), former.qualifier(), TimeRange.ALL);
+    }
   }
 
   static void putLog(Mutation.Builder row, ServerId server) {
@@ -212,7 +251,7 @@ final class RecordCodec {
   }
 
   static void putPending(Mutation.Builder row, Pending pending) {
-    row.put(PENDING, PendingCodec.qualifier(pending), PendingCodec.encode(pending));
+    put(row, ColumnNames.of(pending), PendingCodec.encode(pending));
   }
 
   static void putCleared(Mutation.Builder row, ClearedRows cleared) {

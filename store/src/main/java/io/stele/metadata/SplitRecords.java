@@ -73,9 +73,9 @@ public final class SplitRecords {
     RecordCodec.putExtent(row, high);
     RecordCodec.putCleared(row, high.cleared());
     RecordCodec.putState(row, high);
-    parent.files().forEach(file -> TabletRecords.deleteFile(row, file));
+    parent.files().forEach(file -> RecordCodec.deleteFile(row, parent, file));
     high.files().forEach(file -> RecordCodec.putFile(row, file));
-    parent.pending().forEach(one -> TabletRecords.deletePending(row, one));
+    parent.pending().forEach(one -> RecordCodec.deletePending(row, parent, one));
     high.pending().forEach(one -> RecordCodec.putPending(row, one));
     TabletRecords.requireFeatures(row, parent, high);
     records.apply("split", parent, row);

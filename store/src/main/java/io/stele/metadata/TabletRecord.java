@@ -1,6 +1,7 @@
 package io.stele.metadata;
 
 import io.stele.model.Bytes;
+import io.stele.model.Column;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TabletId;
@@ -37,6 +38,8 @@ import java.util.TreeSet;
  * @param pins points of it that stay readable
  * @param pending SSTables that become the tablet's if their jobs commit
  * @param cleared which of its rows were cleared for the latest change that cleared any
+ * @param formerNames columns of files and waiting changes that an earlier version named otherwise
+ *     than {@link ColumnNames} does; those of removed ones may still be here
  */
 public record TabletRecord(
     TabletId id,
@@ -52,7 +55,8 @@ public record TabletRecord(
     Optional<LoadTrouble> trouble,
     List<Pin> pins,
     List<Pending> pending,
-    ClearedRows cleared) {
+    ClearedRows cleared,
+    Set<Column> formerNames) {
 
   /**
    * What makes a record tentative: the split whose lower child it is, or the merge whose lower
@@ -88,7 +92,11 @@ public record TabletRecord(
     logs = java.util.Collections.unmodifiableSet(new TreeSet<>(logs));
     dropped = java.util.Collections.unmodifiableMap(new TreeMap<>(dropped));
     pins = pins.stream().sorted(Comparator.comparing(Pin::name)).toList();
-    pending = pending.stream().sorted(Comparator.comparing(PendingCodec::qualifier)).toList();
+    formerNames = Set.copyOf(formerNames);
+    pending =
+        pending.stream()
+            .sorted(Comparator.comparing(one -> ColumnNames.of(one).qualifier()))
+            .toList();
   }
 
   /** The record of a tablet without data that no server has served yet, to be added to. */
@@ -108,7 +116,8 @@ public record TabletRecord(
         .trouble(trouble)
         .pins(pins)
         .pending(pending)
-        .cleared(cleared);
+        .cleared(cleared)
+        .formerNames(formerNames);
   }
 
   /** A tablet without data that no server has served yet. */
@@ -186,6 +195,7 @@ public record TabletRecord(
     private List<Pin> pins = List.of();
     private List<Pending> pending = List.of();
     private ClearedRows cleared = ClearedRows.NONE;
+    private Set<Column> formerNames = Set.of();
 
     private Builder(TabletId id, RowRange extent, Bytes row) {
       this.id = id;
@@ -259,6 +269,12 @@ public record TabletRecord(
       return this;
     }
 
+    /** {@link TabletRecord#formerNames}. */
+    Builder formerNames(Set<Column> next) {
+      formerNames = next;
+      return this;
+    }
+
     /** The record. */
     public TabletRecord build() {
       return new TabletRecord(
@@ -275,7 +291,8 @@ public record TabletRecord(
           trouble,
           pins,
           pending,
-          cleared);
+          cleared,
+          formerNames);
     }
   }
 }

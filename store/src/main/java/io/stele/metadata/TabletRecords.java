@@ -9,7 +9,6 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
-import io.stele.model.TimeRange;
 import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
 import io.stele.record.Pending;
@@ -225,7 +224,7 @@ public final class TabletRecords {
       if (!files.remove(file)) {
         throw new IllegalArgumentException(record + " has no file " + file + " to remove");
       }
-      deleteFile(row, file);
+      RecordCodec.deleteFile(row, record, file);
     }
     for (FileRef file : edit.added()) {
       RecordCodec.putFile(row, file);
@@ -284,7 +283,7 @@ public final class TabletRecords {
     List<Pending> pending = new ArrayList<>();
     for (Pending one : record.pending()) {
       if (edit.resolved().contains(one.job())) {
-        deletePending(row, one);
+        RecordCodec.deletePending(row, record, one);
       } else {
         pending.add(one);
       }
@@ -389,14 +388,6 @@ public final class TabletRecords {
     if (!rowsOf(record).update(state(record), row.build())) {
       throw new RecordChangedException(what, record);
     }
-  }
-
-  static void deleteFile(Mutation.Builder row, FileRef file) {
-    row.deleteColumn(RecordCodec.FILES, RecordCodec.qualifier(file), TimeRange.ALL);
-  }
-
-  static void deletePending(Mutation.Builder row, Pending pending) {
-    row.deleteColumn(RecordCodec.PENDING, PendingCodec.qualifier(pending), TimeRange.ALL);
   }
 
   private static void deleteLog(Mutation.Builder row, ServerId server) {

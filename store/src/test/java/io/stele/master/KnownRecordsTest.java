@@ -77,7 +77,8 @@ class KnownRecordsTest {
         record.trouble(),
         List.of(),
         List.of(),
-        ClearedRows.NONE);
+        ClearedRows.NONE,
+        Set.of());
   }
 
   private List<TabletRecord> visible() {
