@@ -3,6 +3,7 @@ package io.stele.outputformat;
 import io.stele.client.Stele;
 import io.stele.config.JobKeys;
 import io.stele.model.Bytes;
+import io.stele.model.Limits;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
@@ -34,6 +35,15 @@ record ReplacedRows(String table, RowRange rows) {
 
   /** What {@link #KEY} was when a job with this configuration was submitted. */
   private static final String SUBMITTED_KEY = JobKeys.Internal.BULK_REPLACE_SUBMITTED;
+
+  /**
+   * Rows of a table.
+   *
+   * @throws SteleException REFUSED if a bound is longer than a row
+   */
+  ReplacedRows {
+    Limits.checkRange(rows);
+  }
 
   /** Adds rows to those that a job replaces. Those of a job that was submitted are not of it. */
   static void add(Configuration conf, ReplacedRows rows) {

@@ -7,6 +7,7 @@ import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletEvents;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
+import io.stele.model.Limits;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
@@ -188,7 +189,8 @@ public final class Admin {
    * change is made to the table, this waits for it.
    *
    * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name, REFUSED if
-   *     the range is empty or has all rows; OUTCOME_UNKNOWN if rows may still go
+   *     the range is empty, has all rows, or a bound that is longer than a row; OUTCOME_UNKNOWN if
+   *     rows may still go
    */
   public void deleteRows(String name, RowRange rows) throws IOException {
     clear(name, rows).await();
@@ -204,6 +206,7 @@ public final class Admin {
       throw SteleException.refused(
           "the range of rows to delete from table " + name + " is the whole table: truncate it");
     }
+    Limits.checkRange(rows);
     return tableChanges.clear(name, rows);
   }
 

@@ -278,11 +278,12 @@ public record MemoryPlan(
     }
 
     private static long ofValues(long value) {
-      return (long) Math.ceil(value * ofValue());
+      return (long) Math.ceil(value * ofCompactions()) + requests(value);
     }
 
+    /** However small values are, changes of tablets' records must pass: RecordChangeSize. */
     private static long requests(long value) {
-      return REQUEST_VALUES * value;
+      return REQUEST_VALUES * Math.max(value, VALUE_BYTES_LEAST);
     }
 
     private static long answersFor(long value) {

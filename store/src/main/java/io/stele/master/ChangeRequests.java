@@ -8,6 +8,7 @@ import io.stele.metadata.TableCodec;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
+import io.stele.model.Limits;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
@@ -97,6 +98,7 @@ final class ChangeRequests {
 
   TableChangeProto clear(ClearRowsRequestProto request) throws IOException {
     RowRange rows = ByteStrings.range(request.getStartRow(), request.getEndRow());
+    Limits.checkRange(rows);
     return ask(request.getChange(), new ChangeRequest.Clear(request.getName(), rows));
   }
 

@@ -5,6 +5,7 @@ import io.stele.model.Mutation;
 import io.stele.model.RowRange;
 import io.stele.model.TabletId;
 import io.stele.record.MergedFiles;
+import io.stele.record.RecordChangeSize;
 import java.io.IOException;
 import java.util.Map;
 import java.util.Optional;
@@ -67,7 +68,23 @@ public final class MergeRecords {
             "tablet " + record.id() + " could not be loaded: " + record.trouble().get().reason());
       }
     }
-    return Optional.empty();
+    return fits(lower, upper)
+        ? Optional.empty()
+        : Optional.of(
+            "tablets "
+                + lower.id()
+                + " and "
+                + upper.id()
+                + " have more files than one record has room for until they are compacted");
+  }
+
+  private static boolean fits(TabletRecord lower, TabletRecord upper) {
+    RecordChangeSize size =
+        new RecordChangeSize(new RowRange(lower.extent().start(), upper.extent().end()));
+    upper.files().forEach(size::remove);
+    lower.files().forEach(size::put);
+    upper.files().forEach(size::put);
+    return size.fits();
   }
 
   /** Whether {@code lower}, which is marked, can still be merged with {@code upper}. */

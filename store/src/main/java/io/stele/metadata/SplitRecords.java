@@ -8,6 +8,7 @@ import io.stele.model.RowRange;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.record.Pending;
+import io.stele.record.RecordChangeSize;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +44,29 @@ public final class SplitRecords {
     return rows.contains(at)
         && !rows.start().equals(at)
         && at.length() <= Limits.SPLIT_ROW_BYTES_MAX;
+  }
+
+  /**
+   * Whether METADATA takes the records of both halves if {@code parent} is split at {@code at}:
+   * each is written as a whole, with the row in each file that has rows on both sides.
+   */
+  public static boolean fits(TabletRecord parent, Bytes at) {
+    RowRange rows = parent.extent();
+    RecordChangeSize upper = sizeOf(parent, new RowRange(at, rows.end()));
+    parent.files().forEach(upper::remove);
+    parent.pending().forEach(upper::remove);
+    RecordChangeSize lower = sizeOf(parent, new RowRange(rows.start(), at));
+    parent.pins().forEach(pin -> lower.put(PinCodec.encode(pin)));
+    return upper.fits() && lower.fits();
+  }
+
+  private static RecordChangeSize sizeOf(TabletRecord parent, RowRange half) {
+    RecordChangeSize size = new RecordChangeSize(half);
+    parent.files().stream()
+        .filter(file -> file.bounds().intersection(half).isPresent())
+        .forEach(file -> size.put(file.clipped(half)));
+    pending(parent, half).forEach(size::put);
+    return size;
   }
 
   /**
@@ -162,11 +186,6 @@ public final class SplitRecords {
       RowRange rows,
       Assignment assignment,
       Map<String, Long> dropped) {
-    List<Pending> pending =
-        parent.pending().stream()
-            .filter(one -> one.meets(rows))
-            .map(one -> one.clipped(rows))
-            .toList();
     return TabletRecord.builder(child.id(), rows, MetadataKeys.row(child.id().table(), rows.end()))
         .assignment(assignment)
         .files(child.files())
@@ -174,8 +193,15 @@ public final class SplitRecords {
         .redo(parent.redo())
         .dropped(dropped)
         .pins(parent.pins())
-        .pending(pending)
+        .pending(pending(parent, rows))
         .cleared(parent.cleared().clipped(rows))
         .build();
+  }
+
+  private static List<Pending> pending(TabletRecord parent, RowRange half) {
+    return parent.pending().stream()
+        .filter(one -> one.meets(half))
+        .map(one -> one.clipped(half))
+        .toList();
   }
 }

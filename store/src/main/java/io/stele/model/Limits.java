@@ -117,6 +117,24 @@ public final class Limits {
   }
 
   /**
+   * Refuses a range with a bound that is longer than any row or the first key after it.
+   *
+   * @throws SteleException {@link SteleException.Code#REFUSED}
+   */
+  public static void checkRange(RowRange range) {
+    int longest = Math.max(range.start().length(), range.end().length());
+    if (longest > ROW_BYTES_MAX + 1) {
+      throw SteleException.refused(
+          "a range of rows has a bound of "
+              + longest
+              + " bytes: the limit is "
+              + (ROW_BYTES_MAX + 1)
+              + ", as a row key has at most "
+              + ROW_BYTES_MAX);
+    }
+  }
+
+  /**
    * Refuses a family name that is empty, too long, or not printable ASCII without ':'.
    *
    * @throws SteleException {@link SteleException.Code#REFUSED}

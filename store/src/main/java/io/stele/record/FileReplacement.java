@@ -130,6 +130,43 @@ public record FileReplacement(
     return files.size() + waiting.size() + divisions * (hasPins ? 2 : 1);
   }
 
+  /**
+   * How large a change of the record is at most that takes {@code waiting}, or splits the tablet
+   * while it waits or afterwards, at a row no longer than the bounds of its files. It grows as
+   * {@link #entriesMax}.
+   */
+  public static RecordChangeSize sizeMax(
+      RowRange extent, List<FileRef> files, Collection<Pending> waiting, boolean hasPins) {
+    RecordChangeSize size = new RecordChangeSize(extent);
+    List<Pending> replaced = waiting.stream().filter(one -> !(one instanceof PendingFile)).toList();
+    for (FileRef file : files) {
+      size.remove(file);
+      size.put(file);
+      cut(size, file, replaced, hasPins);
+    }
+    for (Pending one : waiting) {
+      size.remove(one);
+      if (one instanceof PendingFile pending) {
+        size.put(pending.file());
+        List<Pending> ofOthers =
+            replaced.stream().filter(other -> !other.job().equals(one.job())).toList();
+        cut(size, pending.file(), ofOthers, hasPins);
+      } else {
+        size.put(one);
+      }
+    }
+    return size;
+  }
+
+  private static void cut(
+      RecordChangeSize size, FileRef file, List<Pending> replaced, boolean hasPins) {
+    for (Pending one : replaced) {
+      if (meet(one, file.bounds())) {
+        size.cut(file, one.rows(), hasPins);
+      }
+    }
+  }
+
   private static boolean meet(Pending replaced, RowRange rows) {
     return replaced.rows().intersection(rows).isPresent();
   }

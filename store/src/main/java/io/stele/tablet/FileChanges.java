@@ -13,6 +13,7 @@ import io.stele.record.ManifestEdit;
 import io.stele.record.Pending;
 import io.stele.record.PendingFile;
 import io.stele.record.Pin;
+import io.stele.record.RecordChangeSize;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,9 +30,6 @@ import java.util.Set;
  * by any number of threads.
  */
 final class FileChanges {
-  /** Some 6 MB of METADATA: far more than registering files of a job allows. */
-  private static final int REFERENCES_MAX = 20_000;
-
   private final TabletCore core;
   private final Sequencer sequencer;
   private final CompactionWriter writer;
@@ -198,6 +196,7 @@ final class FileChanges {
                 if (rules.counts().latest() > 0) {
                   files = files.withCounts(); // The log has no record of these numbers.
                 }
+                requireFits(files, waiting);
                 take(edits.edit("files of job " + job, files.upTo()).resolve(job), files, rules);
                 forget(job); // Last: readers that find nothing waiting read the files.
               });
@@ -240,6 +239,7 @@ final class FileChanges {
                 before -> {
                   FileReplacement files =
                       FileReplacement.cleared(List.of(rows), refs(), before, core.pins().all());
+                  requireFits(files, List.of());
                   take(edits.edit("cleared " + rows, files.upTo()).clear(now), files, core.rules());
                 }));
   }
@@ -259,6 +259,7 @@ final class FileChanges {
           return divide(
               before -> {
                 FileReplacement files = ErasedFiles.of(refs(), families, before);
+                requireFits(files, List.of());
                 take(
                     edits.edit("erased families " + families, files.upTo()).clear(now),
                     files,
@@ -287,7 +288,6 @@ final class FileChanges {
    */
   private void take(ManifestEdit.Builder edit, FileReplacement files, SchemaRules rules)
       throws IOException {
-    requireFits(files);
     List<TabletFile> made = new ArrayList<>();
     try {
       for (FileRef file : files.added()) {
@@ -314,19 +314,22 @@ final class FileChanges {
     }
   }
 
-  /** Before anything is changed: a server cannot go on when it cannot write a record. */
-  private void requireFits(FileReplacement files) {
-    int references = files.added().size() + files.removed().size();
-    if (references > REFERENCES_MAX) {
+  /** Before anything is written: METADATA would refuse the change. */
+  private void requireFits(FileReplacement files, List<Pending> resolved) {
+    RecordChangeSize size = new RecordChangeSize(core.spec().extent());
+    files.removed().forEach(size::remove);
+    files.added().forEach(size::put);
+    resolved.forEach(size::remove);
+    if (!size.fits()) {
       throw SteleException.retryLater(
           "tablet "
               + core.spec().id()
               + " cannot change "
-              + references
-              + " references to files at once, at most "
-              + REFERENCES_MAX
-              + ": unite its files (stele table compact), and replace fewer ranges of rows by a"
-              + " job");
+              + (files.added().size() + files.removed().size())
+              + " references to files at once, which take "
+              + size
+              + " in its record: unite its files (stele table compact), and replace fewer ranges of"
+              + " rows by a job");
     }
   }
 

@@ -4,14 +4,17 @@ import io.stele.files.NameSpace;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.SteleException;
+import io.stele.record.FileRef;
 import io.stele.record.FileReplacement;
 import io.stele.record.Pending;
 import io.stele.record.PendingFile;
+import io.stele.record.RecordChangeSize;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.Tablet;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -39,8 +42,9 @@ final class JobFiles {
   private static final Logger LOG = LoggerFactory.getLogger(JobFiles.class);
 
   /**
-   * Files and entries of jobs that a tablet may have. Its record is written as one mutation, with
-   * some 300 bytes for each, and what is too large for METADATA's server would end this one.
+   * Files and entries of jobs that a tablet may have, in one change of its record. That must also
+   * not be too large ({@link RecordChangeSize}): if METADATA refused to take it, the tablet could
+   * not have the files of a job that has committed.
    */
   private static final int ENTRIES_MAX = 4_000;
 
@@ -61,22 +65,42 @@ final class JobFiles {
     TabletRecord record = hosted.record();
     Set<Pending> pending = new HashSet<>(record.pending());
     pending.addAll(more);
-    boolean pinned = !record.pins().isEmpty();
-    long entries = FileReplacement.entriesMax(record.files(), pending, pinned);
-    if (entries > ENTRIES_MAX) {
+    Room all = Room.of(record, record.files(), pending);
+    if (!all.suffices()) {
       String job = more.get(0).job();
-      long own = pending.stream().filter(one -> one.job().equals(job)).count();
+      List<Pending> own = pending.stream().filter(one -> one.job().equals(job)).toList();
       String why =
           "tablet "
               + hosted.id()
               + " would have "
-              + entries
-              + " files, with those that wait for their jobs, and a tablet has at most "
-              + ENTRIES_MAX
-              + ": write the output with fewer tasks, or sorted by a shuffle, so that each tablet"
-              + " gets fewer files, and replace fewer ranges of rows, which divide files; `stele"
-              + " table compact` unites those that it has";
-      throw own > ENTRIES_MAX ? SteleException.refused(why) : SteleException.retryLater(why);
+              + all
+              + ", with those that wait for their jobs: write the output with fewer tasks, or sorted"
+              + " by a shuffle, so that each tablet gets fewer files, and replace fewer ranges of"
+              + " rows, which divide files; `stele table compact` unites those that it has";
+      throw Room.of(record, List.of(), own).suffices()
+          ? SteleException.retryLater(why)
+          : SteleException.refused(why);
+    }
+  }
+
+  /** What files and {@code waiting} changes take of a tablet's record, at most. */
+  private record Room(long entries, RecordChangeSize size) {
+    static Room of(TabletRecord record, List<FileRef> files, Collection<Pending> waiting) {
+      boolean pinned = !record.pins().isEmpty();
+      return new Room(
+          FileReplacement.entriesMax(files, waiting, pinned),
+          FileReplacement.sizeMax(record.extent(), files, waiting, pinned));
+    }
+
+    boolean suffices() {
+      return entries <= ENTRIES_MAX && size.fits();
+    }
+
+    @Override
+    public String toString() {
+      return entries > ENTRIES_MAX
+          ? entries + " files, and a tablet has at most " + ENTRIES_MAX
+          : entries + " files, which take " + size + " in its record";
     }
   }
 

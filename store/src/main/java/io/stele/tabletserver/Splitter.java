@@ -7,6 +7,7 @@ import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.Limits;
 import io.stele.model.RowRange;
+import io.stele.model.SteleException;
 import io.stele.model.TabletId;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
@@ -68,7 +69,11 @@ final class Splitter {
     }
     TabletRecord before = parent.record();
     Optional<Bytes> row =
-        parent.tablet().splitRow().filter(middle -> middle.length() <= Limits.SPLIT_ROW_BYTES_MAX);
+        parent
+            .tablet()
+            .splitRow()
+            .filter(middle -> middle.length() <= Limits.SPLIT_ROW_BYTES_MAX)
+            .filter(middle -> SplitRecords.fits(before, middle));
     if (row.isEmpty()) {
       parent.foundIndivisible(before);
       LOG.info("Tablet {} was to be split but has no row to split at", parent.id());
@@ -79,9 +84,11 @@ final class Splitter {
   /**
    * Splits {@code parent} at {@code row}, which becomes the first row of the upper half.
    *
+   * @throws SteleException RETRY_LATER if it has too many files for that until they are compacted
    * @throws IOException if it failed: the tablet stays whole, or the server has ended
    */
   void split(HostedTablet parent, Bytes row) throws IOException {
+    requireFits(parent.record(), row);
     Tablet tablet = parent.tablet();
     tablet.minorCompact(); // Most of the memtable, while writes go on.
     parent.awaitMinor();
@@ -100,6 +107,25 @@ final class Splitter {
         row,
         split.lower().id(),
         split.upper().id());
+  }
+
+  /**
+   * Refuses a split whose records METADATA would refuse.
+   *
+   * @throws SteleException RETRY_LATER
+   */
+  static void requireFits(TabletRecord parent, Bytes row) {
+    if (!SplitRecords.fits(parent, row)) {
+      throw SteleException.retryLater(
+          "tablet "
+              + parent.id()
+              + " has "
+              + (parent.files().size() + parent.pending().size())
+              + " files, with those that wait for jobs, and METADATA has no room for both halves of"
+              + " a tablet with so many when it is split at a row of "
+              + row.length()
+              + " bytes: unite its files first (stele table compact)");
+    }
   }
 
   private SplitResult splitPaused(HostedTablet parent, Bytes row) throws IOException {

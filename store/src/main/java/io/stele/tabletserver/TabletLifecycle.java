@@ -205,6 +205,7 @@ final class TabletLifecycle {
               + Limits.SPLIT_ROW_BYTES_MAX
               + " bytes");
     }
+    Splitter.requireFits(hosted.record(), row);
   }
 
   private void split(HostedTablet hosted, Optional<Bytes> row) throws IOException {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.SteleException;
+import io.stele.record.RecordChangeSize;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
@@ -70,6 +71,23 @@ class MemoryPlanTest {
     assertThat(smallest.valueBytesMax()).isEqualTo(MemoryPlan.VALUE_BYTES_LEAST);
     assertThat(sum(smallest.heap())).isLessThanOrEqualTo(188 * MIB);
     assertThatThrownBy(() -> plan(187, 96)).hasMessageContaining("and has 187.0");
+  }
+
+  /** Any server may have METADATA. */
+  @Test
+  void theSmallestServerTakesTheLargestChangeOfATabletsRecord() {
+    conf.set(Keys.CACHE_BYTES.name(), "8m");
+    for (String value : new String[] {"0", "1k", "1m"}) {
+      conf.set(Keys.VALUE_BYTES_MAX.name(), value);
+      MemoryPlan smallest = plan(188, 96);
+      assertThat((long) smallest.frameBytesMax())
+          .as(value)
+          .isGreaterThan(RecordChangeSize.REQUEST_BYTES_MAX + (128 << 10));
+      assertThat(smallest.systemMemtableBytes())
+          .isGreaterThan(RecordChangeSize.CELL_BYTES_MAX + (256 << 10));
+      assertThat(smallest.systemRequestBytes())
+          .isGreaterThan(MemoryPlan.FRAME_COPIES * RecordChangeSize.REQUEST_BYTES_MAX);
+    }
   }
 
   @Test

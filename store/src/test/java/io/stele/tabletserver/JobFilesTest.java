@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.metadata.JobNodes;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
+import io.stele.model.Edit;
 import io.stele.model.Mutation;
+import io.stele.model.OperationSize;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
@@ -16,6 +18,7 @@ import io.stele.record.FileRef;
 import io.stele.record.Pending;
 import io.stele.record.PendingFile;
 import io.stele.record.PendingReplacement;
+import io.stele.record.RecordChangeSize;
 import io.stele.runtime.ForwardingRuntime;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
@@ -191,6 +194,72 @@ class JobFilesTest {
       assertThat(server.stored(hosted.id()).files()).hasSizeBetween(400, 4_000);
       assertThat(TestServer.rows(hosted)).isEqualTo(2);
     }
+  }
+
+  /** Registered, taken and split in one write each: METADATA refuses those that are too large. */
+  @Test
+  void filesWithLongRowsAreRefusedBeforeTheyAreTooMuchForTheRecord() throws Exception {
+    world.metadata.before(
+        update -> {
+          if (request(update) > RecordChangeSize.REQUEST_BYTES_MAX
+              || OperationSize.of(update) > RecordChangeSize.CELL_BYTES_MAX) {
+            throw SteleException.refused("the request is too large");
+          }
+        });
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      String tooLarge = begin(server);
+      assertThatThrownBy(
+              () -> server.requested.register(hosted, withLongRows(server, tooLarge, 450)))
+          .isInstanceOfSatisfying(
+              SteleException.class,
+              e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
+          .hasMessageContaining("write the output with fewer tasks");
+
+      String job = begin(server);
+      List<Pending> files = withLongRows(server, job, 300);
+      server.requested.register(hosted, files);
+      server.registering.work();
+      assertThat(server.requested.register(hosted, files)).isTrue();
+      String other = begin(server);
+      assertThatThrownBy(() -> server.requested.register(hosted, withLongRows(server, other, 150)))
+          .isInstanceOfSatisfying(
+              SteleException.class,
+              e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER));
+
+      assertThat(server.jobs.commit(job)).isTrue();
+      server.files.resolve(hosted);
+      assertThat(server.stored(hosted.id()).files()).hasSize(300);
+      server.splitter.split(hosted, Bytes.of("m".repeat(3_000)));
+      int rows = 0;
+      for (HostedTablet half : server.context.tablets().all()) {
+        rows += TestServer.rows(half);
+        half.tablet().majorCompact();
+      }
+      assertThat(rows).isEqualTo(600);
+      assertThat(server.aborts).isEmpty();
+    }
+  }
+
+  private static List<Pending> withLongRows(TestServer server, String job, int count)
+      throws IOException {
+    List<Pending> files = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      String end = "r".repeat(2_995) + String.format("%05d", i);
+      files.addAll(write(server, job, "task-" + i, List.of("a" + end.substring(1), end)));
+    }
+    return files;
+  }
+
+  private static long request(Mutation update) {
+    long bytes = update.row().length();
+    for (Edit edit : update.edits()) {
+      bytes +=
+          edit instanceof Edit.Put put
+              ? put.qualifier().length() + (long) put.value().length()
+              : ((Edit.DeleteColumn) edit).qualifier().length();
+    }
+    return bytes;
   }
 
   private static List<Pending> replacements(String job, int count) {

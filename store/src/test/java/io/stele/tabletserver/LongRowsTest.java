@@ -143,6 +143,32 @@ class LongRowsTest {
     }
   }
 
+  /** Each file with rows on both sides gets the row as a bound, in both halves. */
+  @Test
+  void aTabletIsNotSplitWhereItsManyFilesWouldTakeTooMuchOfMetadata() throws Exception {
+    Bytes middle = row("b", Limits.SPLIT_ROW_BYTES_MAX);
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      for (int i = 0; i < 50; i++) {
+        TestServer.put(hosted, "a", "v");
+        TestServer.put(hosted, "b".repeat(Limits.SPLIT_ROW_BYTES_MAX), "v");
+        TestServer.put(hosted, "c", "v");
+        hosted.tablet().minorCompact();
+      }
+      assertThatThrownBy(() -> server.splitter.split(hosted, middle))
+          .isInstanceOfSatisfying(
+              SteleException.class,
+              e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
+          .hasMessageContaining("unite its files");
+      assertThat(server.splitter.middle(hosted)).isEmpty();
+      assertThat(server.context.tablets().all()).containsExactly(hosted);
+      hosted.tablet().majorCompact();
+      server.splitter.split(hosted, middle);
+      assertThat(server.context.tablets().all()).hasSize(2);
+      assertThat(server.aborts).isEmpty();
+    }
+  }
+
   @Test
   void aTabletGoesOnWithoutChangesThatMetadataRefuses() throws Exception {
     TestServer server = new TestServer(world);

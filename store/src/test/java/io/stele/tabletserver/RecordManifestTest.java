@@ -85,8 +85,8 @@ class RecordManifestTest {
                     }))
         .isInstanceOf(ChangeRefusedException.class)
         .hasMessageContaining("nothing was changed")
-        .satisfies(e -> assertThat(Blame.of(e)).isEqualTo(Blame.TABLET))
-        .satisfies(e -> assertThat(Blame.isDamage(e)).isFalse());
+        .satisfies(e -> assertThat(FailureCause.of(e)).isEqualTo(FailureCause.TABLET))
+        .satisfies(e -> assertThat(FailureCause.isDamage(e)).isFalse());
     assertThat(aborts).isEmpty();
     assertThat(life.isOver()).isFalse();
   }
