@@ -103,7 +103,9 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
     /** Bytes of files read directly from DataNodes of the same host, as HDFS counts them. */
     LOCAL_FILE_BYTES,
     /** Bytes of files read directly from DataNodes of other hosts. */
-    REMOTE_FILE_BYTES
+    REMOTE_FILE_BYTES,
+    /** Splits of which nothing was read, because the job's output had been committed before. */
+    SPLITS_NOT_READ
   }
 
   /**

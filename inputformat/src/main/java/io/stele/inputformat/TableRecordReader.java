@@ -88,6 +88,7 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
       TableScan scan = TableScan.all(taskContext.getConfiguration()).get(split.scan());
       stele = Stele.connect(taskContext.getConfiguration(), taskContext::progress);
       if (SubmittedOutput.hasCommittedBefore(stele.jobs(), taskContext.getConfiguration())) {
+        taskContext.getCounter(TableInputFormat.Counter.SPLITS_NOT_READ).increment(1);
         rows = new NoRows(); // The pin has ended with the output's job, and the table may be gone.
         return;
       }

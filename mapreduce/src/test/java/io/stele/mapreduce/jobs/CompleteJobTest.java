@@ -3,6 +3,7 @@ package io.stele.mapreduce.jobs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.inputformat.TableInputFormat;
 import io.stele.model.SteleException;
 import java.util.Arrays;
 import org.apache.hadoop.conf.Configuration;
@@ -33,5 +34,18 @@ class CompleteJobTest {
     Counters counters = new Counters();
     counters.findCounter(TaskCounter.MAP_INPUT_RECORDS);
     assertThat(CompleteJob.known(counters, 1)).isSameAs(counters);
+  }
+
+  /** As after a second ApplicationMaster that began from scratch when all was committed. */
+  @Test
+  void countersOfTasksThatReadNothingAreNoResult() {
+    Counters counters = new Counters();
+    counters.findCounter(TableInputFormat.Counter.ROWS).increment(0);
+    counters.findCounter(TableInputFormat.Counter.SPLITS_NOT_READ).increment(2);
+    assertThatThrownBy(() -> CompleteJob.known(counters, 2))
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN))
+        .hasMessageContaining("all its output is there");
   }
 }
