@@ -73,9 +73,9 @@ public record CompareTables(TableInput input, String with) implements TableJob {
       different += counter == RowComparison.Outcome.SAME ? 0 : rows;
       lines.add(RowComparison.line(rows, text(counter)));
     }
-    List<String> named = JobDirectory.lines(finished);
-    named.stream().limit(NAMED_MAX).forEach(lines::add);
-    if (different > Math.min(NAMED_MAX, named.size())) {
+    List<String> named = JobDirectory.firstLines(finished, NAMED_MAX);
+    lines.addAll(named);
+    if (different > named.size()) {
       lines.add("... and more");
     }
     return new Report(different == 0 ? Verdict.GOOD : Verdict.DIFFERENT, lines);

@@ -1,11 +1,16 @@
 package io.stele.mapreduce.jobs;
 
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
+import java.util.function.Predicate;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -28,17 +33,45 @@ final class JobDirectory {
 
   /** The lines that the job's tasks wrote, in their order. */
   static List<String> lines(Job finished) throws IOException {
+    List<String> lines = new ArrayList<>();
+    read(
+        finished,
+        line -> {
+          lines.add(line);
+          return true;
+        });
+    return lines;
+  }
+
+  /** The first {@code most} different lines: what is read is not kept beyond them. */
+  static List<String> firstLines(Job finished, int most) throws IOException {
+    Set<String> lines = new LinkedHashSet<>();
+    read(
+        finished,
+        line -> {
+          lines.add(line);
+          return lines.size() < most;
+        });
+    return List.copyOf(lines);
+  }
+
+  /** Reads lines as long as {@code more} says so. */
+  private static void read(Job finished, Predicate<String> more) throws IOException {
     Path directory = FileOutputFormat.getOutputPath(finished);
     FileSystem fs = directory.getFileSystem(finished.getConfiguration());
     FileStatus[] parts = fs.globStatus(new Path(directory, "part-*"));
     Arrays.sort(parts);
-    List<String> lines = new ArrayList<>();
     for (FileStatus part : parts) {
-      try (var in = fs.open(part.getPath())) {
-        new String(in.readAllBytes(), StandardCharsets.UTF_8).lines().forEach(lines::add);
+      try (BufferedReader in =
+          new BufferedReader(
+              new InputStreamReader(fs.open(part.getPath()), StandardCharsets.UTF_8))) {
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+          if (!more.test(line)) {
+            return;
+          }
+        }
       }
     }
-    return lines;
   }
 
   static void delete(Job job) throws IOException {

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.stream.Collectors;
+import java.util.TreeSet;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Text;
@@ -40,8 +40,11 @@ import org.apache.hadoop.mapreduce.Reducer;
 public record VerifyLists(String table, String acknowledged, Column previous) implements TableJob {
   private static final String ACKNOWLEDGED_KEY = JobKeys.Internal.LISTS_ACKNOWLEDGED;
 
-  /** How many findings the report names. */
+  /** How many findings the report names, and each task at most: the counter has all. */
   private static final int NAMED_MAX = 100;
+
+  /** How many nodes a finding names that refer to the same one. */
+  private static final int REFERRING_NAMED_MAX = 10;
 
   /** What was verified. */
   enum Counter {
@@ -84,8 +87,9 @@ public record VerifyLists(String table, String acknowledged, Column previous) im
             counters.findCounter(Counter.NODES).getValue(),
             counters.findCounter(Counter.ACKNOWLEDGED).getValue(),
             wrong));
-    JobDirectory.lines(finished).stream().limit(NAMED_MAX).forEach(lines::add);
-    if (wrong > NAMED_MAX) {
+    List<String> named = JobDirectory.firstLines(finished, NAMED_MAX);
+    lines.addAll(named);
+    if (wrong > named.size()) {
       lines.add("... and more");
     }
     return new Report(wrong == 0 ? Verdict.GOOD : Verdict.DAMAGED, lines);
@@ -145,13 +149,15 @@ public record VerifyLists(String table, String acknowledged, Column previous) im
 
   /** Puts together what is known of each node. */
   static final class NodeReducer extends Reducer<Bytes, Text, NullWritable, Text> {
+    private int named;
+
     @Override
     protected void reduce(Bytes node, Iterable<Text> facts, Context context)
         throws IOException, InterruptedException {
       Optional<String> there = Optional.empty();
       Optional<String> written = Optional.empty();
-      List<String> referring = new ArrayList<>();
-      List<String> acknowledged = new ArrayList<>();
+      Nodes referring = new Nodes(REFERRING_NAMED_MAX);
+      Nodes acknowledged = new Nodes(REFERRING_NAMED_MAX);
       for (Text text : facts) {
         String other = Fact.other(text);
         switch (Fact.of(text)) {
@@ -167,24 +173,50 @@ public record VerifyLists(String table, String acknowledged, Column previous) im
         String instead = "\" in place of \"" + written.get() + "\"";
         name(context, "node " + node + " refers to \"" + there.orElse("") + instead);
       }
-      if (there.isEmpty() && !referring.isEmpty()) {
-        String who = sorted(referring);
-        name(context, "node " + node + " is not there, and is referred to by " + who);
+      if (there.isEmpty() && referring.count() > 0) {
+        name(context, "node " + node + " is not there, and is referred to by " + referring);
       }
-      if (acknowledged.size() > 1) {
-        String who = sorted(acknowledged);
-        name(context, "node " + node + " is before several acknowledged ones: " + who);
+      if (acknowledged.count() > 1) {
+        name(context, "node " + node + " is before several acknowledged ones: " + acknowledged);
       }
     }
 
-    private static String sorted(List<String> nodes) {
-      return nodes.stream().sorted().collect(Collectors.joining(", "));
-    }
-
-    private static void name(Context context, String finding)
-        throws IOException, InterruptedException {
+    private void name(Context context, String finding) throws IOException, InterruptedException {
       context.getCounter(Counter.WRONG).increment(1);
-      context.write(NullWritable.get(), new Text(finding));
+      if (named < NAMED_MAX) {
+        named++;
+        context.write(NullWritable.get(), new Text(finding));
+      }
+    }
+  }
+
+  /** Nodes, of which the first are named: any number may refer to one. Not thread safe. */
+  static final class Nodes {
+    private final int namedMax;
+    private final TreeSet<String> first = new TreeSet<>();
+    private long count;
+
+    /** No nodes; at most {@code namedMax} will be named. */
+    Nodes(int namedMax) {
+      this.namedMax = namedMax;
+    }
+
+    void add(String node) {
+      count++;
+      first.add(node);
+      if (first.size() > namedMax) {
+        first.pollLast();
+      }
+    }
+
+    long count() {
+      return count;
+    }
+
+    @Override
+    public String toString() {
+      long more = count - first.size();
+      return String.join(", ", first) + (more > 0 ? " and " + more + " more" : "");
     }
   }
 }

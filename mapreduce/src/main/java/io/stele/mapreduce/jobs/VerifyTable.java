@@ -95,7 +95,7 @@ public record VerifyTable(String table, RowRange rows) implements TableJob {
       good &= outcome == RowComparison.Outcome.SAME || compared == 0;
       lines.add(RowComparison.line(compared, text(outcome)));
     }
-    List<String> named = JobDirectory.lines(finished).stream().distinct().toList();
+    List<String> named = JobDirectory.firstLines(finished, NAMED_MAX + 1);
     named.stream().limit(NAMED_MAX).forEach(lines::add);
     if (named.size() > NAMED_MAX) {
       lines.add("... and more");
