@@ -322,14 +322,15 @@ final class CommitPipeline {
   }
 
   /**
-   * The batch that the active writer is to write next; waits for one. The writer has acknowledged
-   * its last batch before. A batch without records only rolls. Empty when the log is over.
+   * The batch that the writer is to write next; waits for one. The writer has acknowledged its last
+   * batch before. A batch without records only rolls. Empty when the log is over, or the writer is
+   * not active: its turn may pass before it has taken the batch that waited for it.
    */
   Optional<BatchInFlight> next(WriterState writer) {
     lock.lock();
     try {
-      acknowledged();
-      while (!isOver()) {
+      acknowledged(writer);
+      while (!isOver() && turns.isActive(writer)) {
         if (records.inFlight().isEmpty() && records.isDue()) {
           List<WaitingRecord> batch = records.take();
           boolean full = writer.isFullWith(batch, options.segmentBytes(), turns.hasStandby());
@@ -346,7 +347,9 @@ final class CommitPipeline {
         }
         writer.wake.awaitUninterruptibly();
       }
-      signalAll();
+      if (isOver()) {
+        signalAll();
+      }
       return Optional.empty();
     } finally {
       lock.unlock();
@@ -364,7 +367,7 @@ final class CommitPipeline {
     try {
       slowFlushes.add(runtime.nanoTime() - writer.sinceNanos());
       writer.end();
-      if (!records.completed(completed)) {
+      if (completed.writer != writer || !records.completed(completed)) {
         return false;
       }
       writer.acknowledgedBytes = position;
@@ -381,7 +384,7 @@ final class CommitPipeline {
   void handOver(WriterState writer) {
     lock.lock();
     try {
-      acknowledged();
+      acknowledged(writer);
       if (turns.isActive(writer)) {
         passTurn();
       }
@@ -532,8 +535,12 @@ final class CommitPipeline {
     records.start(next);
   }
 
+  /** The writer has acknowledged the batch that it had completed, if any. */
   @GuardedBy("lock")
-  private void acknowledged() {
+  private void acknowledged(WriterState writer) {
+    if (records.completed().filter(one -> one.writer == writer).isEmpty()) {
+      return;
+    }
     records.acknowledged();
     if (state == State.FAILED) {
       changed.signalAll(); // For fail, which may wait for this.
