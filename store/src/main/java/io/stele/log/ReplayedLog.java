@@ -6,14 +6,15 @@ import io.stele.model.TabletKind;
 import io.stele.runtime.FreshRead;
 import io.stele.runtime.Futures;
 import io.stele.runtime.Permits;
+import io.stele.runtime.ProcessEnded;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import org.apache.hadoop.fs.FileSystem;
@@ -31,25 +32,38 @@ import org.slf4j.LoggerFactory;
 final class ReplayedLog implements SortedSegments, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ReplayedLog.class);
 
+  /** A host that vanishes without a word lets the opening of a file wait for a minute. */
+  private static final Duration OPENING_MAX = Duration.ofSeconds(5);
+
+  private final ProcessRuntime runtime;
   private final FileSystem fs;
   private final Path directory;
   private final TabletKind kind;
   private final Permits memory;
-  private final Lock opening; // One thread opens, the others wait for it.
+  private final Lock listing; // One thread reads the list, the others wait for it.
   private final FreshRead<AcceptedLosses> accepted;
   private final AtomicInteger users = new AtomicInteger();
 
-  @GuardedBy("opening")
+  @GuardedBy("listing")
   private Optional<List<Segment>> segments = Optional.empty();
 
-  @GuardedBy("opening")
-  private final Map<Path, SortedSegment> sorted = new HashMap<>(); // By segment.
+  private final Map<Path, Place> places = new ConcurrentHashMap<>(); // By segment.
 
-  @GuardedBy("opening")
-  private final Set<Path> lost = new HashSet<>(); // Segments that must be read themselves.
+  /** What is read in place of one segment, once it is opened. */
+  private static final class Place {
+    final Lock opening; // One thread opens it, others that need this segment wait.
+    volatile boolean lost; // The segment itself must be read.
 
-  @GuardedBy("opening")
-  private int taken; // Of the memory.
+    @GuardedBy("opening")
+    Optional<SortedSegment> records = Optional.empty();
+
+    @GuardedBy("opening")
+    int memoryBytes;
+
+    Place(Lock opening) {
+      this.opening = opening;
+    }
+  }
 
   /**
    * The segments of {@code kind} in {@code directory}.
@@ -58,11 +72,12 @@ final class ReplayedLog implements SortedSegments, AutoCloseable {
    */
   ReplayedLog(
       ProcessRuntime runtime, FileSystem fs, Path directory, TabletKind kind, Permits memory) {
+    this.runtime = runtime;
     this.fs = fs;
     this.directory = directory;
     this.kind = kind;
     this.memory = memory;
-    this.opening = runtime.newLock();
+    this.listing = runtime.newLock();
     this.accepted =
         new FreshRead<>(
             runtime,
@@ -84,14 +99,14 @@ final class ReplayedLog implements SortedSegments, AutoCloseable {
 
   /** See {@link FencedLog#segments}. */
   List<Segment> segments() throws IOException {
-    opening.lock();
+    listing.lock();
     try {
       if (segments.isEmpty()) {
         segments = Optional.of(FencedLog.segments(fs, directory, kind));
       }
       return segments.get();
     } finally {
-      opening.unlock();
+      listing.unlock();
     }
   }
 
@@ -101,39 +116,74 @@ final class ReplayedLog implements SortedSegments, AutoCloseable {
    */
   @Override
   public Optional<SortedSegment> of(Segment segment) throws IOException {
-    opening.lock();
+    Place place = place(segment);
+    place.opening.lock();
     try {
-      if (lost.contains(segment.path())) {
+      if (place.lost) {
         return Optional.empty();
       }
-      Optional<SortedSegment> known = Optional.ofNullable(sorted.get(segment.path()));
-      if (known.isEmpty()) {
-        known = open(segment);
-        known.ifPresent(opened -> sorted.put(segment.path(), opened));
+      if (place.records.isEmpty()) {
+        place.records = open(segment, place);
       }
-      return known;
+      return place.records;
     } finally {
-      opening.unlock();
+      place.opening.unlock();
     }
   }
 
-  @GuardedBy("opening")
-  private Optional<SortedSegment> open(Segment segment) throws IOException {
+  private Place place(Segment segment) {
+    return places.computeIfAbsent(segment.path(), any -> new Place(runtime.newLock()));
+  }
+
+  @GuardedBy("place.opening")
+  private Optional<SortedSegment> open(Segment segment, Place place) throws IOException {
     try {
-      Optional<SortedFile> file = SortedFile.open(fs, segment);
-      if (file.isPresent()) {
-        return Optional.of(file.get());
+      if (fs.exists(SortedFormat.path(segment))) {
+        Optional<SortedFile> file = openSorted(segment);
+        if (file.isPresent()) {
+          return Optional.of(file.get());
+        }
       }
     } catch (IOException e) {
-      giveUp(segment, "The sorted copy of {} cannot be opened", e);
+      giveUp(segment, place, "The sorted copy of {} cannot be opened", e);
       return Optional.empty();
     }
-    return read(segment);
+    return read(segment, place);
+  }
+
+  /** Opens a sorted file, which has one replica, unless its node does not answer. */
+  private Optional<SortedFile> openSorted(Segment segment) throws IOException {
+    CompletableFuture<Optional<SortedFile>> opened = new CompletableFuture<>();
+    runtime.start("sorted-file", () -> open(segment, opened));
+    boolean done = false;
+    try {
+      done = runtime.await(opened, OPENING_MAX);
+    } catch (InterruptedException e) {
+      throw Futures.interrupted(e, "opening the sorted copy of " + segment.path());
+    } finally {
+      if (!done) {
+        opened.thenAccept(late -> late.ifPresent(this::close));
+      }
+    }
+    if (!done) {
+      throw new IOException("no DataNode has answered in " + OPENING_MAX);
+    }
+    return Futures.await(runtime, opened, "opening the sorted copy of " + segment.path());
+  }
+
+  private void open(Segment segment, CompletableFuture<Optional<SortedFile>> opened) {
+    try {
+      opened.complete(SortedFile.open(fs, segment));
+    } catch (ProcessEnded e) {
+      throw e;
+    } catch (IOException | RuntimeException | Error e) {
+      opened.completeExceptionally(e);
+    }
   }
 
   /** Reads a segment into memory if there is room. */
-  @GuardedBy("opening")
-  private Optional<SortedSegment> read(Segment segment) throws IOException {
+  @GuardedBy("place.opening")
+  private Optional<SortedSegment> read(Segment segment, Place place) throws IOException {
     long bytes = SegmentInMemory.bytes(segment);
     if (bytes > Integer.MAX_VALUE || !memory.tryAcquire((int) bytes)) {
       return Optional.empty();
@@ -141,11 +191,11 @@ final class ReplayedLog implements SortedSegments, AutoCloseable {
     boolean read = false;
     try {
       SortedSegment records = SegmentInMemory.read(fs, segment);
-      taken += (int) bytes;
+      place.memoryBytes = (int) bytes;
       read = true;
       return Optional.of(records);
     } catch (IOException e) {
-      giveUp(segment, "{} cannot be read for all tablets at once", e);
+      giveUp(segment, place, "{} cannot be read for all tablets at once", e);
       return Optional.empty();
     } finally {
       if (!read) {
@@ -154,43 +204,42 @@ final class ReplayedLog implements SortedSegments, AutoCloseable {
     }
   }
 
-  @GuardedBy("opening")
-  private void giveUp(Segment segment, String message, IOException failure) throws IOException {
+  private static void giveUp(Segment segment, Place place, String message, IOException failure)
+      throws IOException {
     if (Futures.isInterruption(failure)) {
       throw failure;
     }
     LOG.warn(message, segment.path(), failure);
-    lost.add(segment.path());
+    place.lost = true;
   }
 
   @Override
   public void lost(Segment segment) {
-    opening.lock();
-    try {
-      lost.add(segment.path());
-    } finally {
-      opening.unlock();
-    }
+    place(segment).lost = true;
   }
 
   /** Call it when nobody uses the log any more. */
   @Override
   public void close() {
-    opening.lock();
-    try {
-      for (SortedSegment one : sorted.values()) {
-        try {
-          one.close();
-        } catch (IOException | RuntimeException e) {
-          LOG.warn("A segment of {} that was only read could not be closed", directory, e);
-        }
+    for (Place place : places.values()) {
+      place.opening.lock();
+      try {
+        place.records.ifPresent(this::close);
+        place.records = Optional.empty();
+        memory.release(place.memoryBytes);
+        place.memoryBytes = 0;
+      } finally {
+        place.opening.unlock();
       }
-      sorted.clear();
-      lost.clear();
-      memory.release(taken);
-      taken = 0;
-    } finally {
-      opening.unlock();
+    }
+    places.clear();
+  }
+
+  private void close(SortedSegment records) {
+    try {
+      records.close();
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("A segment of {} that was only read could not be closed", directory, e);
     }
   }
 }

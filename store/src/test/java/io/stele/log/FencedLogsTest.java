@@ -12,12 +12,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.Seeds;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
+import io.stele.runtime.ForwardingRuntime;
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.CrashableFileSystem;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSInputStream;
@@ -112,6 +118,41 @@ class FencedLogsTest {
     assertThat(lost.failures)
         .as("each fails once only, as HDFS takes seconds to fail")
         .isBetween(1, copies);
+  }
+
+  @Test
+  void aSortedCopyThatDoesNotOpenHoldsNobodyUp() throws Exception {
+    CrashableFileSystem fs = CrashableFileSystem.create();
+    List<LogRecord> appended = writeAndFence(fs, new Random(1));
+    sortAll(fs);
+    CountDownLatch silent = new CountDownLatch(1);
+    FileSystem hanging =
+        new FilterFileSystem(fs) {
+          @Override
+          public FSDataInputStream open(Path file, int bufferBytes) throws IOException {
+            if (file.getName().equals("user-1.sorted")) {
+              try {
+                silent.await();
+              } catch (InterruptedException e) {
+                throw Futures.interrupted(e, "opening " + file);
+              }
+            }
+            return super.open(file, bufferBytes);
+          }
+        };
+    ProcessRuntime impatient =
+        new ForwardingRuntime() {
+          @Override
+          public boolean await(CompletableFuture<?> future, Duration timeout)
+              throws InterruptedException {
+            return super.await(future, Duration.ofMillis(1));
+          }
+        };
+    try {
+      assertRecords(new FencedLogs(impatient, hanging, 0), appended);
+    } finally {
+      silent.countDown();
+    }
   }
 
   @Test
