@@ -33,7 +33,8 @@ import java.util.concurrent.locks.Lock;
  * </ul>
  *
  * <p>Segments are used in the order of their numbers: one that was created late, when a higher one
- * has been used, is not used at all. Safe for use by any number of threads.
+ * has been used, or when its writer had been given up, is not used at all. Safe for use by any
+ * number of threads.
  */
 final class CommitPipeline {
   private enum State {
@@ -284,6 +285,17 @@ final class CommitPipeline {
     }
   }
 
+  /** The writer is going to create a segment; returns its number. */
+  long creating(WriterState writer) {
+    lock.lock();
+    try {
+      writer.creating(ledger.opening());
+      return writer.number;
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** The writer has created a segment. */
   void created(WriterState writer, SegmentWriter segment) {
     lock.lock();
@@ -291,7 +303,7 @@ final class CommitPipeline {
       writer.end();
       writer.created(segment);
       counters.created();
-      if (chain.isTooLate(writer.number)) {
+      if (isTooLate(writer)) {
         return;
       }
       if (!turns.hasActive()) {
@@ -312,7 +324,7 @@ final class CommitPipeline {
   boolean awaitTurn(WriterState writer) {
     lock.lock();
     try {
-      while (!isOver() && !turns.isActive(writer) && !chain.isTooLate(writer.number)) {
+      while (!isOver() && !turns.isActive(writer) && !isTooLate(writer)) {
         writer.wake.awaitUninterruptibly();
       }
       return turns.isActive(writer);
@@ -494,6 +506,7 @@ final class CommitPipeline {
     }
     for (WriterState writer : turns.writers()) {
       if (writer.giveUpIfHung(turns.isActive(writer), state != State.OPEN, now)) {
+        writer.givenUp = true;
         ledger.ended(writer.number);
         changed.signalAll();
       }
@@ -510,6 +523,12 @@ final class CommitPipeline {
 
   private boolean isMine(BatchInFlight one) {
     return one.writer.task.filter(Task::isCurrent).isPresent();
+  }
+
+  /** Whether the writer has taken so long to create its segment that it cannot be used. */
+  @GuardedBy("lock")
+  private boolean isTooLate(WriterState writer) {
+    return writer.givenUp || chain.isTooLate(writer.number);
   }
 
   @GuardedBy("lock")

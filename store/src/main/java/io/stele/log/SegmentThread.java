@@ -99,7 +99,7 @@ final class SegmentThread {
   }
 
   private SegmentWriter create(Placement where) throws IOException {
-    long number = site.ledger().opening();
+    long number = pipeline.creating(state);
     SegmentHeader header = new SegmentHeader(location.kind(), location.server(), number);
     try {
       return SegmentWriter.create(

@@ -21,8 +21,11 @@ final class WriterState {
   /** Its thread; empty until all of the log's threads are started. */
   Optional<Task> task = Optional.empty();
 
-  /** The number of its present or last segment. */
+  /** The number of its present or last segment, from when it begins to create it. */
   long number;
+
+  /** Whether it hung with that segment, which is no longer kept, and may be deleted. */
+  boolean givenUp;
 
   /** The length of that segment's header. */
   long headerBytes;
@@ -53,9 +56,14 @@ final class WriterState {
     this.wake = wake;
   }
 
-  /** It has created a segment. */
+  /** It is going to create a segment. */
+  void creating(long segment) {
+    number = segment;
+    givenUp = false;
+  }
+
+  /** It has created that segment. */
   void created(SegmentWriter segment) {
-    number = segment.header().number();
     headerBytes = segment.position();
     acknowledgedBytes = headerBytes;
     firstNode = segment.firstNode();

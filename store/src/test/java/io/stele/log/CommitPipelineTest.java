@@ -55,8 +55,35 @@ class CommitPipelineTest extends LogTestCase {
     watch.join();
   }
 
+  @Test
+  void aSegmentWhoseCreationWasGivenUpIsNeitherKeptNorUsed() throws Exception {
+    long number = pipeline.creating(one);
+    pipeline.busy(one);
+    Thread watch = new Thread(pipeline::watch);
+    watch.start();
+    await(
+        () -> {
+          clock.pass(WriterState.HUNG_AFTER);
+          return ledger.unneeded().isPresent();
+        });
+    assertThat(ledger.unneeded()).contains(number);
+
+    created(one, number);
+    assertThat(pipeline.awaitTurn(one)).isFalse();
+    create(one);
+    assertThat(pipeline.awaitTurn(one)).isTrue();
+
+    pipeline.close();
+    pipeline.ended(one);
+    pipeline.ended(other);
+    watch.join();
+  }
+
   private void create(WriterState writer) throws IOException {
-    long number = ledger.opening();
+    created(writer, pipeline.creating(writer));
+  }
+
+  private void created(WriterState writer, long number) throws IOException {
     pipeline.created(
         writer,
         SegmentWriter.create(

@@ -13,6 +13,7 @@ import io.stele.sim.Operation;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.fs.Path;
@@ -49,8 +50,12 @@ class SegmentDeletionTest extends LogTestCase {
     }
   }
 
-  private Iterable<Long> segments() throws IOException {
-    return LogDirectory.segments(fs, DIRECTORY).stream().map(Segment::number).toList();
+  private List<Long> segments() {
+    try {
+      return LogDirectory.segments(fs, DIRECTORY).stream().map(Segment::number).toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private Hang inject(Hang hang) {
@@ -101,6 +106,48 @@ class SegmentDeletionTest extends LogTestCase {
       log.release(TABLET, 9);
       assertThat(segments()).containsExactly(10L, 11L);
     }
+  }
+
+  @Test
+  void aCreationThatHangsForGoodKeepsNoLaterSegment() throws Exception {
+    SlowDisk.Clock clock = new SlowDisk.Clock();
+    CommitLog log = open(clock);
+    Hang creating = inject(Hang.of(Operation.CREATE, "user-3.log"));
+    try {
+      append(log, 1);
+      log.roll();
+      creating.await();
+      failFlush("user-2.log");
+      append(log, 2);
+      failFlush("user-4.log");
+      append(log, 3);
+      await(
+          () -> {
+            clock.pass(WriterState.HUNG_AFTER);
+            log.release(TABLET, 3);
+            return segments().equals(List.of(5L));
+          });
+
+      creating.succeed();
+      await(() -> exists(LogDirectory.segment(DIRECTORY, TabletKind.USER, 6)));
+      append(log, 4);
+      await(() -> !exists(LogDirectory.segment(DIRECTORY, TabletKind.USER, 3)));
+    } finally {
+      creating.succeed();
+      log.close();
+    }
+    assertThat(failure).isNotDone();
+  }
+
+  /** Fails the next flush of a segment. */
+  private void failFlush(String segment) {
+    fs.disk()
+        .inject(
+            FaultInjector.at(
+                Operation.FLUSH,
+                file -> file.getName().equals(segment),
+                1,
+                new FaultInjector.Effect.Fail()));
   }
 
   @Test
