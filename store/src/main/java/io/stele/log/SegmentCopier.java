@@ -3,6 +3,8 @@ package io.stele.log;
 import io.stele.files.DurableFile;
 import io.stele.files.DurableFiles;
 import io.stele.files.NameSpace;
+import io.stele.runtime.Futures;
+import io.stele.runtime.Permits;
 import io.stele.runtime.ProcessRuntime;
 import java.io.Closeable;
 import java.io.EOFException;
@@ -31,22 +33,25 @@ import org.slf4j.LoggerFactory;
  * on, and the segment is not read any more ({@link FencedLog}).
  *
  * <p>Do not use it while the writer may be alive with the file open: it would go on writing
- * unhindered. Immutable; safe for use by any number of threads.
+ * unhindered. Safe for use by any number of threads.
  */
 final class SegmentCopier {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentCopier.class);
+  private static final int AT_ONCE = 8; // Each takes some 6 MiB of memory.
   private static final int BUFFER_BYTES = 1 << 20;
   private static final int BUFFER_BYTES_MIN = 64 << 10; // Most segments have no records.
 
   private final ProcessRuntime runtime;
   private final FileSystem fs;
   private final int replicasMin;
+  private final Permits copies;
 
   /** For segments in {@code fs}, whose copies have at least so many replicas. */
   SegmentCopier(ProcessRuntime runtime, FileSystem fs, int replicasMin) {
     this.runtime = runtime;
     this.fs = fs;
     this.replicasMin = replicasMin;
+    this.copies = new Permits(runtime, AT_ONCE);
   }
 
   /** A segment cannot be read, at least not now. */
@@ -59,7 +64,8 @@ final class SegmentCopier {
   }
 
   /**
-   * Copies what can be read of a segment to a file in a new directory below its own.
+   * Copies what can be read of a segment to a file in a new directory below its own. Waits while
+   * too many others are being copied.
    *
    * @return the copy, closed and on disk
    * @throws UnreadableException if the segment cannot be read, or less of it than there is
@@ -68,6 +74,19 @@ final class SegmentCopier {
    * @throws IOException if the copy cannot be written
    */
   Segment copy(Segment segment) throws IOException {
+    try {
+      copies.acquire(1);
+    } catch (InterruptedException e) {
+      throw Futures.interrupted(e, "copying " + segment.path());
+    }
+    try {
+      return copyNow(segment);
+    } finally {
+      copies.release(1);
+    }
+  }
+
+  private Segment copyNow(Segment segment) throws IOException {
     Path directory =
         new Path(
             segment.path().getParent(), "copy." + Long.toHexString(runtime.random().nextLong()));

@@ -12,7 +12,6 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -95,25 +94,22 @@ public final class SegmentSorter {
   }
 
   /**
-   * The segments of user tablets in the renamed {@code directory} that their server had ended
-   * normally, and that are not sorted. They can be sorted while the others are being closed. Those
-   * are not opened: HDFS would ask a DataNode that may be gone how long they are.
-   *
-   * @return each with its summary
+   * The closed segments of user tablets in the renamed {@code directory} that are not sorted. Those
+   * with a summary can be sorted while the others are being closed, which must not be opened: HDFS
+   * would ask a DataNode that may be gone how long they are. Reads nothing from DataNodes.
    */
-  public static Map<Segment, SegmentSummary> ended(FileSystem fs, Path directory)
-      throws IOException {
-    Map<Segment, SegmentSummary> ended = new LinkedHashMap<>();
+  public static List<Segment> closed(FileSystem fs, Path directory) throws IOException {
+    List<Segment> closed = new ArrayList<>();
     Map<String, Long> lengths = lengths(fs, directory);
     WriteLeases leases = WriteLeases.in(fs, directory);
     for (Segment segment : LogDirectory.segments(fs, directory)) {
       if (segment.kind() == TabletKind.USER
-          && leases.isClosed(segment.path().getName())
-          && !lengths.containsKey(SortedFormat.path(segment).getName())) {
-        SegmentSummary.read(fs, segment).ifPresent(summary -> ended.put(segment, summary));
+          && !lengths.containsKey(SortedFormat.path(segment).getName())
+          && leases.isClosed(segment.path().getName())) {
+        closed.add(segment);
       }
     }
-    return ended;
+    return closed;
   }
 
   /**

@@ -11,10 +11,15 @@ import io.stele.metadata.Layout;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.ServerId;
+import io.stele.runtime.FanOut;
+import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.Task;
+import io.stele.runtime.WorkerPool;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -25,6 +30,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
@@ -47,6 +53,10 @@ final class DeadLogs {
   private static final Logger LOG = LoggerFactory.getLogger(DeadLogs.class);
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final int AT_ONCE_PER_SERVER = 3;
+  private static final int READERS = 4; // Of the summaries of one log.
+
+  /** A host that vanishes without a word lets a read wait for a minute. */
+  private static final Duration SUMMARIES_WAIT = Duration.ofSeconds(2);
 
   private final ProcessRuntime runtime;
   private final FileSystem fs;
@@ -66,7 +76,7 @@ final class DeadLogs {
   /** A segment that is not sorted. */
   private static final class Unsorted {
     final String name;
-    final Optional<SegmentSummary> summary;
+    Optional<SegmentSummary> summary; // Empty until it is read.
     Optional<ServerId> sorter = Optional.empty();
 
     Unsorted(String name, Optional<SegmentSummary> summary) {
@@ -89,6 +99,25 @@ final class DeadLogs {
 
     Sorting(long nowNanos) {
       this.progressNanos = nowNanos;
+    }
+
+    /** Adds a segment that is not sorted; false if it is known. */
+    boolean add(Unsorted one, long segmentBytes, long nowNanos) {
+      if (!known.add(one.name)) {
+        return false;
+      }
+      unsorted.add(one);
+      bytes += segmentBytes;
+      progressNanos = nowNanos;
+      order();
+      return true;
+    }
+
+    /** Segments that may have records of any tablet come first. */
+    void order() {
+      unsorted.sort(
+          Comparator.comparing((Unsorted one) -> one.summary.isPresent())
+              .thenComparing(one -> one.name));
     }
 
     /** Whether a segment that is not yet sorted may have records of the tablet. */
@@ -196,8 +225,11 @@ final class DeadLogs {
     if (log.isEmpty()) {
       return;
     }
-    // Closing the last segments may take seconds.
-    fence.close(log.get(), ended, () -> addEnded(server, log.get()));
+    Sorting sorting = begin(server);
+    fence.close(
+        log.get(),
+        ended,
+        () -> runtime.start("ended-segments", () -> addEnded(sorting, log.get())));
     try {
       addRest(server, log.get());
     } catch (IOException e) {
@@ -206,39 +238,91 @@ final class DeadLogs {
     }
   }
 
-  private void addEnded(ServerId server, Path directory) {
+  private synchronized Sorting begin(ServerId server) {
+    return sortings.computeIfAbsent(server, any -> new Sorting(runtime.nanoTime()));
+  }
+
+  /** Has segments sorted while the last ones are being closed, which may take seconds. */
+  private void addEnded(Sorting sorting, Path directory) {
     try {
-      SegmentSorter.ended(fs, directory)
-          .forEach(
-              (segment, summary) -> {
-                String name = FencedLog.name(directory, segment);
-                add(server, name, segment.lengthBytes(), Optional.of(summary));
-              });
+      readSummaries(
+          SegmentSorter.closed(fs, directory),
+          (segment, summary) -> addEnded(sorting, directory, segment, summary));
     } catch (IOException e) {
-      LOG.warn("Sorting the log of {} must wait: {}", server, e.toString());
+      LOG.warn("Sorting the log in {} must wait: {}", directory, e.toString());
     }
   }
 
-  private void addRest(ServerId server, Path directory) throws IOException {
-    long bytes = 0;
-    for (Segment segment : SegmentSorter.unsorted(fs, directory)) {
-      bytes += segment.lengthBytes();
+  private synchronized void addEnded(
+      Sorting sorting, Path directory, Segment segment, SegmentSummary summary) {
+    if (!sorting.complete) { // Otherwise it is known, or not listed.
       String name = FencedLog.name(directory, segment);
-      if (!isKnown(server, name)) {
-        add(server, name, segment.lengthBytes(), summary(segment));
+      sorting.add(
+          new Unsorted(name, Optional.of(summary)), segment.lengthBytes(), runtime.nanoTime());
+    }
+  }
+
+  /** Adds the listed segments that are not known. */
+  private void addRest(ServerId server, Path directory) throws IOException {
+    List<Segment> added = complete(server, directory, SegmentSorter.unsorted(fs, directory));
+    if (added.isEmpty()) {
+      return;
+    }
+    Task reading =
+        runtime.start(
+            "segment-summaries",
+            () ->
+                readSummaries(
+                    added,
+                    (segment, summary) ->
+                        summarize(server, FencedLog.name(directory, segment), summary)));
+    try {
+      runtime.await(reading.ended(), SUMMARIES_WAIT);
+    } catch (InterruptedException e) {
+      throw Futures.interrupted(e, "reading the summaries of the log in " + directory);
+    }
+  }
+
+  /**
+   * All segments of the log that are not sorted are known now.
+   *
+   * @return those that were not known before, if the log is worth sorting
+   */
+  private synchronized List<Segment> complete(
+      ServerId server, Path directory, List<Segment> segments) {
+    Sorting sorting = begin(server);
+    List<Segment> added = new ArrayList<>();
+    Set<String> names = new HashSet<>();
+    long bytes = 0;
+    for (Segment segment : segments) {
+      Unsorted one = new Unsorted(FencedLog.name(directory, segment), Optional.empty());
+      bytes += segment.lengthBytes();
+      names.add(one.name);
+      if (sorting.add(one, segment.lengthBytes(), runtime.nanoTime())) {
+        added.add(segment);
       }
     }
-    synchronized (this) {
-      Sorting sorting = sortings.get(server);
-      if (sorting == null) {
-        return;
-      }
-      sorting.complete = true;
-      if (sorting.bytes < bytesMin) {
-        sortings.remove(server);
-      } else {
-        LOG.info("{} bytes of the log of {} are still to be sorted", bytes, server);
-      }
+    sorting.unsorted.removeIf(one -> !names.contains(one.name)); // Sorted, or its copy is listed.
+    sorting.complete = true;
+    if (sorting.bytes < bytesMin || sorting.isDone()) {
+      sortings.remove(server);
+      return List.of();
+    }
+    LOG.info("{} bytes of the log of {} are still to be sorted", bytes, server);
+    return added;
+  }
+
+  private void readSummaries(
+      Collection<Segment> segments, BiConsumer<Segment, SegmentSummary> read) {
+    try (WorkerPool readers = runtime.pool("segment-summary", READERS)) {
+      FanOut.each(
+          runtime,
+          readers,
+          READERS,
+          segments,
+          segment -> summary(segment).ifPresent(summary -> read.accept(segment, summary)));
+    } catch (InterruptedException e) {
+      Futures.interruptAgain();
     }
   }
 
@@ -252,21 +336,19 @@ final class DeadLogs {
     }
   }
 
-  private synchronized boolean isKnown(ServerId server, String segment) {
-    Sorting sorting = sortings.get(server);
-    return sorting != null && sorting.known.contains(segment);
-  }
-
-  private synchronized void add(
-      ServerId server, String segment, long bytes, Optional<SegmentSummary> summary) {
-    Sorting sorting = sortings.computeIfAbsent(server, any -> new Sorting(runtime.nanoTime()));
-    if (sorting.known.add(segment)) {
-      sorting.unsorted.add(new Unsorted(segment, summary));
-      sorting.bytes += bytes;
-      sorting.progressNanos = runtime.nanoTime();
-      // Segments that may have records of any tablet come first.
-      sorting.unsorted.sort(Comparator.comparing((Unsorted one) -> one.summary.isPresent()));
+  /** Tablets without records in the segment need not wait for it any more. */
+  private void summarize(ServerId server, String segment, SegmentSummary summary) {
+    synchronized (this) {
+      Sorting sorting = sortings.get(server);
+      if (sorting == null) {
+        return;
+      }
+      sorting.unsorted.stream()
+          .filter(one -> one.name.equals(segment))
+          .forEach(one -> one.summary = Optional.of(summary));
+      sorting.order();
     }
+    wake.wakeUp();
   }
 
   private synchronized void forget(ServerId server) {

@@ -192,8 +192,11 @@ class EndedWriterTest {
   void whatIsNotClosedIsNotReadToFindOutWhatCanBeSorted() throws Exception {
     Path fenced = new LogFence(runtime, master).rename(DIRECTORY, FENCED).orElseThrow();
     master.opened.clear();
-    assertThat(SegmentSorter.ended(master, fenced)).isNotEmpty();
-    assertThat(master.opened).isNotEmpty().doesNotContainAnyElementsOf(disk.openForWriting());
+    assertThat(SegmentSorter.closed(master, fenced))
+        .extracting(segment -> Path.getPathWithoutSchemeAndAuthority(segment.path()))
+        .isNotEmpty()
+        .doesNotContainAnyElementsOf(disk.openForWriting());
+    assertThat(master.opened).isEmpty();
   }
 
   @Test

@@ -9,9 +9,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.CorruptionException;
 import io.stele.model.TabletKind;
+import io.stele.runtime.Futures;
 import io.stele.runtime.ManualRuntime;
 import io.stele.runtime.SystemRuntime;
+import io.stele.runtime.Task;
 import io.stele.sim.CrashableFileSystem;
+import io.stele.sim.SimulatedProcess;
+import io.stele.sim.Simulation;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -22,7 +26,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FilterFileSystem;
 import org.apache.hadoop.fs.LeaseRecoverable;
@@ -45,7 +53,7 @@ class LogFenceTest {
   }
 
   /** Files are closed by calls from some time on; earlier ones do nothing for good. */
-  private final class LateRecovery extends FilterFileSystem implements LeaseRecoverable {
+  private class LateRecovery extends FilterFileSystem implements LeaseRecoverable {
     private final Duration from;
     private final Map<Path, List<Duration>> calls = new TreeMap<>();
     private final Set<Path> closed = new TreeSet<>();
@@ -156,6 +164,70 @@ class LogFenceTest {
     fence.close(fenced, () -> false, () -> accept(hdfs, fenced));
     assertThat(LogRepair.check(hdfs, fenced)).isEmpty();
     assertThat(all(WholeLog.readFenced(fs, fenced, TabletKind.USER))).hasSize(1);
+  }
+
+  @Test
+  void aSegmentThatCannotBeReadForLongHoldsUpNothingElse() throws Exception {
+    byte[] bytes = LogRecords.bytes(fs, new Path(DIRECTORY, "user-1.log"));
+    LogRecords.rewrite(fs, new Path(DIRECTORY, "user-2.log"), bytes);
+    LogRecords.rewrite(fs, new Path(DIRECTORY, "user-3.log"), bytes);
+    Simulation simulation = new Simulation(1, 1_000_000);
+    SimulatedProcess master = simulation.process("master");
+    CompletableFuture<Void> answer = new CompletableFuture<>();
+    LateRecovery hdfs =
+        new LateRecovery(fs, Duration.ofDays(1)) {
+          @Override
+          public FSDataInputStream open(Path file, int bufferBytes) throws IOException {
+            if (file.getName().equals("user-1.log")) {
+              Futures.await(master, answer, "opening " + file);
+            }
+            return super.open(file, bufferBytes);
+          }
+        };
+    LogFence fence = new LogFence(master, hdfs);
+    Path fenced = fence.rename(DIRECTORY, FENCED).orElseThrow();
+    Path open = new Path(fenced, "user-3.log");
+    hdfs.closed.add(new Path(fenced, "user-1.log"));
+    AtomicBoolean ended = new AtomicBoolean();
+    simulation.run(
+        () -> {
+          Task closing = master.start("fence", () -> close(fence, fenced, ended));
+          simulation.outside().sleep(Duration.ofSeconds(2));
+          hdfs.closed.add(new Path(fenced, "user-2.log"));
+          simulation.outside().sleep(Duration.ofSeconds(10));
+          assertThat(hdfs.calls.get(open)).hasSize(2);
+          assertThat(copies(fenced)).containsExactly("user-2.log");
+
+          ended.set(true);
+          simulation.outside().sleep(Duration.ofSeconds(2));
+          assertThat(copies(fenced)).containsExactly("user-2.log", "user-3.log");
+          assertThat(closing.ended()).isNotDone();
+
+          answer.complete(null);
+          simulation.outside().await(closing.ended());
+          assertThat(FencedLog.isListed(fs, fenced)).isTrue();
+        });
+  }
+
+  private static void close(LogFence fence, Path fenced, AtomicBoolean ended) {
+    try {
+      fence.close(fenced, ended::get, () -> {});
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The names of the segments that are copied. */
+  private Set<String> copies(Path fenced) throws IOException {
+    Set<String> names = new TreeSet<>();
+    for (FileStatus directory : fs.listStatus(fenced)) {
+      if (directory.isDirectory()) {
+        for (FileStatus copy : fs.listStatus(directory.getPath())) {
+          names.add(copy.getPath().getName());
+        }
+      }
+    }
+    return names;
   }
 
   private static void accept(FileSystem hdfs, Path fenced) {

@@ -14,7 +14,10 @@ import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
+import io.stele.runtime.Futures;
+import io.stele.runtime.Task;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +25,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
@@ -141,20 +146,94 @@ class DeadLogsTest {
                   return super.open(path, bufferBytes);
                 }
               };
-          DeadLogs next =
-              new DeadLogs(
-                  master.process,
-                  failing,
-                  master.layout,
-                  master.servers,
-                  master.signal,
-                  new DeadLogs.Limits(0, 2));
+          DeadLogs next = over(failing);
           next.take(DEAD, () -> true);
           assertThat(next.isUnderWay(DEAD)).isTrue();
           master.plane.requests.clear();
           next.advance(master.watch.live());
           master.sleep(Duration.ofMillis(50));
           assertThat(asked()).anyMatch(request -> request.contains("user-1."));
+        });
+  }
+
+  @Test
+  void aSummaryThatCannotBeReadForLongIsNotWaitedFor() throws Exception {
+    master.run(
+        () -> {
+          deadServerWith(5);
+          master.plane.sorts = false;
+          steps(10);
+          CompletableFuture<Void> answer = new CompletableFuture<>();
+          DeadLogs next =
+              over(
+                  new FilterFileSystem(master.fs) {
+                    @Override
+                    public FSDataInputStream open(Path path, int bufferBytes) throws IOException {
+                      if (path.getName().startsWith("user-1.")) {
+                        Futures.await(master.process, answer, "opening " + path);
+                      }
+                      return super.open(path, bufferBytes);
+                    }
+                  });
+          Task taking = startTaking(next);
+          master.sleep(Duration.ofSeconds(5));
+          assertThat(taking.ended()).isDone();
+          assertThat(next.isUnderWay(DEAD)).isTrue();
+          master.plane.requests.clear();
+          next.goOn(master.watch.live());
+          master.sleep(Duration.ofMillis(50));
+          assertThat(asked()).anyMatch(request -> request.contains("user-1."));
+          answer.complete(null);
+        });
+  }
+
+  @Test
+  void whatIsFoundToBeClosedTooLateIsNotSorted() throws Exception {
+    master.run(
+        () -> {
+          deadServerWith(5);
+          CompletableFuture<Void> answer = new CompletableFuture<>();
+          AtomicInteger listings = new AtomicInteger();
+          DeadLogs next =
+              over(
+                  new FilterFileSystem(master.fs) {
+                    @Override
+                    public FileStatus[] listStatus(Path path) throws IOException {
+                      // The fence lists the directory first, then the search for closed segments.
+                      if (path.getName().equals(DEAD.toString())
+                          && listings.incrementAndGet() == 2) {
+                        Futures.await(master.process, answer, "listing " + path);
+                      }
+                      return super.listStatus(path);
+                    }
+                  });
+          Task taking = startTaking(next);
+          master.sleep(Duration.ofMinutes(2));
+          assertThat(taking.ended()).isDone();
+          while (next.isUnderWay(DEAD)) {
+            next.goOn(master.watch.live());
+            master.sleep(Duration.ofMillis(50));
+          }
+          answer.complete(null);
+          master.sleep(Duration.ofSeconds(1));
+          assertThat(next.isUnderWay(DEAD)).isFalse();
+        });
+  }
+
+  private DeadLogs over(FileSystem fs) {
+    return new DeadLogs(
+        master.process, fs, master.layout, master.servers, master.signal, new DeadLogs.Limits(0, 2));
+  }
+
+  private Task startTaking(DeadLogs logs) {
+    return master.process.start(
+        "take",
+        () -> {
+          try {
+            logs.take(DEAD, () -> true);
+          } catch (IOException e) {
+            throw new UncheckedIOException(e);
+          }
         });
   }
 
@@ -166,14 +245,7 @@ class DeadLogsTest {
           master.plane.sorts = false;
           steps(10);
           assertThat(master.logs.isUnderWay(DEAD)).isTrue();
-          DeadLogs next =
-              new DeadLogs(
-                  master.process,
-                  master.fs,
-                  master.layout,
-                  master.servers,
-                  master.signal,
-                  new DeadLogs.Limits(0, 2));
+          DeadLogs next = over(master.fs);
           assertThat(next.isUnderWay()).as("nothing is stored").isFalse();
           next.take(DEAD, () -> true);
           assertThat(next.isUnderWay(DEAD)).isTrue();
@@ -201,14 +273,7 @@ class DeadLogsTest {
                   return super.getFileStatus(path);
                 }
               };
-          DeadLogs next =
-              new DeadLogs(
-                  master.process,
-                  noting,
-                  master.layout,
-                  master.servers,
-                  master.signal,
-                  new DeadLogs.Limits(0, 2));
+          DeadLogs next = over(noting);
           assertThat(next.unfinished(Set.of())).isEmpty();
           assertThat(asked).hasSize(1);
           assertThat(next.unfinished(Set.of())).isEmpty();

@@ -19,7 +19,8 @@ import java.util.random.RandomGenerator;
 /**
  * A runtime that a test drives by hand, on its own thread: time passes and timers run when the test
  * says so, as do tasks and the work of pools. Whoever would have to wait fails with an {@link
- * IllegalStateException}, but for {@link #sleep}, which lets the time pass.
+ * IllegalStateException}, but for {@link #sleep}, which lets the time pass, and a wait with a
+ * limit, which first does the work.
  */
 public final class ManualRuntime implements ProcessRuntime {
   private final RandomGenerator random = new Random(1);
@@ -145,6 +146,9 @@ public final class ManualRuntime implements ProcessRuntime {
 
   @Override
   public boolean await(CompletableFuture<?> future, Duration timeout) {
+    if (!future.isDone()) {
+      work();
+    }
     if (!future.isDone()) {
       pass(timeout);
     }
