@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * waiting records to its segment, flushes once, and completes their futures; the next batch gathers
  * during the flush. The other ends its last segment and creates a standby segment: when a segment
  * is full, fails or is slow, no write waits for the NameNode. They share a {@link CommitPipeline},
- * which also detects slow flushes; each runs a {@link SegmentThread}.
+ * which also detects slow flushes; each runs a {@link LogWriter}.
  *
  * <p><b>Failures.</b> An exception from a stream ends that stream. The records of the failed batch
  * are appended again, first, to the next segment, so that a sequence number never has two meanings
@@ -93,8 +93,8 @@ public final class CommitLog implements AutoCloseable {
   }
 
   private void start() throws IOException {
-    SegmentThread.Site site =
-        new SegmentThread.Site(
+    LogWriter.Shared shared =
+        new LogWriter.Shared(
             location,
             options.replicasMin(),
             pipeline,
@@ -102,10 +102,10 @@ public final class CommitLog implements AutoCloseable {
             this::fail,
             this::deleteSomeUnneeded);
     // The one as near as can be; the other elsewhere, so that a slow node does not slow both.
-    List<SegmentThread> writers =
+    List<LogWriter> writers =
         List.of(
-            new SegmentThread(site, pipeline.writers().get(0), Placement.NEAR),
-            new SegmentThread(site, pipeline.writers().get(1), Placement.ANYWHERE));
+            new LogWriter(shared, pipeline.writers().get(0), Placement.NEAR),
+            new LogWriter(shared, pipeline.writers().get(1), Placement.ANYWHERE));
     writers.get(0).createFirst();
     tasks =
         pipeline.start(

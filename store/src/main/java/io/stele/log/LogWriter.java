@@ -13,14 +13,14 @@ import org.slf4j.LoggerFactory;
  * One of a log's two writers: it creates a segment, waits on standby, writes while it is the active
  * writer, ends the segment, and starts over. Only its own thread touches its file.
  */
-final class SegmentThread {
-  private static final Logger LOG = LoggerFactory.getLogger(SegmentThread.class);
+final class LogWriter {
+  private static final Logger LOG = LoggerFactory.getLogger(LogWriter.class);
 
   /** How many segments are created to find one that begins elsewhere than the other writer's. */
   private static final int PLACES_TRIED = 3;
 
   /** The settings that the two writers of a log share. */
-  record Site(
+  record Shared(
       LogLocation location,
       int replicasMin,
       CommitPipeline pipeline,
@@ -28,7 +28,7 @@ final class SegmentThread {
       Consumer<IOException> onFatal,
       Runnable onEnded) {}
 
-  private final Site site;
+  private final Shared shared;
   private final LogLocation location;
   private final DurableFiles files;
   private final CommitPipeline pipeline;
@@ -38,11 +38,11 @@ final class SegmentThread {
   /** Created before the thread runs. */
   private Optional<SegmentWriter> first = Optional.empty();
 
-  SegmentThread(Site site, WriterState state, Placement placement) {
-    this.site = site;
-    this.location = site.location();
+  LogWriter(Shared shared, WriterState state, Placement placement) {
+    this.shared = shared;
+    this.location = shared.location();
     this.files = new DurableFiles(location.fs());
-    this.pipeline = site.pipeline();
+    this.pipeline = shared.pipeline();
     this.state = state;
     this.placement = placement;
   }
@@ -58,13 +58,13 @@ final class SegmentThread {
       for (Optional<SegmentWriter> next = first.or(this::prepare);
           next.isPresent();
           next = prepare()) {
-        SegmentWriter writer = next.get();
+        SegmentWriter segment = next.get();
         boolean used = pipeline.awaitTurn(state);
-        Optional<IOException> failure = used ? serve(writer) : Optional.empty();
-        end(writer, used, failure);
+        Optional<IOException> failure = used ? serve(segment) : Optional.empty();
+        end(segment, used, failure);
       }
     } catch (RuntimeException | Error e) {
-      site.onFatal().accept(new IOException("a thread of the commit log has failed: " + e, e));
+      shared.onFatal().accept(new IOException("a thread of the commit log has failed: " + e, e));
     } finally {
       pipeline.ended(state);
     }
@@ -87,15 +87,15 @@ final class SegmentThread {
 
   private SegmentWriter create() throws IOException {
     pipeline.busy(state);
-    SegmentWriter writer = create(placement);
-    for (int tried = 1; tried < PLACES_TRIED && sharesFirstNode(writer); tried++) {
+    SegmentWriter segment = create(placement);
+    for (int tried = 1; tried < PLACES_TRIED && sharesFirstNode(segment); tried++) {
       drop(
-          writer,
+          segment,
           new IOException("the first replica is on the same node as the other writer's segment"));
-      writer = create(Placement.ANYWHERE);
+      segment = create(Placement.ANYWHERE);
     }
-    pipeline.created(state, writer);
-    return writer;
+    pipeline.created(state, segment);
+    return segment;
   }
 
   private SegmentWriter create(Placement where) throws IOException {
@@ -103,24 +103,24 @@ final class SegmentThread {
     SegmentHeader header = new SegmentHeader(location.kind(), location.server(), number);
     try {
       return SegmentWriter.create(
-          files, location.segment(number), header, where, site.replicasMin());
+          files, location.segment(number), header, where, shared.replicasMin());
     } catch (IOException e) {
-      site.ledger().ended(number);
+      shared.ledger().ended(number);
       delete(number); // An outage of hours leaves no trail of files that were only begun.
       throw e;
     }
   }
 
-  private boolean sharesFirstNode(SegmentWriter writer) {
+  private boolean sharesFirstNode(SegmentWriter segment) {
     Optional<String> other = pipeline.firstNodeOfOther(state);
-    return writer.isReplicated() && other.isPresent() && other.equals(writer.firstNode());
+    return segment.isReplicated() && other.isPresent() && other.equals(segment.firstNode());
   }
 
   /** Takes back a segment that was created but not used. */
-  private void drop(SegmentWriter writer, IOException why) {
-    long number = writer.header().number();
-    writer.abandon(why);
-    site.ledger().ended(number);
+  private void drop(SegmentWriter segment, IOException why) {
+    long number = segment.header().number();
+    segment.abandon(why);
+    shared.ledger().ended(number);
     delete(number);
   }
 
@@ -129,7 +129,7 @@ final class SegmentThread {
    *
    * @return the failure after which the segment can no longer be used
    */
-  private Optional<IOException> serve(SegmentWriter writer) {
+  private Optional<IOException> serve(SegmentWriter segment) {
     boolean linked = false;
     for (Optional<BatchInFlight> next = pipeline.next(state);
         next.isPresent();
@@ -137,24 +137,24 @@ final class SegmentThread {
       BatchInFlight batch = next.get();
       try {
         if (!linked) {
-          writer.append(state.link);
+          segment.append(state.link);
           linked = true;
         }
-        write(writer, batch);
+        write(segment, batch);
       } catch (IOException e) {
         pipeline.failed(state, e);
         LOG.warn(
             "Writing segment {} of {} failed: its {} unacknowledged records go to the next segment",
-            writer.header().number(),
+            segment.header().number(),
             location.directory(),
             batch.records.size(),
             e);
         return Optional.of(e);
       }
-      if (!pipeline.completed(state, batch, writer.position())) {
+      if (!pipeline.completed(state, batch, segment.position())) {
         LOG.warn(
             "Segment {} of {} was slow: its {} unacknowledged records went to the next segment",
-            writer.header().number(),
+            segment.header().number(),
             location.directory(),
             batch.records.size());
         return Optional.empty();
@@ -170,45 +170,45 @@ final class SegmentThread {
     return Optional.empty();
   }
 
-  private void write(SegmentWriter writer, BatchInFlight batch) throws IOException {
+  private void write(SegmentWriter segment, BatchInFlight batch) throws IOException {
     for (WaitingRecord record : batch.records) {
-      writer.append(record);
+      segment.append(record);
     }
     if (batch.rolls) {
-      writer.appendSummary();
+      segment.appendSummary();
     }
-    writer.flush(batch.durability);
+    segment.flush(batch.durability);
   }
 
   /** Ends the segment. Nobody waits for this: every acknowledged record is in the file. */
-  private void end(SegmentWriter writer, boolean used, Optional<IOException> failure) {
-    long number = writer.header().number();
+  private void end(SegmentWriter segment, boolean used, Optional<IOException> failure) {
+    long number = segment.header().number();
     if (failure.isPresent()) {
-      site.ledger().failed(number);
+      shared.ledger().failed(number);
       giveUpIfHopeless(failure.get());
     }
     pipeline.busy(state);
     if (failure.isPresent()) {
-      writer.abandon(failure.get());
+      segment.abandon(failure.get());
     } else {
-      close(writer);
+      close(segment);
     }
-    site.ledger().ended(number);
+    shared.ledger().ended(number);
     if (!used) {
       delete(number);
     }
-    site.onEnded().run(); // Watched, too: it may delete files.
+    shared.onEnded().run(); // Watched, too: it may delete files.
     pipeline.idle(state);
   }
 
-  private void close(SegmentWriter writer) {
+  private void close(SegmentWriter segment) {
     try {
-      writer.close();
+      segment.close();
     } catch (IOException e) {
       LOG.warn(
-          "Closing segment {} of {} failed", writer.header().number(), location.directory(), e);
-      site.ledger().failed(writer.header().number());
-      writer.abandon(e);
+          "Closing segment {} of {} failed", segment.header().number(), location.directory(), e);
+      shared.ledger().failed(segment.header().number());
+      segment.abandon(e);
     }
   }
 
@@ -216,7 +216,7 @@ final class SegmentThread {
   private void delete(long number) {
     try {
       location.fs().delete(location.segment(number), false);
-      site.ledger().deleted(number);
+      shared.ledger().deleted(number);
     } catch (IOException e) {
       LOG.debug("Cannot delete the unused segment {} of {}", number, location.directory(), e);
     }
@@ -227,7 +227,7 @@ final class SegmentThread {
     boolean hopeless = isHopeless(failure);
     pipeline.idle(state);
     if (hopeless || pipeline.givesUpClosing(state)) {
-      site.onFatal().accept(failure);
+      shared.onFatal().accept(failure);
     }
   }
 
