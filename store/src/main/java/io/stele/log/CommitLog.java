@@ -206,7 +206,7 @@ public final class CommitLog implements AutoCloseable {
 
   /**
    * Keeps segments from being deleted while something reads them, such as a replication, until
-   * {@link #letGo}; not beyond the end of this process.
+   * {@link #unhold}; not beyond the end of this process.
    *
    * @param holder whose; what it held before is held no more
    * @param from the oldest segment it needs
@@ -219,8 +219,8 @@ public final class CommitLog implements AutoCloseable {
   }
 
   /** Keeps nothing more for {@code holder}, and deletes segments that are no longer needed. */
-  public void letGo(String holder) {
-    ledger.letGo(holder);
+  public void unhold(String holder) {
+    ledger.unhold(holder);
     deleteUnneeded();
   }
 

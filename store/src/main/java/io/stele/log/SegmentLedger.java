@@ -183,7 +183,7 @@ final class SegmentLedger {
   }
 
   /** Stops keeping segments for {@code holder}. */
-  synchronized void letGo(String holder) {
+  synchronized void unhold(String holder) {
     holders.remove(holder);
   }
 

@@ -15,12 +15,12 @@ public interface MemoryAccount {
         public void take(long bytes) {}
 
         @Override
-        public void letGo(long bytes) {}
+        public void release(long bytes) {}
       };
 
   /** A memtable has taken {@code bytes} more. */
   void take(long bytes);
 
   /** A memtable has freed {@code bytes}. */
-  void letGo(long bytes);
+  void release(long bytes);
 }

@@ -106,7 +106,7 @@ public final class Memtable {
   public void release() {
     if (holders.decrementAndGet() == 0) {
       frozen = true;
-      account.letGo(bytes());
+      account.release(bytes());
     }
   }
 }

@@ -76,7 +76,7 @@ public final class MemoryRoom {
 
     @Override
     public void close() {
-      letGo(own);
+      release(own);
       own = 0;
       unused = 0;
     }
@@ -104,7 +104,7 @@ public final class MemoryRoom {
         "there is no room for " + what + " at the moment: " + bytes + " of " + bytesMax + " bytes");
   }
 
-  private synchronized void letGo(long gone) {
+  private synchronized void release(long gone) {
     bytes -= gone;
   }
 }

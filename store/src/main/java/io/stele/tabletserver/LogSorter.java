@@ -89,7 +89,7 @@ final class LogSorter implements AutoCloseable {
     } catch (IOException | RuntimeException e) {
       LOG.warn("Could not sort {}; it will be read as it is: {}", file, e.toString());
     } finally {
-      budget.letGo(partBytes);
+      budget.release(partBytes);
       synchronized (this) {
         done.add(file);
       }

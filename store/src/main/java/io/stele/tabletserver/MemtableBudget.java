@@ -38,7 +38,7 @@ final class MemtableBudget implements MemoryAccount {
   }
 
   @Override
-  public void letGo(long gone) {
+  public void release(long gone) {
     bytes.addAndGet(-gone);
     refused.set(0);
   }

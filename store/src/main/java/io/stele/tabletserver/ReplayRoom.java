@@ -109,9 +109,9 @@ final class ReplayRoom {
     }
 
     @Override
-    public void letGo(long bytes) {
+    public void release(long bytes) {
       own.addAndGet(-bytes);
-      memtables.letGo(bytes);
+      memtables.release(bytes);
     }
 
     /**

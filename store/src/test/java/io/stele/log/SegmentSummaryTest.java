@@ -537,7 +537,7 @@ class SegmentSummaryTest {
       assertThat(log.holders()).isEqualTo(Map.of("replication", 1L));
       assertThat(log.hold("replication", 2)).isEqualTo(2);
       assertThat(fs.exists(LogDirectory.segment(DIRECTORY, TabletKind.USER, 1))).isFalse();
-      log.letGo("replication");
+      log.unhold("replication");
       assertThat(log.hold("late", 1)).isGreaterThan(1);
     }
   }

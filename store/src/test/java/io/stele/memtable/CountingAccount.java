@@ -12,7 +12,7 @@ public final class CountingAccount implements MemoryAccount {
   }
 
   @Override
-  public void letGo(long gone) {
+  public void release(long gone) {
     bytes.addAndGet(-gone);
   }
 

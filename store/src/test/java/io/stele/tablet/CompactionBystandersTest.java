@@ -45,7 +45,7 @@ class CompactionBystandersTest {
           }
 
           @Override
-          public void letGo(long bytes) {
+          public void release(long bytes) {
             taken.addAndGet(-bytes);
           }
         };

@@ -65,7 +65,7 @@ class WriteDelayTest {
     write("b", 1);
     runtime.pass(MemtableBudget.DELAY_MAX.dividedBy(2));
     assertThat(refused).singleElement().satisfies(WriteDelayTest::saysRetryLater);
-    budget.letGo(901);
+    budget.release(901);
     runtime.pass(MemtableBudget.DELAY_MAX);
     assertThat(done).containsExactly("b");
     write("c", 1);
@@ -162,7 +162,7 @@ class WriteDelayTest {
     assertThatThrownBy(() -> budget.reserve(TabletKind.USER, 700).close())
         .isInstanceOf(SteleException.class);
     assertThat(budget.excess()).isPositive();
-    budget.letGo(200);
+    budget.release(200);
     assertThat(budget.excess()).isNotPositive();
     assertThatCode(() -> budget.reserve(TabletKind.USER, 700).close()).doesNotThrowAnyException();
   }
