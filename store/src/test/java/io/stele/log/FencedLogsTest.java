@@ -26,7 +26,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.fs.FSDataInputStream;
-import org.apache.hadoop.fs.FSInputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FilterFileSystem;
@@ -289,7 +288,7 @@ class FencedLogsTest {
       return new FSDataInputStream(new Counted(super.open(file, bufferBytes)));
     }
 
-    private final class Counted extends Forwarding {
+    private final class Counted extends ForwardingInput {
       Counted(FSDataInputStream in) {
         super(in);
       }
@@ -315,7 +314,7 @@ class FencedLogsTest {
 
       @Override
       public int read(byte[] to, int offset, int length) throws IOException {
-        return counted(in.read(to, offset, length));
+        return counted(super.read(to, offset, length));
       }
 
       @Override
@@ -343,7 +342,7 @@ class FencedLogsTest {
       return file.getName().endsWith(".sorted") ? new FSDataInputStream(new Lost(in)) : in;
     }
 
-    private final class Lost extends Forwarding {
+    private final class Lost extends ForwardingInput {
       private int left = readsLeft;
 
       Lost(FSDataInputStream in) {
@@ -363,45 +362,6 @@ class FencedLogsTest {
       public int read() throws IOException {
         throw new UnsupportedOperationException();
       }
-    }
-  }
-
-  /** A stream that reads another. */
-  private static class Forwarding extends FSInputStream {
-    final FSDataInputStream in;
-
-    Forwarding(FSDataInputStream in) {
-      this.in = in;
-    }
-
-    @Override
-    public int read(long position, byte[] to, int offset, int length) throws IOException {
-      return in.read(position, to, offset, length);
-    }
-
-    @Override
-    public int read() throws IOException {
-      return in.read();
-    }
-
-    @Override
-    public void seek(long position) throws IOException {
-      in.seek(position);
-    }
-
-    @Override
-    public long getPos() throws IOException {
-      return in.getPos();
-    }
-
-    @Override
-    public boolean seekToNewSource(long position) throws IOException {
-      return in.seekToNewSource(position);
-    }
-
-    @Override
-    public void close() throws IOException {
-      in.close();
     }
   }
 

@@ -22,7 +22,6 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.apache.hadoop.fs.ChecksumException;
 import org.apache.hadoop.fs.FSDataInputStream;
-import org.apache.hadoop.fs.FSInputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FilterFileSystem;
@@ -279,11 +278,9 @@ class UnreadableSegmentTest {
           : in;
     }
 
-    private final class Failing extends FSInputStream {
-      private final FSDataInputStream in;
-
+    private final class Failing extends ForwardingInput {
       Failing(FSDataInputStream in) {
-        this.in = in;
+        super(in);
       }
 
       /** How many of the bytes at {@code position} can be read. */
@@ -309,26 +306,6 @@ class UnreadableSegmentTest {
       public int read() throws IOException {
         readable(in.getPos(), 1);
         return in.read();
-      }
-
-      @Override
-      public void seek(long position) throws IOException {
-        in.seek(position);
-      }
-
-      @Override
-      public long getPos() throws IOException {
-        return in.getPos();
-      }
-
-      @Override
-      public boolean seekToNewSource(long position) throws IOException {
-        return in.seekToNewSource(position);
-      }
-
-      @Override
-      public void close() throws IOException {
-        in.close();
       }
     }
   }
