@@ -8,7 +8,6 @@ import io.stele.format.CellType;
 import io.stele.format.ColumnKey;
 import io.stele.log.CommitLog;
 import io.stele.log.LogDirectory;
-import io.stele.log.LogFence;
 import io.stele.log.LogLocation;
 import io.stele.log.LogOptions;
 import io.stele.log.LogRecord;
@@ -76,7 +75,7 @@ class LogCommandTest {
       append(log, SECOND, 2);
     }
     Path fenced = new Path(layout.recovery(), SERVER.toString());
-    assertThat(WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, fs), directory, fenced))
+    assertThat(WholeFence.fence(WholeFence.of(SystemRuntime.INSTANCE, fs), directory, fenced))
         .isPresent();
     used = new ArrayList<>();
     for (Segment segment : LogDirectory.segments(fs, fenced)) {

@@ -43,11 +43,6 @@ public final class LogFence {
   private final FileSystem fs;
   private final SegmentCopier copier;
 
-  /** A fence for the logs in {@code fs}, with the default minimum of replicas. */
-  public LogFence(ProcessRuntime runtime, FileSystem fs) {
-    this(runtime, fs, LogOptions.DEFAULT.replicasMin());
-  }
-
   /**
    * A fence for the logs in {@code fs}.
    *

@@ -10,7 +10,6 @@ import io.stele.client.Jobs;
 import io.stele.client.Table;
 import io.stele.config.Keys;
 import io.stele.lock.LockPaths;
-import io.stele.log.LogFence;
 import io.stele.log.LogRepair;
 import io.stele.log.WholeFence;
 import io.stele.metadata.JobNodes;
@@ -355,7 +354,7 @@ class ClusterCheckTest {
       cluster.killServer(dead);
       Path log = new Path("/stele/recovery/" + dead);
       WholeFence.fence(
-          new LogFence(SystemRuntime.INSTANCE, fs), new Path("/stele/logs/" + dead), log);
+          WholeFence.of(SystemRuntime.INSTANCE, fs), new Path("/stele/logs/" + dead), log);
       assertThat(segmentProblems(cluster)).isEmpty();
 
       Path segment = fs.globStatus(new Path(log, "copy.*/user-1.log"))[0].getPath();

@@ -343,7 +343,7 @@ class CommitLogTest extends LogTestCase {
     CommitLog log = open(OPTIONS);
     log.append(record(TABLET, 1, 10)).get();
     Path recovery = new Path("crash:/recovery/" + SERVER);
-    assertThat(WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, fs), DIRECTORY, recovery))
+    assertThat(WholeFence.fence(WholeFence.of(SystemRuntime.INSTANCE, fs), DIRECTORY, recovery))
         .contains(recovery);
     assertOutcome(log.append(record(TABLET, 2, 10)), SteleException.Code.OUTCOME_UNKNOWN);
     assertThat(failure.get()).isNotNull();
@@ -355,7 +355,7 @@ class CommitLogTest extends LogTestCase {
   @Test
   void fencingMayBeRepeatedAndAServerWithoutALogIsNoError() throws Exception {
     Path recovery = new Path("crash:/recovery/" + SERVER);
-    LogFence fence = new LogFence(SystemRuntime.INSTANCE, fs);
+    LogFence fence = WholeFence.of(SystemRuntime.INSTANCE, fs);
     assertThat(WholeFence.fence(fence, DIRECTORY, recovery)).contains(recovery);
     assertThat(WholeFence.fence(fence, DIRECTORY, recovery)).contains(recovery);
     assertThat(

@@ -153,7 +153,7 @@ class EndedWriterTest {
   }
 
   private Path fence(boolean ended) throws IOException {
-    LogFence fence = new LogFence(runtime, master);
+    LogFence fence = WholeFence.of(runtime, master);
     Path fenced = fence.rename(DIRECTORY, FENCED).orElseThrow();
     fence.close(fenced, () -> ended, () -> {});
     return fenced;
@@ -190,7 +190,7 @@ class EndedWriterTest {
 
   @Test
   void whatIsNotClosedIsNotReadToFindOutWhatCanBeSorted() throws Exception {
-    Path fenced = new LogFence(runtime, master).rename(DIRECTORY, FENCED).orElseThrow();
+    Path fenced = WholeFence.of(runtime, master).rename(DIRECTORY, FENCED).orElseThrow();
     master.opened.clear();
     assertThat(SegmentSorter.closed(master, fenced))
         .extracting(segment -> Path.getPathWithoutSchemeAndAuthority(segment.path()))
@@ -251,7 +251,7 @@ class EndedWriterTest {
     }
     disk.kill(other, new Random(1));
     Path fenced = new Path("crash:/recovery/other");
-    LogFence fence = new LogFence(runtime, master);
+    LogFence fence = WholeFence.of(runtime, master);
     fence.rename(logs, fenced);
     fence.close(fenced, () -> true, () -> {});
     assertThat(all(WholeLog.readFenced(master, fenced, TabletKind.USER)))
@@ -305,11 +305,11 @@ class EndedWriterTest {
 
   @Test
   void ofTwoMastersThatFenceItOneIsBelieved() throws Exception {
-    LogFence other = new LogFence(SystemRuntime.INSTANCE, disk.mount());
+    LogFence other = WholeFence.of(SystemRuntime.INSTANCE, disk.mount());
     boolean[] fenced = new boolean[1];
-    new LogFence(runtime, master).rename(DIRECTORY, FENCED);
+    WholeFence.of(runtime, master).rename(DIRECTORY, FENCED);
     List<Segment> first = new ArrayList<>();
-    new LogFence(runtime, master)
+    WholeFence.of(runtime, master)
         .close(
             FENCED,
             () -> {

@@ -60,7 +60,7 @@ class FencedLogTest {
   }
 
   private void fence() throws IOException {
-    WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()), DIRECTORY, FENCED);
+    WholeFence.fence(WholeFence.of(SystemRuntime.INSTANCE, fs.disk().mount()), DIRECTORY, FENCED);
   }
 
   private static List<LogRecord> read(FileSystem fs) throws IOException {
@@ -180,7 +180,7 @@ class FencedLogTest {
     Path fenced = new Path("crash:/recovery/other");
     assertThat(
             WholeFence.fence(
-                new LogFence(SystemRuntime.INSTANCE, new OldAnswers(fs)), other, fenced))
+                WholeFence.of(SystemRuntime.INSTANCE, new OldAnswers(fs)), other, fenced))
         .contains(fenced);
     assertThat(fs.exists(other)).isFalse();
   }
@@ -191,7 +191,7 @@ class FencedLogTest {
     try (FileSystem racing =
         new Renaming(fs, path -> path.equals(OTHER), () -> fs.rename(OTHER, OTHER_FENCED))) {
       assertThat(
-              WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, racing), OTHER, OTHER_FENCED))
+              WholeFence.fence(WholeFence.of(SystemRuntime.INSTANCE, racing), OTHER, OTHER_FENCED))
           .contains(OTHER_FENCED);
     }
     assertFenced(log);
@@ -200,14 +200,14 @@ class FencedLogTest {
   @Test
   void anotherMasterThatListsInBetweenListsTheSame() throws Exception {
     CommitLog log = openOther();
-    LogFence other = new LogFence(SystemRuntime.INSTANCE, fs.disk().mount());
+    LogFence other = WholeFence.of(SystemRuntime.INSTANCE, fs.disk().mount());
     try (FileSystem racing =
         new Renaming(
             fs,
             path -> path.getName().startsWith("SEGMENTS."),
             () -> WholeFence.fence(other, OTHER, OTHER_FENCED))) {
       assertThat(
-              WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, racing), OTHER, OTHER_FENCED))
+              WholeFence.fence(WholeFence.of(SystemRuntime.INSTANCE, racing), OTHER, OTHER_FENCED))
           .contains(OTHER_FENCED);
     }
     assertFenced(log);

@@ -408,7 +408,7 @@ class FencedLogsTest {
             failure -> {})) {
       system.append(record(TabletId.ROOT, 1, 10)).get();
     }
-    WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()), DIRECTORY, FENCED);
+    WholeFence.fence(WholeFence.of(SystemRuntime.INSTANCE, fs.disk().mount()), DIRECTORY, FENCED);
     sortAll(fs);
     FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, fs, 0);
     try (RecordSource users = logs.read(FENCED, tablet(0), 0, SystemRuntime.INSTANCE.nanoTime())) {
@@ -425,7 +425,7 @@ class FencedLogsTest {
   private static List<LogRecord> writeAndFence(
       CrashableFileSystem fs, Random random, int records, int bytesMax) throws Exception {
     List<LogRecord> appended = write(fs, random, records, bytesMax);
-    WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()), DIRECTORY, FENCED);
+    WholeFence.fence(WholeFence.of(SystemRuntime.INSTANCE, fs.disk().mount()), DIRECTORY, FENCED);
     return appended;
   }
 

@@ -108,7 +108,7 @@ class LogFenceTest {
   @Test
   void aSegmentThatGoesWhileItIsClosedIsMissed() throws Exception {
     LateRecovery hdfs = new LateRecovery(fs, Duration.ofMinutes(1));
-    LogFence fence = new LogFence(runtime, hdfs);
+    LogFence fence = WholeFence.of(runtime, hdfs);
     Path fenced = fence.rename(DIRECTORY, FENCED).orElseThrow();
     Path segment = new Path(fenced, "user-1.log");
     assertThat(fs.exists(segment)).isTrue();
@@ -122,7 +122,7 @@ class LogFenceTest {
   @Test
   void aLogThatAnotherMasterHasDeletedIsNotListed() throws Exception {
     LateRecovery hdfs = new LateRecovery(fs, Duration.ofMinutes(1));
-    LogFence fence = new LogFence(runtime, hdfs);
+    LogFence fence = WholeFence.of(runtime, hdfs);
     Path fenced = fence.rename(DIRECTORY, FENCED).orElseThrow();
     assertThatThrownBy(() -> fence.close(fenced, () -> false, () -> hdfs.lose(fenced)))
         .isInstanceOf(FileNotFoundException.class);
@@ -133,7 +133,7 @@ class LogFenceTest {
   @Test
   void hdfsIsAskedToCloseSegmentsBeforeAnythingElseIsDone() throws Exception {
     LateRecovery hdfs = new LateRecovery(fs, Duration.ofMinutes(1));
-    LogFence fence = new LogFence(runtime, hdfs);
+    LogFence fence = WholeFence.of(runtime, hdfs);
     Path fenced = fence.rename(DIRECTORY, FENCED).orElseThrow();
     AtomicInteger asked = new AtomicInteger();
     fence.close(fenced, () -> false, () -> asked.set(hdfs.calls.size()));
@@ -143,7 +143,7 @@ class LogFenceTest {
   @Test
   void aSegmentThatHdfsNeverClosesIsGivenUpWhenAnOperatorAllowsIt() throws Exception {
     LateRecovery hdfs = new LateRecovery(fs, Duration.ofDays(1));
-    LogFence fence = new LogFence(runtime, hdfs);
+    LogFence fence = WholeFence.of(runtime, hdfs);
     Path fenced = fence.rename(DIRECTORY, FENCED).orElseThrow();
     assertThat(LogRepair.logs(hdfs, FENCED.getParent())).containsExactly(FENCED);
     LogRepair.Damaged open = LogRepair.damaged(hdfs, fenced, "user-1.log");
@@ -159,7 +159,7 @@ class LogFenceTest {
   @Test
   void aSegmentThatHdfsClosesIsReadThoughItsLossWasAllowed() throws Exception {
     LateRecovery hdfs = new LateRecovery(fs, Duration.ofSeconds(3));
-    LogFence fence = new LogFence(runtime, hdfs);
+    LogFence fence = WholeFence.of(runtime, hdfs);
     Path fenced = fence.rename(DIRECTORY, FENCED).orElseThrow();
     fence.close(fenced, () -> false, () -> accept(hdfs, fenced));
     assertThat(LogRepair.check(hdfs, fenced)).isEmpty();
@@ -184,7 +184,7 @@ class LogFenceTest {
             return super.open(file, bufferBytes);
           }
         };
-    LogFence fence = new LogFence(master, hdfs);
+    LogFence fence = WholeFence.of(master, hdfs);
     Path fenced = fence.rename(DIRECTORY, FENCED).orElseThrow();
     Path open = new Path(fenced, "user-3.log");
     hdfs.closed.add(new Path(fenced, "user-1.log"));
@@ -242,7 +242,7 @@ class LogFenceTest {
   void aSegmentThatHdfsCannotCloseForALongTimeIsAskedForAgainAndAgain() throws Exception {
     Duration repaired = Duration.ofMinutes(30);
     LateRecovery hdfs = new LateRecovery(fs, repaired);
-    assertThat(WholeFence.fence(new LogFence(runtime, hdfs), DIRECTORY, FENCED)).contains(FENCED);
+    assertThat(WholeFence.fence(WholeFence.of(runtime, hdfs), DIRECTORY, FENCED)).contains(FENCED);
     assertThat(now().minus(repaired)).isBetween(Duration.ZERO, Duration.ofSeconds(130));
     assertThat(hdfs.calls).isNotEmpty();
     for (List<Duration> calls : hdfs.calls.values()) {

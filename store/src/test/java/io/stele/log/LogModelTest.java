@@ -138,7 +138,7 @@ class LogModelTest {
   private static Map<TabletId, List<LogRecord>> fenceAndReplay(
       long seed, CrashableFileSystem fs, boolean ended, Map<TabletId, Long> released)
       throws IOException {
-    LogFence fence = new LogFence(SystemRuntime.INSTANCE, fs);
+    LogFence fence = WholeFence.of(SystemRuntime.INSTANCE, fs);
     Path fenced = fence.rename(LOGS, RECOVERY).orElseThrow();
     fence.close(fenced, () -> ended, () -> {});
     Map<TabletId, List<LogRecord>> replayed = replay(fs, fenced, released);

@@ -92,7 +92,7 @@ class LogOnHadoopIT {
         FileSystem master = client()) {
       CommitLog log = open(zombie, logs);
       List<LogRecord> acknowledged = appended(log, 20, 1000);
-      assertThat(WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, master), logs, recovery))
+      assertThat(WholeFence.fence(WholeFence.of(SystemRuntime.INSTANCE, master), logs, recovery))
           .contains(recovery);
       Path segment = new Path(recovery, "user-1.log");
       assertThat(((DistributedFileSystem) master).isFileClosed(segment)).isTrue();
@@ -121,7 +121,7 @@ class LogOnHadoopIT {
         FileSystem master = client()) {
       CommitLog log = open(server, logs);
       List<LogRecord> acknowledged = appended(log, 20, 10_000);
-      LogFence fence = new LogFence(SystemRuntime.INSTANCE, master);
+      LogFence fence = WholeFence.of(SystemRuntime.INSTANCE, master);
       fence.close(fence.rename(logs, recovery).orElseThrow(), () -> true, () -> {});
       // The writer here lives on: it may close the segment that stood by, which is listed then.
       Segment first = FencedLog.segments(master, recovery, TabletKind.USER).get(0);
@@ -145,7 +145,7 @@ class LogOnHadoopIT {
         FileSystem master = FileSystem.newInstance(logs.toUri(), views)) {
       CommitLog log = open(zombie, logs);
       log.append(record(TABLET, 1, 1000)).get();
-      assertThat(WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, master), logs, recovery))
+      assertThat(WholeFence.fence(WholeFence.of(SystemRuntime.INSTANCE, master), logs, recovery))
           .contains(recovery);
       try (FileSystem hdfs = client()) {
         assertThat(
@@ -181,7 +181,7 @@ class LogOnHadoopIT {
       while (log.statistics().records() < 10) {
         Thread.onSpinWait();
       }
-      WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, master), logs, recovery);
+      WholeFence.fence(WholeFence.of(SystemRuntime.INSTANCE, master), logs, recovery);
       List<LogRecord> read = replayed(master, recovery);
       writer.join();
       log.close();
@@ -282,7 +282,7 @@ class LogOnHadoopIT {
       try {
         DataNodeFaultInjector.set(slow);
         log.append(record(TABLET, 2, 1000)).get(); // Through the second, while the first is slow.
-        WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, master), logs, recovery);
+        WholeFence.fence(WholeFence.of(SystemRuntime.INSTANCE, master), logs, recovery);
         List<LogRecord> read = replayed(master, recovery);
         assertThat(read).containsExactly(record(TABLET, 1, 1000), record(TABLET, 2, 1000));
         assertThatThrownBy(() -> log.append(record(TABLET, 3, 1000)).get(120, TimeUnit.SECONDS))
@@ -315,7 +315,7 @@ class LogOnHadoopIT {
     assertThat(all(WholeLog.read(local.getRawFileSystem(), logs, TabletKind.USER))).hasSize(1);
     log.append(record(TABLET, 2, 1000), Durability.HSYNC, false).get();
     Path recovery = new Path(directory.toURI().toString(), "recovery/" + SERVER);
-    assertThat(WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, local), logs, recovery))
+    assertThat(WholeFence.fence(WholeFence.of(SystemRuntime.INSTANCE, local), logs, recovery))
         .contains(recovery);
     assertThat(all(WholeLog.read(local, recovery, TabletKind.USER))).hasSize(2);
     // No leases here: an open stream goes on, but no new segment can be begun.

@@ -79,7 +79,7 @@ class SegmentSummaryTest {
   }
 
   private void fence() throws IOException {
-    WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()), DIRECTORY, FENCED);
+    WholeFence.fence(WholeFence.of(SystemRuntime.INSTANCE, fs.disk().mount()), DIRECTORY, FENCED);
   }
 
   private List<LogRecord> read(TabletId tablet, long above) throws IOException {

@@ -293,7 +293,7 @@ class SwitchOverTest {
     assertThat(sequences(2)).containsExactly(2L);
     assertThat(sequences(4)).containsExactly(3L);
     CrashableFileSystem master = fs.disk().mount();
-    WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, master), DIRECTORY, RECOVERY);
+    WholeFence.fence(WholeFence.of(SystemRuntime.INSTANCE, master), DIRECTORY, RECOVERY);
     deleteListed(master, 3);
     assertThat(replayedSequences(master, RECOVERY)).containsExactly(1L, 2L, 3L);
     assertThat(LogRepair.check(master, RECOVERY))
@@ -429,7 +429,7 @@ class SwitchOverTest {
   @Test
   void aFencedLogFindsOutWhenItNeedsASegmentThoughNothingIsWritten() throws Exception {
     append(1);
-    WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()), DIRECTORY, RECOVERY);
+    WholeFence.fence(WholeFence.of(SystemRuntime.INSTANCE, fs.disk().mount()), DIRECTORY, RECOVERY);
     log.roll();
     assertThat(failure.get()).isNotNull();
   }
@@ -557,7 +557,7 @@ class SwitchOverTest {
     life.close();
     life.fs.disk().heal();
     CrashableFileSystem after = life.fs.disk().mount();
-    WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, after), DIRECTORY, RECOVERY);
+    WholeFence.fence(WholeFence.of(SystemRuntime.INSTANCE, after), DIRECTORY, RECOVERY);
     List<Long> read = replayedSequences(after, RECOVERY);
     assertThat(read)
         .as("seed %d", seed)
@@ -572,7 +572,7 @@ class SwitchOverTest {
     CompletableFuture<Void> second = log.append(record(TABLET, 2, 10));
     hang.await();
     CrashableFileSystem master = fs.disk().mount();
-    WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, master), DIRECTORY, RECOVERY);
+    WholeFence.fence(WholeFence.of(SystemRuntime.INSTANCE, master), DIRECTORY, RECOVERY);
     assertThat(replayedSequences(master, RECOVERY)).containsExactly(1L);
     hang.succeed();
     assertUnknown(second);
@@ -589,7 +589,7 @@ class SwitchOverTest {
     hang.await();
     CrashableFileSystem master = fs.disk().mount();
     WholeFence.fence(
-        new LogFence(SystemRuntime.INSTANCE, master),
+        WholeFence.of(SystemRuntime.INSTANCE, master),
         DIRECTORY,
         RECOVERY); // The lease of the standby, too.
     clock.pass(SLOW);

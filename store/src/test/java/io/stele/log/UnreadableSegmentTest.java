@@ -79,7 +79,7 @@ class UnreadableSegmentTest {
       append(log, FIRST, 4, 6);
       append(log, SECOND, 1, 3);
     }
-    WholeFence.fence(new LogFence(SystemRuntime.INSTANCE, disk.disk().mount()), DIRECTORY, FENCED);
+    WholeFence.fence(WholeFence.of(SystemRuntime.INSTANCE, disk.disk().mount()), DIRECTORY, FENCED);
     segments =
         LogDirectory.segments(disk, FENCED).stream()
             .filter(segment -> segment.lengthBytes() > 1000)

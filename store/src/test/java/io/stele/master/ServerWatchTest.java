@@ -7,7 +7,6 @@ import io.stele.lock.Lock;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.log.FencedLog;
-import io.stele.log.LogFence;
 import io.stele.log.WholeFence;
 import io.stele.metadata.Layout;
 import io.stele.metadata.ServerInfo;
@@ -313,7 +312,8 @@ class ServerWatchTest {
         () -> {
           serverStarts();
           fs.mkdirs(layout.recovery(SERVER).getParent());
-          WholeFence.fence(new LogFence(process, fs), layout.logs(SERVER), layout.recovery(SERVER));
+          WholeFence.fence(
+              WholeFence.of(process, fs), layout.logs(SERVER), layout.recovery(SERVER));
           assertThat(FencedLog.isListed(fs, layout.recovery(SERVER))).isTrue();
           watch.refresh(true);
           assertThat(watch.live()).isEmpty();

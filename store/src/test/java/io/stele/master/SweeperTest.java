@@ -3,7 +3,6 @@ package io.stele.master;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.lock.LockPaths;
-import io.stele.log.LogFence;
 import io.stele.log.WholeFence;
 import io.stele.metadata.Layout;
 import io.stele.metadata.StoredTable;
@@ -56,7 +55,7 @@ class SweeperTest {
   private void fence(ServerId server) throws IOException {
     master.fs.mkdirs(master.layout.logs(server));
     WholeFence.fence(
-        new LogFence(master.process, master.fs),
+        WholeFence.of(master.process, master.fs),
         master.layout.logs(server),
         master.layout.recovery(server));
   }

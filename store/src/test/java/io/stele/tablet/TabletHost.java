@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.stele.lock.LockService;
 import io.stele.log.CommitLog;
 import io.stele.log.LogDirectory;
-import io.stele.log.LogFence;
 import io.stele.log.LogOptions;
 import io.stele.log.WholeFence;
 import io.stele.metadata.Assignment;
@@ -258,7 +257,7 @@ final class TabletHost {
           @Override
           public void sleep(Duration duration) {}
         };
-    WholeFence.fence(new LogFence(sleepless, fs), layout.logs(server), layout.recovery(server));
+    WholeFence.fence(WholeFence.of(sleepless, fs), layout.logs(server), layout.recovery(server));
   }
 
   /**

@@ -7,7 +7,6 @@ import io.stele.config.ProcessMemory;
 import io.stele.config.TabletServerConfig;
 import io.stele.lock.LockService;
 import io.stele.log.LogDirectory;
-import io.stele.log.LogFence;
 import io.stele.log.WholeFence;
 import io.stele.metadata.EndedChange;
 import io.stele.metadata.JobNodes;
@@ -313,7 +312,7 @@ final class TestServer implements AutoCloseable {
   void dieAndBeFenced() throws IOException {
     close();
     WholeFence.fence(
-        new LogFence(SystemRuntime.INSTANCE, world.disk.mount()),
+        WholeFence.of(SystemRuntime.INSTANCE, world.disk.mount()),
         layout.logs(context.id()),
         layout.recovery(context.id()));
   }
