@@ -31,10 +31,10 @@ public final class LogReader implements RecordSource {
   private Optional<SegmentLink> link = Optional.empty();
   private Optional<SegmentSummary> summary = Optional.empty();
   private int salt;
-  private int bodyCrc; // Of the body read last.
+  private int lastBodyCrc;
   private boolean atLink;
   private long position;
-  private long recordStart; // Of the last record read.
+  private long lastRecordStart;
   private boolean torn;
   private boolean ended;
 
@@ -197,7 +197,7 @@ public final class LogReader implements RecordSource {
 
   /** Where the last record read begins. */
   long recordStart() {
-    return recordStart;
+    return lastRecordStart;
   }
 
   /** Whether the end was reached and has bytes of an unfinished record. */
@@ -233,7 +233,7 @@ public final class LogReader implements RecordSource {
     try {
       TabletId tablet = LogFormat.tabletOf(body.get(), tablets);
       position += LogFormat.FRAME_BYTES + body.get().length;
-      return Optional.of(new EncodedRecord(tablet, body.get(), bodyCrc));
+      return Optional.of(new EncodedRecord(tablet, body.get(), lastBodyCrc));
     } catch (MalformedException e) {
       throw undecoded(body.get(), e);
     }
@@ -252,7 +252,7 @@ public final class LogReader implements RecordSource {
       position += LogFormat.FRAME_BYTES + body.get().length;
       body = nextBody();
     }
-    recordStart = position;
+    lastRecordStart = position;
     if (body.isPresent() && LogFormat.isSummary(body.get())) {
       endWithSummary(body.get());
       return Optional.empty();
@@ -298,11 +298,11 @@ public final class LogReader implements RecordSource {
       return end(read > 0);
     }
     int length = ByteReader.intAt(frame, 0);
-    bodyCrc = ByteReader.intAt(frame, Integer.BYTES);
+    lastBodyCrc = ByteReader.intAt(frame, Integer.BYTES);
     int frameCrc = ByteReader.intAt(frame, 2 * Integer.BYTES);
     if (length < 1
         || length > LogFormat.BODY_BYTES_MAX
-        || frameCrc != LogFormat.frameCrc(salt, position, length, bodyCrc)) {
+        || frameCrc != LogFormat.frameCrc(salt, position, length, lastBodyCrc)) {
       if (LogFormat.isZero(frame) && restIsZero()) {
         return end(true);
       }
@@ -312,7 +312,7 @@ public final class LogReader implements RecordSource {
     if (readInto(body) < length) {
       return end(true);
     }
-    if (Crc32c.of(body, 0, length) != bodyCrc) {
+    if (Crc32c.of(body, 0, length) != lastBodyCrc) {
       throw damaged("a record of " + length + " bytes does not match its checksum");
     }
     return Optional.of(body);

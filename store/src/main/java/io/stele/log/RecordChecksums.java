@@ -15,7 +15,7 @@ import java.util.OptionalInt;
 final class RecordChecksums {
   private static final int CHUNK = 1 << 10;
 
-  private final Map<Long, Chunk> chunks = new HashMap<>(); // By sequence number / CHUNK.
+  private final Map<Long, Chunk> chunks = new HashMap<>(); // The key is a sequence number / CHUNK.
   private long count;
 
   private static final class Chunk {

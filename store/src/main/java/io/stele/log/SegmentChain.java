@@ -11,7 +11,7 @@ package io.stele.log;
 final class SegmentChain {
   private final SegmentLedger ledger;
   private long last; // 0: none.
-  private long acknowledgedBytes; // Of the last; 0: it has acknowledged nothing.
+  private long lastAcknowledgedBytes; // 0: it has acknowledged nothing.
   private SegmentLink link = SegmentLink.NONE; // What the last says about the previous one.
 
   SegmentChain(SegmentLedger ledger) {
@@ -31,17 +31,17 @@ final class SegmentChain {
   SegmentLink append(long number) {
     // A segment that acknowledged nothing is left out of the chain: the new one names the segment
     // before it.
-    if (acknowledgedBytes > 0) {
-      link = new SegmentLink(last, acknowledgedBytes, ledger.takeSummary(last));
+    if (lastAcknowledgedBytes > 0) {
+      link = new SegmentLink(last, lastAcknowledgedBytes, ledger.takeSummary(last));
     }
     last = number;
-    acknowledgedBytes = 0;
+    lastAcknowledgedBytes = 0;
     return link;
   }
 
   /** The last segment has acknowledged its records up to {@code position}. */
   void acknowledged(long position) {
-    acknowledgedBytes = position;
+    lastAcknowledgedBytes = position;
     ledger.grown(last, position);
   }
 }

@@ -16,7 +16,8 @@ import org.apache.hadoop.fs.Path;
  */
 final class SegmentLinks {
   private final long lowest;
-  private final Map<Long, Long> ends = new HashMap<>(); // By number: where its records end.
+  private final Map<Long, Long> endsByNumber =
+      new HashMap<>(); // Where the records of a segment end.
 
   /** Checks {@code segments}, in order. */
   SegmentLinks(List<Segment> segments) {
@@ -25,7 +26,7 @@ final class SegmentLinks {
 
   /** Records that a segment was read up to its end at {@code position}. */
   void ended(long number, long position) {
-    ends.put(number, position);
+    endsByNumber.put(number, position);
   }
 
   /**
@@ -39,7 +40,7 @@ final class SegmentLinks {
     if (link.previous() < lowest) {
       return;
     }
-    Optional<Long> end = Optional.ofNullable(ends.get(link.previous()));
+    Optional<Long> end = Optional.ofNullable(endsByNumber.get(link.previous()));
     Path before = LogDirectory.segment(segment.path().getParent(), segment.kind(), link.previous());
     if (end.isEmpty()) {
       throw new CorruptionException(

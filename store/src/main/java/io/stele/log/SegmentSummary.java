@@ -24,7 +24,7 @@ import org.apache.hadoop.hdfs.BlockMissingException;
  *     sequence number it may lack some
  */
 public record SegmentSummary(SortedMap<TabletId, SequenceRange> tablets) {
-  /** That of a segment without records. */
+  /** The summary of a segment without records. */
   static final SegmentSummary EMPTY = new SegmentSummary(new TreeMap<>());
 
   private static final int BYTES_MAX = 64 << 20;

@@ -43,7 +43,7 @@ public record ReadOptions(
 
   private static final int READAHEAD_BYTES_MIN = 128 << 10;
 
-  /** Of more files than this, a compaction reads more ahead than it is allowed to. */
+  /** A compaction of more files than this reads more ahead than it is allowed to. */
   public static final int COMPACTION_FILES_MAX = MemoryPlan.READAHEAD_BYTES / READAHEAD_BYTES_MIN;
 
   /**
