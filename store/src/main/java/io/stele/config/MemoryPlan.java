@@ -23,7 +23,7 @@ import org.apache.hadoop.conf.Configuration;
  * @param requestBytes for requests under way to users' tablets, with all their copies
  * @param systemRequestBytes for those to METADATA and the root tablet
  * @param frameBytesMax the longest request
- * @param answerBytes for answers not yet sent, off the heap
+ * @param answerBytes for answers about users' tables not yet sent, off the heap
  * @param valueBytesMax the largest value of a cell
  * @param largeCompactionBytes for the data that compactions with large values read at a time
  * @param heap the shares of the heap
@@ -111,6 +111,9 @@ public record MemoryPlan(
 
   /** What one compaction has outside the heap at most, to compress. */
   public static final long CODEC_BYTES = 17 * MIB / 8;
+
+  /** For answers about METADATA and the root tablet not yet sent: some pages. */
+  public static final long SYSTEM_ANSWER_BYTES = 4 * MIB;
 
   /** The network's own buffers, and those in which files are read. */
   private static final long NETWORK_BYTES = 24 * MIB;
@@ -217,6 +220,7 @@ public record MemoryPlan(
       fixedDirect.add(
           new Share("compression", compactions * CODEC_BYTES, Keys.COMPACTION_THREADS.name()));
       fixedDirect.add(new Share("network and files", NETWORK_BYTES, ""));
+      fixedDirect.add(new Share("answers about METADATA", SYSTEM_ANSWER_BYTES, ""));
     }
 
     MemoryPlan plan() {

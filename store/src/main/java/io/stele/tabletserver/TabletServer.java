@@ -308,7 +308,8 @@ public final class TabletServer {
             MemoryPlan.FRAME_COPIES,
             plan.requestBytes(),
             plan.systemRequestBytes(),
-            plan.answerBytes()));
+            plan.answerBytes(),
+            MemoryPlan.SYSTEM_ANSWER_BYTES));
   }
 
   /** The lock of a server that the master does not treat as dead. */

@@ -72,7 +72,8 @@ public final class DataServer implements Closeable {
           frameBytesMax,
           requestsMax,
           stallMax,
-          new Memory(1, bytesMax, Math.max(1, bytesMax / 8), Long.MAX_VALUE));
+          new Memory(
+              1, bytesMax, Math.max(1, bytesMax / 8), Long.MAX_VALUE / 2, Long.MAX_VALUE / 2));
     }
 
     /** The same within other memory. */
@@ -88,36 +89,72 @@ public final class DataServer implements Closeable {
    * @param copies how many times a request's frame counts: once, and for what is made of it
    * @param userBytesMax of requests about users' tables not yet answered, with what they take
    * @param systemBytesMax of those about METADATA and the root tablet
-   * @param answerBytesMax of answers not yet sent; a small one, and the only one, is always given
+   * @param userAnswerBytesMax of answers about users' tables not yet sent; a small one, and the
+   *     only one, is always given
+   * @param systemAnswerBytesMax of those about METADATA and the root tablet
    */
-  public record Memory(int copies, long userBytesMax, long systemBytesMax, long answerBytesMax) {
+  public record Memory(
+      int copies,
+      long userBytesMax,
+      long systemBytesMax,
+      long userAnswerBytesMax,
+      long systemAnswerBytesMax) {
     public Memory {
-      if (copies < 1 || userBytesMax < 1 || systemBytesMax < 1 || answerBytesMax < 1) {
+      if (copies < 1
+          || userBytesMax < 1
+          || systemBytesMax < 1
+          || userAnswerBytesMax < 1
+          || systemAnswerBytesMax < 1) {
         throw new IllegalArgumentException("all limits must be above 0");
       }
     }
   }
 
   /**
+   * What the server accepts of one kind of requests.
+   *
+   * @param requests those not yet answered
+   * @param answers those that wait to be sent
+   */
+  record Rooms(Admission requests, AnswerRoom answers) {}
+
+  /**
    * What the server accepts.
    *
    * @param user of requests about users' tables, and about none
    * @param system of those about METADATA and the root tablet, beside the others
-   * @param answers what waits to be sent, whatever it is about
    */
-  record Admissions(Admission user, Admission system, AnswerRoom answers) {
+  record Admissions(Rooms user, Rooms system) {
     /** As {@code limits} has it; an eighth as many requests of METADATA as of users' tables. */
     static Admissions of(Limits limits) {
       Memory memory = limits.memory();
       return new Admissions(
-          new Admission(limits.requestsMax(), memory.userBytesMax()),
-          new Admission(Math.max(1, limits.requestsMax() / 8), memory.systemBytesMax()),
-          new AnswerRoom(memory.answerBytesMax()));
+          new Rooms(
+              new Admission(limits.requestsMax(), memory.userBytesMax()),
+              new AnswerRoom(memory.userAnswerBytesMax())),
+          new Rooms(
+              new Admission(Math.max(1, limits.requestsMax() / 8), memory.systemBytesMax()),
+              new AnswerRoom(memory.systemAnswerBytesMax())));
+    }
+
+    int requests() {
+      return user.requests().requests() + system.requests().requests();
+    }
+
+    long refused() {
+      return user.requests().refused() + system.requests().refused();
+    }
+
+    long bytes() {
+      return user.requests().bytes()
+          + user.answers().bytes()
+          + system.requests().bytes()
+          + system.answers().bytes();
     }
 
     /** Accepts nothing from now on; completes when all is answered and sent. */
     CompletableFuture<Void> close() {
-      return CompletableFuture.allOf(user.close(), system.close());
+      return CompletableFuture.allOf(user.requests().close(), system.requests().close());
     }
   }
 
@@ -217,17 +254,17 @@ public final class DataServer implements Closeable {
 
   /** Requests not yet answered. */
   public int requestsInFlight() {
-    return admissions.user().requests() + admissions.system().requests();
+    return admissions.requests();
   }
 
   /** Requests that it had no room for. */
   long requestsRefused() {
-    return admissions.user().refused() + admissions.system().refused();
+    return admissions.refused();
   }
 
   /** Bytes of requests not yet answered, with what they take, and of answers not yet sent. */
   public long bytesInFlight() {
-    return admissions.user().bytes() + admissions.system().bytes() + admissions.answers().bytes();
+    return admissions.bytes();
   }
 
   /**

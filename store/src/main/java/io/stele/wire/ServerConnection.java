@@ -53,9 +53,8 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
 
   private final ProcessRuntime runtime;
   private final RequestHandler handler;
-  private final Admission.Share user;
-  private final Admission.Share system;
-  private final AnswerRoom answers;
+  private final Shares user;
+  private final Shares system;
   private final DataServer.Limits limits;
 
   /** Read while nothing more could be sent: at most what one read of the socket brings. */
@@ -65,6 +64,13 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
   private boolean draining;
   private Peer peer = Peer.client("");
 
+  /** What this connection has of the room for one kind of requests. */
+  private record Shares(Admission.Share requests, AnswerRoom.Share answers) {
+    static Shares of(DataServer.Rooms rooms) {
+      return new Shares(rooms.requests().share(), rooms.answers().share());
+    }
+  }
+
   ServerConnection(
       ProcessRuntime runtime,
       RequestHandler handler,
@@ -72,12 +78,14 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
       DataServer.Limits limits) {
     this.runtime = runtime;
     this.handler = handler;
-    this.user = admissions.user().share();
-    this.system = admissions.system().share();
-    this.answers = admissions.answers();
+    this.user = Shares.of(admissions.user());
+    this.system = Shares.of(admissions.system());
     this.limits = limits;
     this.stalls =
-        new StallWatch(runtime, limits.stallMax(), () -> user.isIdle() && system.isIdle());
+        new StallWatch(
+            runtime,
+            limits.stallMax(),
+            () -> user.requests().isIdle() && system.requests().isIdle());
   }
 
   @Override
@@ -92,7 +100,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
     }
   }
 
-  private Admission.Share share(TrafficClass kind) {
+  private Shares shares(TrafficClass kind) {
     return switch (kind) {
       case USER -> user;
       case SYSTEM -> system;
@@ -101,7 +109,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
 
   @Override
   public boolean admit(TrafficClass kind, int bytes) {
-    return bytes <= bytesMax(kind) && share(kind).admit(memory(bytes));
+    return bytes <= bytesMax(kind) && shares(kind).requests().admit(memory(bytes));
   }
 
   private int bytesMax(TrafficClass kind) {
@@ -112,7 +120,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
 
   @Override
   public void abandon(TrafficClass kind, int bytes) {
-    share(kind).abandoned(memory(bytes));
+    shares(kind).requests().abandoned(memory(bytes));
   }
 
   private long memory(int frameBytes) {
@@ -157,7 +165,9 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
                   + ": ask for less at a time");
     } else {
       why.setStatus(StatusProto.RETRY_LATER)
-          .setMessage("the tablet server accepts no more requests now: " + share(refused.kind()))
+          .setMessage(
+              "the tablet server accepts no more requests now: "
+                  + shares(refused.kind()).requests())
           .setRetryAfterMillis(RETRY_AFTER_MILLIS);
     }
     context.writeAndFlush(Frame.encode(context.alloc(), why.build(), DataPlane.EMPTY));
@@ -261,6 +271,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
     private final Channel channel;
     private final long callId;
     private final Admission.Share share;
+    private final AnswerRoom.Share answers;
     private final AtomicBoolean done = new AtomicBoolean();
 
     /** What the request takes. */
@@ -273,12 +284,17 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
     Answer(Channel channel, Frame request) throws IOException {
       this.channel = channel;
       this.callId = request.callId();
-      this.share = share(request.trafficClass());
+      this.share = shares(request.trafficClass()).requests();
+      this.answers = shares(request.trafficClass()).answers();
       this.memory = new AtomicLong(memory(request.bytes()));
     }
 
     @Override
     public void take(long bytes) {
+      if (method == MethodCase.READ && answers.isBehind()) {
+        throw SteleException.retryLater(
+            "the client does not read its answers as fast as it asks: " + answers);
+      }
       long own = memory.get();
       if (own + bytes > ALONE_FACTOR * share.bytesMax()) {
         throw SteleException.refused(

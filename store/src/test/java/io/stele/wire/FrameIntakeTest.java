@@ -169,15 +169,7 @@ final class FrameIntakeTest extends DataPlaneFixture {
   @Test
   void anAnswerToAReadForWhichThereIsNoMemoryIsToBeAskedForAgain() throws Exception {
     ByteBuffer answer = ByteBuffer.wrap(new byte[40 << 20]);
-    RequestProto read =
-        RequestProto.newBuilder()
-            .setCallId(1)
-            .setRemainingMillis(1000)
-            .setRead(
-                ReadProto.newBuilder()
-                    .setTablet(TabletProto.newBuilder().setTableId("t1").setTablet("x"))
-                    .setQuery(QueryProto.getDefaultInstance()))
-            .build();
+    RequestProto read = read("t1", false).toBuilder().setCallId(1).build();
     DataServer server =
         server(
             limits(1 << 20, 8 << 20, 48 << 20),
@@ -194,9 +186,101 @@ final class FrameIntakeTest extends DataPlaneFixture {
         .isEqualTo(answer);
   }
 
+  @Test
+  void aConnectionThatDoesNotReadItsAnswersTakesTheRoomOfNoOther() throws Exception {
+    ByteBuffer large = ByteBuffer.wrap(new byte[1 << 20]);
+    ByteBuffer small = ByteBuffer.wrap(new byte[8 << 10]);
+    Queue<Responder> held = new ConcurrentLinkedQueue<>();
+    DataServer server =
+        server(
+            limits(1 << 20, 64 << 20, 48 << 20),
+            (request, responder) -> {
+              if (request.header().getRead().getOnce()) {
+                held.add(responder);
+              } else {
+                responder.answer(OK, small.duplicate());
+              }
+            });
+    try (Socket stalled = new Socket("127.0.0.1", server.port())) {
+      DataOutputStream out = hello(stalled, 1);
+      for (int i = 1; i <= 100; i++) {
+        out.write(frame(read("t1", true).toBuilder().setCallId(i).build()));
+      }
+      await(() -> held.size() == 100);
+      held.forEach(responder -> responder.answer(OK, large.duplicate()));
+      assertThat(server.bytesInFlight()).isBetween(8L << 20, 26L << 20);
+      DataClient other = client();
+      for (String table : List.of("t1", TableId.METADATA.value(), TableId.ROOT.value())) {
+        Response answer = await(other.call(at(server), read(table, false), DataPlane.EMPTY, LONG));
+        assertThat(answer.check().body()).as(table).isEqualTo(small);
+      }
+    }
+    await(() -> server.bytesInFlight() == 0);
+  }
+
+  @Test
+  void answersToUsersLeaveThoseAboutMetadataTheirRoom() throws Exception {
+    ByteBuffer whole = ByteBuffer.wrap(new byte[48 << 20]);
+    ByteBuffer small = ByteBuffer.wrap(new byte[8 << 10]);
+    DataServer server =
+        server(
+            limits(1 << 20, 8 << 20, 48 << 20),
+            (request, responder) ->
+                responder.answer(
+                    OK, (request.header().getRead().getOnce() ? whole : small).duplicate()));
+    try (Socket stalled = new Socket("127.0.0.1", server.port())) {
+      hello(stalled, 1).write(frame(read("t1", true).toBuilder().setCallId(1).build()));
+      await(() -> server.bytesInFlight() > 48 << 20);
+      DataClient other = client();
+      assertThat(await(other.call(at(server), read("t1", false), DataPlane.EMPTY, LONG)).status())
+          .isEqualTo(StatusProto.RETRY_LATER);
+      RequestProto metadata = read(TableId.METADATA.value(), false);
+      await(other.call(at(server), metadata, DataPlane.EMPTY, LONG)).check();
+    }
+  }
+
+  @Test
+  void noReadIsBegunForAConnectionThatIsBehindWithItsAnswers() throws Exception {
+    ByteBuffer large = ByteBuffer.wrap(new byte[40 << 20]);
+    Queue<Responder> held = new ConcurrentLinkedQueue<>();
+    DataServer server =
+        server(limits(1 << 20, 8 << 20, 80 << 20), (request, responder) -> held.add(responder));
+    try (Socket stalled = new Socket("127.0.0.1", server.port())) {
+      DataOutputStream out = hello(stalled, 1);
+      for (int i = 1; i <= 2; i++) {
+        out.write(frame(read("t1", true).toBuilder().setCallId(i).build()));
+      }
+      await(() -> held.size() == 2);
+      Responder second = held.stream().skip(1).findFirst().orElseThrow();
+      second.take(64 << 10);
+      held.remove().answer(OK, large.duplicate());
+      assertThatThrownBy(() -> second.take(64 << 10))
+          .isInstanceOfSatisfying(
+              SteleException.class, e -> assertThat(e.code()).isEqualTo(Code.RETRY_LATER))
+          .hasMessageContaining("does not read its answers");
+      var another = client().call(at(server), read("t1", true), DataPlane.EMPTY, LONG);
+      await(() -> held.size() == 2);
+      Responder ofAnother = held.stream().skip(1).findFirst().orElseThrow();
+      ofAnother.take(64 << 10);
+      ofAnother.answer(OK);
+      await(another).check();
+    }
+  }
+
+  private static RequestProto read(String table, boolean once) {
+    return RequestProto.newBuilder()
+        .setRemainingMillis(1000)
+        .setRead(
+            ReadProto.newBuilder()
+                .setTablet(TabletProto.newBuilder().setTableId(table).setTablet("x"))
+                .setQuery(QueryProto.getDefaultInstance())
+                .setOnce(once))
+        .build();
+  }
+
   private static DataServer.Limits limits(int requestBytes, long memoryBytes, long answerBytes) {
     return DataServer.Limits.DEFAULT.within(
-        requestBytes, new DataServer.Memory(2, memoryBytes, 1 << 20, answerBytes));
+        requestBytes, new DataServer.Memory(2, memoryBytes, 1 << 20, answerBytes, 4 << 20));
   }
 
   @Test

@@ -31,11 +31,12 @@ final class ServerConnectionTest {
 
   private final Admission admission = new Admission(10, 1 << 20);
   private final AnswerRoom answers = new AnswerRoom(1 << 20);
+  private final DataServer.Rooms rooms = new DataServer.Rooms(admission, answers);
   private final ServerConnection connection =
       new ServerConnection(
           SystemRuntime.INSTANCE,
           (request, responder) -> {},
-          new DataServer.Admissions(admission, admission, answers),
+          new DataServer.Admissions(rooms, rooms),
           DataServer.Limits.DEFAULT);
   private final EmbeddedChannel channel = new EmbeddedChannel(connection);
 
@@ -142,7 +143,7 @@ final class ServerConnectionTest {
         new ServerConnection(
             SystemRuntime.INSTANCE,
             failing,
-            new DataServer.Admissions(admission, admission, answers),
+            new DataServer.Admissions(rooms, rooms),
             DataServer.Limits.DEFAULT);
     broken.pipeline().addLast(own);
     if (stage == Stage.ENCODING) {
