@@ -153,7 +153,8 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
                 Effect.READ,
                 () -> "reading table " + table.name() + " from row \"" + left.first() + "\" on"),
             tablet -> TabletAccess.Message.of(request(tablet, table, query)));
-    return TabletAccess.converted(tablets.send(request, deadline), answer -> page(answer, table));
+    return TabletAccess.converted(
+        tablets.send(request, deadline), answer -> page(answer, table, query));
   }
 
   /** Reads on until there is a row, or no more. */
@@ -203,7 +204,7 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
     return RequestProto.newBuilder().setRead(read);
   }
 
-  private Page page(TabletAccess.Answer answer, TableRef table) {
+  private Page page(TabletAccess.Answer answer, TableRef table, RowQuery query) {
     TabletLocation tablet = answer.location();
     ResponseProto header = answer.response().header();
     boolean samePoint = readPointCounts() && header.getReadPoint() == readPoint;
@@ -221,10 +222,43 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
     if (rows.size() > limit) { // The server does not count a row whose rest is empty.
       rows = rows.subList(0, (int) limit);
     }
+    if (mayHaveTooLarge(answer, query)) {
+      int whole = beforeTooLarge(rows, table);
+      if (whole < rows.size()) {
+        next = rows.get(whole).key();
+        rows = rows.subList(0, whole);
+        unfinished = part.none();
+      }
+    }
     Scan rest =
         new Scan(
             left.from(next), limit - rows.size(), header.getReadPoint(), pointRows, unfinished);
     return new Page(rows, rest, part.position().isPresent() && !samePoint);
+  }
+
+  /**
+   * Whether a whole row of an answer may be larger than its reader allows. Without a filter only a
+   * large cell makes it so, as rows of many cells come in smaller parts; the answer is larger then.
+   */
+  private boolean mayHaveTooLarge(TabletAccess.Answer answer, RowQuery query) {
+    return query.filter().isPresent() || answer.response().body().remaining() > part.bytesMax();
+  }
+
+  /**
+   * How many rows come before the first that is too large; the next read then begins with that row.
+   *
+   * @throws RowTooLargeException where there are none
+   */
+  private int beforeTooLarge(List<Row> rows, TableRef table) {
+    for (int i = 0; i < rows.size(); i++) {
+      if (PartOfRow.size(rows.get(i).cells()) > part.bytesMax()) {
+        if (i == 0) {
+          throw new RowTooLargeException(table.name(), rows.get(0).key(), part.bytesMax());
+        }
+        return i;
+      }
+    }
+    return rows.size();
   }
 
   /** Puts what there was of the first row left before what came of it now. */

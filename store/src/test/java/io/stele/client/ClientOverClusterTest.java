@@ -31,6 +31,7 @@ import io.stele.sim.Site;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -322,6 +323,54 @@ class ClientOverClusterTest {
         assertThat(rows.read().orElseThrow().key()).isEqualTo(Bytes.of("z"));
         assertThat(rows.read()).isEmpty();
       }
+    }
+  }
+
+  @Test
+  void aRowWhoseOneCellIsTooLargeFailsTheReadToo() throws Exception {
+    try (MiniStele cluster = cluster(1)) {
+      Stele stele = cluster.client();
+      stele.admin().createTable(TableSchema.of("t", "f"));
+      Table table = stele.table("t").withRowBytesMax(30 << 10);
+      table.mutate(Mutation.of("a").put("f", "q", "1"));
+      table.mutate(Mutation.of("large").put("f", Bytes.of("q"), 1, Bytes.of(new byte[60_000])));
+      table.mutate(Mutation.of("z").put("f", "q", "1"));
+      assertThatTheLargeRowIsPassed(table, RowQuery.ALL);
+    }
+  }
+
+  @Test
+  void aRowWhichAFilterMakesTooLargeFailsTheReadToo() throws Exception {
+    try (MiniStele cluster = cluster(1)) {
+      Stele stele = cluster.client();
+      stele.admin().createTable(TableSchema.of("t", "f"));
+      Table table = stele.table("t").withRowBytesMax(30 << 10);
+      table.mutate(Mutation.of("a").put("f", "q", "1"));
+      table.mutate(Mutation.of("large").put("f", Bytes.of("q"), 1, Bytes.of(new byte[6 << 10])));
+      table.mutate(Mutation.of("z").put("f", "q", "1"));
+      Filter[] branches = new Filter[6];
+      Arrays.fill(branches, new Filter.PassAll());
+      assertThatTheLargeRowIsPassed(table, RowQuery.ALL.filter(Filter.interleave(branches)));
+    }
+  }
+
+  private static void assertThatTheLargeRowIsPassed(Table table, RowQuery query)
+      throws IOException {
+    assertThatThrownBy(() -> table.readRow(Bytes.of("large"), query))
+        .isInstanceOf(RowTooLargeException.class);
+    assertThatThrownBy(() -> table.readRows(List.of(Bytes.of("large"), Bytes.of("a")), query))
+        .isInstanceOf(RowTooLargeException.class);
+    assertThat(table.readRow(Bytes.of("z"), query)).isPresent();
+    try (Rows rows = table.readRows(query)) {
+      assertThat(rows.read().orElseThrow().key()).isEqualTo(Bytes.of("a"));
+      for (int i = 0; i < 2; i++) { // It fails as often as it is tried.
+        RowTooLargeException tooLarge =
+            catchThrowableOfType(RowTooLargeException.class, rows::read);
+        assertThat(tooLarge.row()).isEqualTo(Bytes.of("large"));
+      }
+      rows.goOnAfter(Bytes.of("large"));
+      assertThat(rows.read().orElseThrow().key()).isEqualTo(Bytes.of("z"));
+      assertThat(rows.read()).isEmpty();
     }
   }
 
