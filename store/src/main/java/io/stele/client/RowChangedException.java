@@ -5,8 +5,8 @@ import io.stele.model.SteleException;
 
 /**
  * A row that is read cell by cell ({@link Table#readCells}) can no longer be read as it was when
- * its first cells were, because a compaction has removed what has changed since. Read it again from
- * the start.
+ * its first cells were: a compaction has removed what has changed since, the table's schema was
+ * altered, or the tablet is elsewhere now. Read it again from the start.
  */
 public final class RowChangedException extends SteleException {
   private static final long serialVersionUID = 1L;

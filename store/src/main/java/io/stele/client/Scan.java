@@ -29,8 +29,8 @@ import java.util.concurrent.atomic.AtomicReference;
  * The state of a read of many rows: which rows are left, and at which read point. Each page is one
  * call to the tablet that has the first row left, and returns the state after it.
  *
- * <p>A large row arrives in parts, all at one read point. If that cannot be read any more, the
- * server starts the row again and the earlier parts are dropped: no row mixes two read points.
+ * <p>A large row arrives in parts, all at one read point. If that cannot be read any more as it
+ * was, the server starts the row again and the earlier parts are dropped: no row mixes two moments.
  *
  * <p>So servers keep no state for a scan: a tablet that moved, split or lost its server is found
  * again by the first row left. A read point is valid only for the rows of the tablet in which it
@@ -207,7 +207,8 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
   private Page page(TabletAccess.Answer answer, TableRef table, RowQuery query) {
     TabletLocation tablet = answer.location();
     ResponseProto header = answer.response().header();
-    boolean samePoint = readPointCounts() && header.getReadPoint() == readPoint;
+    boolean samePoint =
+        readPointCounts() && header.getReadPoint() == readPoint && !header.getRestarted();
     List<Row> rows = rows(answer);
     PartOfRow unfinished = part.none();
     if ((samePoint && part.position().isPresent()) || header.hasNextPosition()) {

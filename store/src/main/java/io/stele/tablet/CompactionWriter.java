@@ -71,9 +71,12 @@ final class CompactionWriter {
    * The result of a compaction.
    *
    * @param files the new files, each held once; none if no cell was left
-   * @param readableFrom the lowest read point that still sees what it saw before; 0: all of them
+   * @param readableFrom the lowest read point that still sees what it saw before, but for what is
+   *     too old; 0: all of them
+   * @param expiredMicros the time from which the ages of dropped cells were computed; {@link
+   *     TabletClock#NEVER}: none was dropped for its age
    */
-  record Output(List<TabletFile> files, long readableFrom) {
+  record Output(List<TabletFile> files, long readableFrom, long expiredMicros) {
     List<FileRef> refs() {
       return files.stream().map(TabletFile::ref).toList();
     }
@@ -109,7 +112,14 @@ final class CompactionWriter {
         }
       }
       writers.keep();
-      return new Output(files, dropped ? coverage.maxSequence() : 0);
+      boolean expired =
+          dropped
+              && inputs.past() == CellSieve.Past.WHOLE
+              && coverage.families().stream().anyMatch(family -> rules.gc(family).isAged());
+      return new Output(
+          files,
+          dropped ? coverage.maxSequence() : 0,
+          expired ? inputs.timeMicros() : TabletClock.NEVER);
     } catch (IOException | RuntimeException e) {
       files.forEach(TabletFile::release);
       throw e;

@@ -274,7 +274,7 @@ final class Compactor {
             new Written(output, coverage, rules),
             List.of(),
             boundary,
-            before -> before.minorCompacted(frozen, output.files(), output.readableFrom()));
+            before -> before.minorCompacted(frozen, output));
     if (!done) {
       return false;
     }
@@ -366,7 +366,7 @@ final class Compactor {
                   new Written(output, coverage, claim.rules()),
                   chosen,
                   0,
-                  before -> before.compacted(chosen, output.files(), output.readableFrom()));
+                  before -> before.compacted(chosen, output));
           if (!done) {
             throw voided("its schema was altered during the " + reason);
           }

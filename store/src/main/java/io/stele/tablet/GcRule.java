@@ -101,6 +101,11 @@ final class GcRule {
     return aged && isGarbage(policy, pushedOut, timestamp, now);
   }
 
+  /** Whether the age of a version counts. */
+  boolean isAged() {
+    return aged;
+  }
+
   /** Whether some version of this timestamp is garbage at {@code now} for its age. */
   boolean isExpired(long timestamp, long now) {
     return aged && isGarbage(policy, !pushedOutIsGarbage, timestamp, now);

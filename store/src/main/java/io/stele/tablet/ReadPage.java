@@ -58,8 +58,10 @@ final class ReadPage {
   Optional<Bytes> next = Optional.empty();
   Optional<Bytes> position = Optional.empty();
   Optional<RowPosition> resume;
+  Optional<RowMoment> moment; // Of the current row; empty at a pin.
 
   private final TabletCore core;
+  private final boolean restarted;
   private final Optional<RowFilter> filter;
   private final long bytesMax;
   private final long nanosMax;
@@ -77,9 +79,21 @@ final class ReadPage {
   private long rowsPassed; // Whole ones.
   private long beginNanos;
 
-  /** An empty page of rows at {@code readPoint}. */
-  ReadPage(ReadRequest request, long readPoint, TabletCore core) {
+  /**
+   * An empty page.
+   *
+   * @param resume where inside its first row it begins
+   * @param moment of rows that are begun now; empty at a pin
+   */
+  ReadPage(
+      ReadRequest request,
+      Optional<RowPosition> resume,
+      Optional<RowMoment> moment,
+      TabletCore core) {
     this.request = request;
+    this.resume = resume;
+    this.moment = moment.flatMap(now -> resume.map(RowPosition::moment).orElse(moment));
+    this.restarted = request.parts().position().isPresent() && resume.isEmpty();
     this.core = core;
     RowQuery query = request.query();
     this.columns = ColumnSelection.of(query.families(), query.columns());
@@ -90,10 +104,6 @@ final class ReadPage {
     this.block = CellBlockWriter.sequential(firstBytes());
     this.sink =
         filter.isPresent() ? unfiltered : (cell, family, end) -> RowCodec.write(cell, block);
-    // At another read point a part would not match those before it: the row starts again.
-    boolean samePoint = request.readPoint().orElse(-1) == readPoint;
-    this.resume =
-        samePoint ? request.parts().position().map(RowPosition::decode) : Optional.empty();
   }
 
   /** The memory to begin with: of a scan that goes on, for all of the page, so as not to grow. */
@@ -174,7 +184,7 @@ final class ReadPage {
   ReadResult result(long readPoint) {
     // What follows the start belongs to a row for which there was no memory.
     ByteBuffer body = ByteBuffer.wrap(block.finish().array(), 0, rowStart);
-    return new ReadResult(body, rows, readPoint, next, position);
+    return new ReadResult(body, rows, readPoint, next, position, restarted);
   }
 
   /**
@@ -271,7 +281,10 @@ final class ReadPage {
         endRow();
         Bytes row = cells.takenRow();
         Bytes state = flow.map(FilterFlow::saveState).orElse(Bytes.EMPTY);
-        RowPosition at = done ? new RowPosition(row, Bytes.EMPTY, 0, state) : cells.position(state);
+        RowPosition at =
+            done
+                ? new RowPosition(row, Bytes.EMPTY, 0, state, moment)
+                : cells.position(state, moment);
         next = Optional.of(row);
         position = Optional.of(at.encode());
         return false;

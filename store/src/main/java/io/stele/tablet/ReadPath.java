@@ -40,12 +40,23 @@ final class ReadPath {
    * A read point, and a held state that contains everything a read at that point sees.
    *
    * @param rules whose policies define garbage
-   * @param nowMicros the time from which ages are computed
+   * @param nowMicros the time from which ages are computed of rows that are begun now
    * @param pinPoint the read point again if it is that of a pin; otherwise {@link
    *     TabletFile#UNPINNED}
+   * @param moment of rows that are begun now; empty at a pin, where it is always the same
    */
   private record View(
-      long readPoint, TabletState state, SchemaRules rules, long nowMicros, long pinPoint) {}
+      long readPoint,
+      TabletState state,
+      SchemaRules rules,
+      long nowMicros,
+      long pinPoint,
+      Optional<RowMoment> moment) {
+    /** The same for a row of another moment. */
+    View at(RowMoment other) {
+      return new View(readPoint, state, rules, other.clockMicros(), pinPoint, Optional.of(other));
+    }
+  }
 
   /** Reads a page. */
   ReadResult read(ReadRequest request) throws IOException {
@@ -55,7 +66,7 @@ final class ReadPath {
     View view = request.pin().isPresent() ? atPin(request) : atReadPoint(request);
     try {
       view.rules().operations().check(query);
-      ReadPage page = new ReadPage(request, view.readPoint(), core);
+      ReadPage page = new ReadPage(request, resume(request, view), view.moment(), core);
       for (RowRange range : ranges) {
         if (page.isFull()) {
           page.next = page.next.or(() -> Optional.of(range.start()));
@@ -70,12 +81,28 @@ final class ReadPath {
   }
 
   /**
+   * Where inside its first row the read goes on; empty: at its beginning. A part that did not match
+   * those before it would make the row a mixture, so the row starts again at another read point,
+   * after an alteration, and when cells may be gone that its first part would have had.
+   */
+  private static Optional<RowPosition> resume(ReadRequest request, View view) {
+    if (request.readPoint().orElse(-1) != view.readPoint()) {
+      return Optional.empty();
+    }
+    Optional<RowPosition> position = request.parts().position().map(RowPosition::decode);
+    return view.moment().isEmpty()
+        ? position
+        : position.filter(
+            inside -> inside.moment().filter(m -> m.goesOn(view.moment().get())).isPresent());
+  }
+
+  /**
    * The visible cells of one row, at most so many newest {@code versions} of each column, including
    * cells that are queued and not yet durable. The caller holds the row's lock.
    */
   List<Cell> queuedRow(Bytes row, ColumnSelection selection, int versions, MemoryClaim memory)
       throws IOException {
-    SchemaRules rules = core.rules();
+    TabletCore.NumberedRules rules = core.numberedRules();
     core.current().requireSettled();
     TabletState state = core.current().acquire();
     try (VisibleCells cells =
@@ -124,8 +151,15 @@ final class ReadPath {
     }
   }
 
-  private View unpinned(long readPoint, TabletState state, SchemaRules rules) {
-    return new View(readPoint, state, rules, core.clock().now(), TabletFile.UNPINNED);
+  private View unpinned(long readPoint, TabletState state, TabletCore.NumberedRules rules) {
+    RowMoment moment = core.moment(rules, state);
+    return new View(
+        readPoint,
+        state,
+        rules.rules(),
+        moment.clockMicros(),
+        TabletFile.UNPINNED,
+        Optional.of(moment));
   }
 
   /** At an existing pin: every state from the pin's creation to its end has everything it needs. */
@@ -136,7 +170,8 @@ final class ReadPath {
     try {
       core.pins().require(pin); // So it existed while the state was taken.
       long point = held.pin().readPoint();
-      return new View(point, state, held.rules(), held.pin().clockMicros(), point);
+      return new View(
+          point, state, held.rules(), held.pin().clockMicros(), point, Optional.empty());
     } catch (RuntimeException e) {
       release(state, request);
       throw e;
@@ -146,7 +181,7 @@ final class ReadPath {
   private View atReadPoint(ReadRequest request) {
     // Take the schema first: a family in it that has the name of a dropped one was added after that
     // one was erased here, and the state then has that.
-    SchemaRules rules = core.rules();
+    TabletCore.NumberedRules rules = core.numberedRules();
     core.current().requireSettled();
     for (int i = 0; i < LOOKS_MAX; i++) {
       // Take the read point first: the state then has all its cells, even if they were compacted.
@@ -185,8 +220,9 @@ final class ReadPath {
 
   private void read(RowRange range, View view, ReadPage page) throws IOException {
     RowQuery query = page.request.query();
+    View ofFirst = page.moment.map(view::at).orElse(view);
     try (VisibleCells cells =
-        open(view, range, page.columns, query.versions(), query.times(), options(page, range))) {
+        open(ofFirst, range, page.columns, query.versions(), query.times(), options(page, range))) {
       page.nextRange();
       if (page.resume.isPresent()) {
         Bytes row = range.start();
@@ -198,6 +234,8 @@ final class ReadPath {
           return;
         }
         page.passedRow(cells);
+        page.moment = view.moment();
+        cells.agesFrom(view.nowMicros());
       } else {
         cells.seekRow(range.start());
       }

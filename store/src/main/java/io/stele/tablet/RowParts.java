@@ -8,7 +8,8 @@ import java.util.Optional;
  *
  * @param bytesMax a row of more bytes comes in parts of about this size; 0: rows come whole
  * @param position where in the first row of the read to go on, as the page before told; it counts
- *     only at the read point of that page
+ *     only at the read point of that page, and while cells are judged as they were for it; else the
+ *     page begins at the row's beginning
  */
 public record RowParts(long bytesMax, Optional<Bytes> position) {
   /** Rows come whole. */

@@ -5,32 +5,38 @@ import io.stele.format.ByteWriter;
 import io.stele.format.MalformedException;
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
+import java.util.Optional;
 
 /**
  * A place inside a row, between two of its visible cells.
  *
  * <pre>
- * position := 1 row column versions filter
+ * position := 2 row column versions filter moment
  * row      := prefixed bytes
  * column   := prefixed bytes: the column key without its row part; empty: the row's beginning
  * versions := varlong: how many visible versions of the column were passed
  * filter   := prefixed bytes: what the {@link FilterFlow} remembers; empty if there is none
+ * moment   := the {@link RowMoment} of the row; nothing at a pin, which has it
  * </pre>
  *
- * <p>Opaque to clients, and meant for the same query at the same read point.
+ * <p>Opaque to clients, and meant for the same query at the same read point. One of version 1 has
+ * no moment.
  */
-record RowPosition(Bytes row, Bytes column, long versions, Bytes filter) {
-  private static final int VERSION = 1;
+record RowPosition(
+    Bytes row, Bytes column, long versions, Bytes filter, Optional<RowMoment> moment) {
+  private static final int VERSION = 2;
+  private static final int MOMENT_BYTES = 64;
 
   Bytes encode() {
-    return Bytes.wrap(
-        new ByteWriter(16 + row.length() + column.length() + filter.length())
+    ByteWriter out =
+        new ByteWriter(16 + row.length() + column.length() + filter.length() + MOMENT_BYTES)
             .writeByte(VERSION)
             .writePrefixed(row)
             .writePrefixed(column)
             .writeVarlong(versions)
-            .writePrefixed(filter)
-            .toByteArray());
+            .writePrefixed(filter);
+    moment.ifPresent(known -> known.writeTo(out));
+    return Bytes.wrap(out.toByteArray());
   }
 
   /**
@@ -41,12 +47,17 @@ record RowPosition(Bytes row, Bytes column, long versions, Bytes filter) {
   static RowPosition decode(Bytes bytes) {
     try {
       ByteReader in = new ByteReader(bytes.toByteArray());
-      if (in.readByte() != VERSION) {
+      int version = in.readByte();
+      if (version < 1 || version > VERSION) {
         throw in.malformed("its version is not known here");
       }
-      RowPosition position =
-          new RowPosition(
-              in.readPrefixed(), in.readPrefixed(), in.readVarlong(), in.readPrefixed());
+      Bytes row = in.readPrefixed();
+      Bytes column = in.readPrefixed();
+      long versions = in.readVarlong();
+      Bytes filter = in.readPrefixed();
+      Optional<RowMoment> moment =
+          version > 1 && in.remaining() > 0 ? Optional.of(RowMoment.read(in)) : Optional.empty();
+      RowPosition position = new RowPosition(row, column, versions, filter, moment);
       if (in.remaining() > 0 || position.versions() < 0) {
         throw in.malformed("it does not end where it should");
       }

@@ -1,5 +1,6 @@
 package io.stele.tablet;
 
+import io.stele.model.Bytes;
 import io.stele.model.TableSchema;
 import io.stele.record.LoweredCounts;
 import io.stele.record.Pending;
@@ -21,7 +22,15 @@ final class TabletCore {
   private final Pins pins;
   private final AbandonedFiles abandoned;
   private volatile List<Pending> pending;
-  private volatile SchemaRules rules;
+  private final long openedMicros;
+  private volatile NumberedRules rules;
+
+  /** Rules, and how many others there were since the tablet was opened, which judged otherwise. */
+  record NumberedRules(SchemaRules rules, long number) {
+    private NumberedRules altered(SchemaRules now) {
+      return new NumberedRules(now, now.judgesAs(rules) ? number : number + 1);
+    }
+  }
 
   /**
    * The core of a tablet that has replayed its logs.
@@ -43,8 +52,9 @@ final class TabletCore {
     this.pins = new Pins(spec.id(), spec.pins());
     this.pending = spec.pending();
     this.abandoned = new AbandonedFiles(environment.fs());
-    this.rules =
-        new SchemaRules(spec.schema(), FormerCounts.of(spec.lowered(), files, replay::lastBefore));
+    this.openedMicros = clock.now();
+    FormerCounts counts = FormerCounts.of(spec.lowered(), files, replay::lastBefore);
+    this.rules = new NumberedRules(new SchemaRules(spec.schema(), counts), 0);
     this.commits = new CommitQueue(replay.lastSequence());
     long covered = replay.above();
     this.current =
@@ -111,7 +121,23 @@ final class TabletCore {
 
   /** The current schema. */
   SchemaRules rules() {
+    return rules.rules();
+  }
+
+  /** The current schema, and its number. */
+  NumberedRules numberedRules() {
     return rules;
+  }
+
+  /** The moment of a row that is begun now, under these rules and in that state. */
+  RowMoment moment(NumberedRules now, TabletState state) {
+    return new RowMoment(
+        Bytes.of(spec.id().name()),
+        spec.epoch(),
+        openedMicros,
+        now.number(),
+        clock.now(),
+        state.expiry());
   }
 
   /**
@@ -120,17 +146,19 @@ final class TabletCore {
    * @param lastSequence of the operations that were done under the schema before
    */
   void alter(TableSchema schema, LoweredCounts lowered, long lastSequence) {
-    FormerCounts counts = rules.counts();
-    if (!schema.equals(rules.schema()) || !lowered.equals(counts.lowered())) {
-      rules = new SchemaRules(schema, counts.altered(lowered, lastSequence));
+    SchemaRules before = rules();
+    FormerCounts counts = before.counts();
+    if (!schema.equals(before.schema()) || !lowered.equals(counts.lowered())) {
+      rules = rules.altered(new SchemaRules(schema, counts.altered(lowered, lastSequence)));
     }
   }
 
   /** Has alterations after that one count as made when the last operation was {@code sequence}. */
   void alteredAfter(long sequence, int alteration) {
-    FormerCounts counts = rules.counts();
+    SchemaRules before = rules();
+    FormerCounts counts = before.counts();
     if (counts.latest() > alteration) {
-      rules = new SchemaRules(rules.schema(), counts.after(sequence, alteration));
+      rules = rules.altered(new SchemaRules(before.schema(), counts.after(sequence, alteration)));
     }
   }
 }

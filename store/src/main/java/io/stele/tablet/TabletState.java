@@ -27,6 +27,22 @@ final class TabletState {
    */
   record Frozen(Memtable memtable, long boundary, CompletableFuture<Void> durable) {}
 
+  /**
+   * What compactions have dropped for its age since the tablet was opened.
+   *
+   * @param count how many have
+   * @param untilMicros the highest time from which they computed ages
+   */
+  record Expiry(long count, long untilMicros) {
+    static final Expiry NONE = new Expiry(0, TabletClock.NEVER);
+
+    private Expiry with(CompactionWriter.Output output) {
+      return output.expiredMicros() == TabletClock.NEVER
+          ? this
+          : new Expiry(count + 1, Math.max(untilMicros, output.expiredMicros()));
+    }
+  }
+
   /** The stacks into which some rules divide the files. */
   private record Stacked(SchemaRules rules, List<FileStack> stacks) {}
 
@@ -36,27 +52,41 @@ final class TabletState {
   private final long fileBytes;
   private final long redoPoint;
   private final long oldestReadable;
+  private final Expiry expiry;
   private volatile Optional<Stacked> stacked = Optional.empty();
   private final AtomicInteger holders = new AtomicInteger(1);
 
-  /**
-   * A state; its creator is the first holder.
-   *
-   * @param redoPoint everything up to this number is in the files
-   * @param oldestReadable the lowest read point for which the files still have everything
-   */
+  /** A state in which nothing was dropped for its age. */
   TabletState(
       Memtable active,
       List<Frozen> frozen,
       List<TabletFile> files,
       long redoPoint,
       long oldestReadable) {
+    this(active, frozen, files, redoPoint, oldestReadable, Expiry.NONE);
+  }
+
+  /**
+   * A state; its creator is the first holder.
+   *
+   * @param redoPoint everything up to this number is in the files
+   * @param oldestReadable the lowest read point for which the files still have everything, but for
+   *     what is too old
+   */
+  private TabletState(
+      Memtable active,
+      List<Frozen> frozen,
+      List<TabletFile> files,
+      long redoPoint,
+      long oldestReadable,
+      Expiry expiry) {
     this.active = active;
     this.frozen = List.copyOf(frozen);
     this.files = List.copyOf(files);
     this.fileBytes = files.stream().mapToLong(TabletFile::bytes).sum();
     this.redoPoint = redoPoint;
     this.oldestReadable = oldestReadable;
+    this.expiry = expiry;
     active.retain();
     frozen.forEach(one -> one.memtable().retain());
     files.forEach(TabletFile::retain);
@@ -96,6 +126,10 @@ final class TabletState {
     return oldestReadable;
   }
 
+  Expiry expiry() {
+    return expiry;
+  }
+
   /** The stacks into which {@code rules} divide the files; computed on first use. */
   List<FileStack> stacks(SchemaRules rules) {
     Optional<Stacked> known = stacked;
@@ -112,23 +146,24 @@ final class TabletState {
     List<Frozen> more = new ArrayList<>();
     more.add(new Frozen(active, boundary, durable));
     more.addAll(frozen);
-    return new TabletState(empty, more, files, redoPoint, oldestReadable);
+    return new TabletState(empty, more, files, redoPoint, oldestReadable, expiry);
   }
 
   /**
-   * This state with the memtables of {@code written} replaced by the file made from them, if any.
+   * This state with the memtables of {@code written} replaced by the files made from them, if any.
    */
-  TabletState minorCompacted(List<Frozen> written, List<TabletFile> made, long readableFrom) {
+  TabletState minorCompacted(List<Frozen> written, CompactionWriter.Output output) {
     List<Frozen> left = new ArrayList<>(frozen);
     left.removeAll(written);
-    List<TabletFile> more = new ArrayList<>(made);
+    List<TabletFile> more = new ArrayList<>(output.files());
     more.addAll(files);
     return new TabletState(
         active,
         left,
         more,
         Math.max(redoPoint, written.get(0).boundary()),
-        Math.max(oldestReadable, readableFrom));
+        Math.max(oldestReadable, output.readableFrom()),
+        expiry.with(output));
   }
 
   /**
@@ -136,13 +171,18 @@ final class TabletState {
    * above all others, or other references to the same files. Every read point stays readable.
    */
   TabletState taken(List<TabletFile> removed, List<TabletFile> made, long upTo) {
-    return new TabletState(active, frozen, replaced(removed, made), upTo, oldestReadable);
+    return new TabletState(active, frozen, replaced(removed, made), upTo, oldestReadable, expiry);
   }
 
   /** This state with the files of {@code inputs} replaced. */
-  TabletState compacted(List<TabletFile> inputs, List<TabletFile> made, long readableFrom) {
+  TabletState compacted(List<TabletFile> inputs, CompactionWriter.Output output) {
     return new TabletState(
-        active, frozen, replaced(inputs, made), redoPoint, Math.max(oldestReadable, readableFrom));
+        active,
+        frozen,
+        replaced(inputs, output.files()),
+        redoPoint,
+        Math.max(oldestReadable, output.readableFrom()),
+        expiry.with(output));
   }
 
   /**
@@ -150,12 +190,13 @@ final class TabletState {
    * memory. Read points below it are no longer readable.
    */
   TabletState cleared(List<TabletFile> removed, List<TabletFile> made, long upTo) {
-    return new TabletState(active, frozen, replaced(removed, made), upTo, upTo);
+    return new TabletState(active, frozen, replaced(removed, made), upTo, upTo, expiry);
   }
 
   /** This state without files that no reader sees. */
   TabletState without(List<TabletFile> unseen) {
-    return new TabletState(active, frozen, replaced(unseen, List.of()), redoPoint, oldestReadable);
+    return new TabletState(
+        active, frozen, replaced(unseen, List.of()), redoPoint, oldestReadable, expiry);
   }
 
   private List<TabletFile> replaced(List<TabletFile> removed, List<TabletFile> made) {

@@ -40,7 +40,7 @@ final class VersionFilter {
   }
 
   private final SchemaRules rules;
-  private final long now;
+  private long now;
   private final boolean unseenPast;
   private final boolean tombstonesPossible;
   private final ColumnHistory history;
@@ -76,6 +76,11 @@ final class VersionFilter {
     this.now = unseenPast ? TabletClock.NEVER : now;
     this.tombstonesPossible = tombstonesPossible;
     this.history = new ColumnHistory(unseenPast);
+  }
+
+  /** Computes ages from another time, in microseconds; to be called between two rows. */
+  void agesFrom(long newNow) {
+    now = unseenPast ? TabletClock.NEVER : newNow;
   }
 
   /** Whether {@code cell} belongs to the same column as the last judged cell. */

@@ -14,6 +14,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The cells that a read sees, row by row: the merged cells that pass the sieve, of the requested
@@ -128,6 +129,11 @@ final class VisibleCells implements Closeable {
     return ColumnKey.ofRowPart(rowPart);
   }
 
+  /** Computes the ages of all following rows from another time, in microseconds. */
+  void agesFrom(long nowMicros) {
+    sieve.agesFrom(nowMicros);
+  }
+
   /** Begins to collect the current row. */
   void beginRow() throws IOException {
     int rowEnd = ColumnKey.rowPartLength(source.key(), source.keyLength());
@@ -187,14 +193,16 @@ final class VisibleCells implements Closeable {
    * Where collecting stopped.
    *
    * @param filter the filter's state
+   * @param moment of the row; empty at a pin
    */
-  RowPosition position(Bytes filter) throws IOException {
+  RowPosition position(Bytes filter, Optional<RowMoment> moment) throws IOException {
     int rowEnd = rowPart.length;
     return new RowPosition(
         takenRow(),
         Bytes.of(source.key(), rowEnd, source.keyLength() - rowEnd),
         sieve.isOfLastColumn(source) ? taken : 0,
-        filter);
+        filter,
+        moment);
   }
 
   /**

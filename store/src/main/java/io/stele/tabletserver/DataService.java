@@ -375,6 +375,9 @@ final class DataService implements RequestHandler {
             .setReadPoint(page.readPoint())
             .setMore(page.nextRow().isPresent())
             .setRows(page.rowCount());
+    if (page.restarted()) {
+      answer.setRestarted(true);
+    }
     page.nextRow().ifPresent(row -> answer.setNextRow(ByteStrings.of(row)));
     page.position().ifPresent(place -> answer.setNextPosition(ByteStrings.of(place)));
     answers.read(responder, answer, page.block());

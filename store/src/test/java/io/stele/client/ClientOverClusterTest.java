@@ -175,6 +175,9 @@ class ClientOverClusterTest {
     return row.build();
   }
 
+  /** Without a filter, a small row in memory comes whole. */
+  private static final RowQuery IN_PARTS = RowQuery.ALL.filter(new Filter.PassAll());
+
   private static List<String> values(Cells cells) throws IOException {
     List<String> values = new ArrayList<>();
     for (Optional<Cell> next = cells.read(); next.isPresent(); next = cells.read()) {
@@ -266,7 +269,7 @@ class ClientOverClusterTest {
         cluster.client().admin().createTable(TableSchema.of("t", "f"));
         Table table = cluster.client().table("t").withRowBytesMax(16); // Each cell is a part.
         table.mutate(ofOneValue("1"));
-        try (Cells cells = table.readCells(Bytes.of("row"), RowQuery.ALL)) {
+        try (Cells cells = table.readCells(Bytes.of("row"), IN_PARTS)) {
           assertThat(cells.read().orElseThrow().value()).isEqualTo(Bytes.of("1"));
           move.make(cluster, table.tablets().get(0).server().orElseThrow());
           table.mutate(ofOneValue("2"));
@@ -280,6 +283,26 @@ class ClientOverClusterTest {
           assertThat(values(again)).containsExactly("2", "2", "2", "2");
         }
       }
+    }
+  }
+
+  @Test
+  void aRowWhosePartsAreOfTwoSchemasIsReadAgainOrFails() throws Exception {
+    try (MiniStele cluster = cluster(1)) {
+      ColumnFamily three = new ColumnFamily("f", GcPolicy.maxVersions(3));
+      ColumnFamily one = new ColumnFamily("f", GcPolicy.maxVersions(1));
+      TableSchema schema = TableSchema.of("t", List.of(three));
+      cluster.client().admin().createTable(schema);
+      Table table = cluster.client().table("t").withRowBytesMax(16); // Each cell is a part.
+      for (String value : List.of("1", "2", "3")) {
+        table.mutate(Mutation.of("row").put("f", "q", value));
+      }
+      try (Cells cells = table.readCells(Bytes.of("row"), IN_PARTS)) {
+        assertThat(cells.read().orElseThrow().value()).isEqualTo(Bytes.of("3"));
+        cluster.client().admin().alterTable(schema, schema.with(one));
+        assertThatThrownBy(() -> values(cells)).isInstanceOf(RowChangedException.class);
+      }
+      assertThat(table.readRow("row").orElseThrow().cells()).hasSize(1);
     }
   }
 

@@ -124,7 +124,8 @@ class TabletMemoryTest {
     assertThat(bytes).isPositive();
 
     TabletState read = current.acquire();
-    current.swap(now -> now.minorCompacted(now.frozen(), List.of(), 0));
+    current.swap(
+        now -> now.minorCompacted(now.frozen(), new CompactionWriter.Output(List.of(), 0, 0)));
     assertThat(account.bytes()).isEqualTo(bytes);
     try (CellCursor cursor = read.frozen().get(0).memtable().cursor(1)) {
       assertThat(cursor.next()).isTrue();
