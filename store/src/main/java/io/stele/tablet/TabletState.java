@@ -225,7 +225,7 @@ final class TabletState {
    */
   void release() {
     if (holders.decrementAndGet() == 0) {
-      letGo();
+      releaseAll();
     }
   }
 
@@ -236,7 +236,7 @@ final class TabletState {
     }
   }
 
-  private void letGo() {
+  private void releaseAll() {
     active.release();
     frozen.forEach(one -> one.memtable().release());
     files.forEach(TabletFile::release);

@@ -43,7 +43,7 @@ final class AnswerRoom {
     }
 
     /** An answer was sent, or its connection is gone. */
-    void letGo(long answerBytes) {
+    void release(long answerBytes) {
       change(this, -answerBytes);
     }
 

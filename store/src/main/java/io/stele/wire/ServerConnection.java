@@ -363,7 +363,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
           frame = reply(later(), DataPlane.EMPTY).encode(channel);
         }
       } catch (RuntimeException | Error e) {
-        answers.letGo(room);
+        answers.release(room);
         giveUp();
         throw e;
       }
@@ -373,7 +373,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
           .writeAndFlush(frame)
           .addListener(
               sent -> {
-                answers.letGo(taken);
+                answers.release(taken);
                 share.sent();
                 if (!sent.isSuccess()) {
                   channel.close(); // What was lost, and what follows it, is unknown.
