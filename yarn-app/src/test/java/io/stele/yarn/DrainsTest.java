@@ -40,7 +40,7 @@ final class DrainsTest extends ApplicationMasterFixture {
           process.sleep(Duration.ofMinutes(2));
           assertThat(calls()).doesNotContain("drain tabletserver-2");
           assertThat(states()).contains("tabletserver-1 ASKED", "tabletserver-2 RUNNING");
-          assertThat(noteOf("tabletserver-2")).contains("is not wanted any more");
+          assertThat(noteOf("tabletserver-2")).contains("is no longer needed");
           yarn.makeRoom();
           process.sleep(A_WHILE);
           assertThat(calls()).containsSubsequence("start tabletserver-1", "drain tabletserver-2");
