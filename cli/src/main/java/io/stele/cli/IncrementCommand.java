@@ -53,8 +53,7 @@ final class IncrementCommand implements Callable<Integer> {
       arity = "0..1",
       paramLabel = "AMOUNT",
       defaultValue = "1",
-      description =
-          "What to add; a negative number subtracts (default: ${DEFAULT-VALUE}).")
+      description = "What to add; a negative number subtracts (default: ${DEFAULT-VALUE}).")
   private long amount;
 
   @Override

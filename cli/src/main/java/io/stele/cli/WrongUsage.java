@@ -48,9 +48,11 @@ final class WrongUsage {
       String text =
           String.valueOf(wrong.getMessage())
               .replace("option option", "option")
-              .replaceFirst("^Invalid value for positional parameter at index \\S+ \\((.*?)\\): ", "$1: ")
               .replaceFirst(
-                  "^positional parameter at index \\S+ \\((.*?)\\) requires at least .*", "$1 is missing");
+                  "^Invalid value for positional parameter at index \\S+ \\((.*?)\\): ", "$1: ")
+              .replaceFirst(
+                  "^positional parameter at index \\S+ \\((.*?)\\) requires at least .*",
+                  "$1 is missing");
       return text.equals("Missing required subcommand")
           ? "say which: " + String.join(", ", command.getSubcommands().keySet())
           : text;

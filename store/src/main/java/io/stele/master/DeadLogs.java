@@ -348,7 +348,7 @@ final class DeadLogs {
           .forEach(one -> one.summary = Optional.of(summary));
       sorting.order();
     }
-    wake.wakeUp();
+    signal.wakeUp();
   }
 
   private synchronized void forget(ServerId server) {

@@ -114,7 +114,7 @@ final class CompactionWriter {
       writers.keep();
       boolean expired =
           dropped
-              && inputs.past() == CellSieve.Past.WHOLE
+              && inputs.past() == VersionFilter.Past.WHOLE
               && coverage.families().stream().anyMatch(family -> rules.gc(family).isAged());
       return new Output(
           files,

@@ -232,7 +232,7 @@ final class TabletState {
   /** Does what {@link #release} does, without waiting: another thread closes the files. */
   void releaseWithoutWaiting(ProcessRuntime runtime) {
     if (holders.decrementAndGet() == 0) {
-      runtime.start("close-files", this::letGo);
+      runtime.start("close-files", this::releaseAll);
     }
   }
 

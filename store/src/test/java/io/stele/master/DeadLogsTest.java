@@ -180,7 +180,7 @@ class DeadLogsTest {
           assertThat(taking.ended()).isDone();
           assertThat(next.isUnderWay(DEAD)).isTrue();
           master.plane.requests.clear();
-          next.goOn(master.watch.live());
+          next.advance(master.watch.live());
           master.sleep(Duration.ofMillis(50));
           assertThat(asked()).anyMatch(request -> request.contains("user-1."));
           answer.complete(null);
@@ -211,7 +211,7 @@ class DeadLogsTest {
           master.sleep(Duration.ofMinutes(2));
           assertThat(taking.ended()).isDone();
           while (next.isUnderWay(DEAD)) {
-            next.goOn(master.watch.live());
+            next.advance(master.watch.live());
             master.sleep(Duration.ofMillis(50));
           }
           answer.complete(null);
@@ -222,7 +222,12 @@ class DeadLogsTest {
 
   private DeadLogs over(FileSystem fs) {
     return new DeadLogs(
-        master.process, fs, master.layout, master.servers, master.signal, new DeadLogs.Limits(0, 2));
+        master.process,
+        fs,
+        master.layout,
+        master.servers,
+        master.signal,
+        new DeadLogs.Limits(0, 2));
   }
 
   private Task startTaking(DeadLogs logs) {

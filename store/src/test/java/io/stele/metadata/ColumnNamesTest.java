@@ -107,7 +107,7 @@ class ColumnNamesTest {
             .put(named.family(), named.qualifier(), FileCodec.encode(file))
             .build());
     fixture.split(fixture.only(), "m", 1);
-    List<TabletRecord> halves = records.readAll(RecordsFixture.TABLE);
+    List<TabletRecord> halves = records.reader().readAll(RecordsFixture.TABLE);
     assertThat(halves).hasSize(2).allMatch(half -> half.files().size() == 1);
     assertThat(halves).allMatch(half -> half.formerNames().isEmpty());
   }

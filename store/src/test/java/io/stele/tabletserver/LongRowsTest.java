@@ -195,7 +195,7 @@ class LongRowsTest {
     }
     assertThat(server.requested.resolve(hosted, job)).isFalse();
     server.minor.work();
-    assertThat(hosted.troubles()).hasSize(1);
+    assertThat(hosted.work().troubles()).hasSize(1);
     assertThat(server.aborts).isEmpty();
 
     world.metadata.before(update -> {});

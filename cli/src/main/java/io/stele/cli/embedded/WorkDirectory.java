@@ -44,8 +44,8 @@ final class WorkDirectory {
   /**
    * Marks the directory as an embedded Hadoop's; makes it if it is missing.
    *
-   * @throws SteleException REFUSED if Hadoop cannot work there, or it has files and no mark; nothing
-   *     is changed then
+   * @throws SteleException REFUSED if Hadoop cannot work there, or it has files and no mark;
+   *     nothing is changed then
    */
   static void claim(Path directory) throws IOException {
     Path checked = checked(directory);

@@ -19,8 +19,7 @@ class WorkDirectoryTest {
     Files.writeString(project.resolve("App.class"), "compiled");
     assertThatThrownBy(() -> EmbeddedHadoop.start(EmbeddedHadoop.Options.in(project.getParent())))
         .isInstanceOfSatisfying(
-            SteleException.class,
-            e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
+            SteleException.class, e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
         .hasMessageContaining("such as target")
         .hasMessageContaining("a new or an empty directory");
     assertThat(project.resolve("App.class")).hasContent("compiled");
