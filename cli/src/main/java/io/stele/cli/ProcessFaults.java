@@ -69,7 +69,7 @@ final class ProcessFaults {
     try {
       scene.pause(time);
     } finally {
-      process.get().goOn();
+      process.get().resume();
     }
     long seconds = Duration.ofNanos(scene.runtime().nanoTime() - start).toSeconds();
     return Optional.of(name(process.get()) + " after " + seconds + " s");

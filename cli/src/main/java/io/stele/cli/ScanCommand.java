@@ -81,7 +81,9 @@ final class ScanCommand implements Callable<Integer> {
     boolean more = false;
     try (Stele stele = cluster.connect();
         Rows found = table(stele, most).readRows(limited)) {
-      for (Optional<Row> row = found.readOn(); row.isPresent() && !more; row = found.readOn()) {
+      for (Optional<Row> row = found.readWithoutTimeout();
+          row.isPresent() && !more;
+          row = found.readWithoutTimeout()) {
         more = most > 0 && rows == most;
         if (!more) {
           rows++;
@@ -105,7 +107,7 @@ final class ScanCommand implements Callable<Integer> {
   /** All rows are hardly read again soon: they are not to push others out of the caches. */
   private Table table(Stele stele, long most) throws IOException {
     Table whole = ReadOptions.table(stele, table);
-    return most == 0 ? whole.readOnce() : whole;
+    return most == 0 ? whole.withoutCaching() : whole;
   }
 
   /** The query, without what is only counted, or neither shown nor counted. */

@@ -39,7 +39,7 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
   private record Served(Rows rows) implements Source {
     @Override
     public Optional<Row> next() throws IOException {
-      return rows.readOn();
+      return rows.readWithoutTimeout();
     }
 
     @Override
@@ -111,7 +111,7 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
       rows =
           split.isDirect()
               ? new Direct(DirectRows.of(table, query), taskContext)
-              : new Served(table.readOnce().readRows(query));
+              : new Served(table.withoutCaching().readRows(query));
     } catch (IOException | RuntimeException e) {
       closeAfter(e);
       throw e;

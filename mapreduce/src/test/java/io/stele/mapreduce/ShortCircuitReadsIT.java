@@ -74,7 +74,7 @@ class ShortCircuitReadsIT {
           .isZero();
       Counters served = countersOf(cluster.conf(), "served");
       assertThat(served.findCounter(TaskCounter.MAP_INPUT_RECORDS).getValue()).isEqualTo(ROWS);
-      try (Rows rows = table.readOnce().readRows(RowQuery.ALL)) {
+      try (Rows rows = table.withoutCaching().readRows(RowQuery.ALL)) {
         assertThat(rows.stream().count()).isEqualTo(ROWS);
       }
       assertThat(cluster.blockBytesRead() - before).as("sent by DataNodes").isLessThan(BYTES);

@@ -5,7 +5,7 @@ import io.stele.model.SteleException;
 
 /**
  * A row has more bytes than its reader allows: {@link Table#withRowBytesMax} sets the limit, {@link
- * Table#readCells} reads a row of any size, and {@link Rows#goOnAfter} skips the row.
+ * Table#readCells} reads a row of any size, and {@link Rows#skipPast} skips the row.
  */
 public final class RowTooLargeException extends SteleException {
   private static final long serialVersionUID = 1L;
@@ -22,7 +22,7 @@ public final class RowTooLargeException extends SteleException {
             + " has more than "
             + bytesMax
             + " bytes: allow larger rows (Table.withRowBytesMax), read it cell by cell"
-            + " (Table.readCells), or skip it (Rows.goOnAfter)");
+            + " (Table.readCells), or skip it (Rows.skipPast)");
     this.row = row;
   }
 

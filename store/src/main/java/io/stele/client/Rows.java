@@ -60,7 +60,7 @@ public final class Rows implements Iterable<Row>, Closeable {
    * @throws io.stele.model.SteleException RETRY_LATER if no server could answer in time, or no row
    *     was found in that time although much was read (another call continues where this one
    *     stopped), CORRUPTION if the data is damaged
-   * @throws RowTooLargeException if the next row is too large; {@link #goOnAfter} skips it
+   * @throws RowTooLargeException if the next row is too large; {@link #skipPast} skips it
    * @throws IOException if the thread was interrupted
    * @throws IllegalStateException if this is closed
    */
@@ -72,7 +72,7 @@ public final class Rows implements Iterable<Row>, Closeable {
    * Like {@link #read}, but without a limit on the whole time: this fails only if some part of the
    * table cannot be read in time.
    */
-  public Optional<Row> readOn() throws IOException {
+  public Optional<Row> readWithoutTimeout() throws IOException {
     return read(Optional.empty());
   }
 
@@ -101,7 +101,7 @@ public final class Rows implements Iterable<Row>, Closeable {
    * Skips all rows up to and including {@code row}, which is the row that a {@link
    * RowTooLargeException} named.
    */
-  public void goOnAfter(Bytes row) {
+  public void skipPast(Bytes row) {
     page =
         page.subList(position, page.size()).stream()
             .filter(r -> r.key().compareTo(row) > 0)
@@ -189,7 +189,7 @@ public final class Rows implements Iterable<Row>, Closeable {
       public boolean hasNext() {
         try {
           if (next.isEmpty()) {
-            next = readOn();
+            next = readWithoutTimeout();
           }
           return next.isPresent();
         } catch (IOException e) {

@@ -128,8 +128,8 @@ public final class Table {
    * The same table, for scans of rows that are unlikely to be read again soon: servers do not keep
    * in their caches what such a scan reads from files, and read ahead as much as it asks for.
    */
-  public Table readOnce() {
-    return new Table(connection, ref.readOnce(), check, durability, rowBytesMax);
+  public Table withoutCaching() {
+    return new Table(connection, ref.withoutCaching(), check, durability, rowBytesMax);
   }
 
   /**

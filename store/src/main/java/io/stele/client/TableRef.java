@@ -55,7 +55,7 @@ record TableRef(
   }
 
   /** The table, read once. */
-  TableRef readOnce() {
+  TableRef withoutCaching() {
     return new TableRef(waiting, id, name, limit, true, pin);
   }
 

@@ -132,7 +132,7 @@ public final class DirectRows implements Closeable {
         goTo(tablet.rows().end());
         closeFiles();
       } catch (IOException e) {
-        goOnAfter(e, tablet);
+        retryOrThrow(e, tablet);
       }
     }
     return Optional.empty();
@@ -254,7 +254,7 @@ public final class DirectRows implements Closeable {
     return ranges.stream().flatMap(range -> range.intersection(rest).stream()).toList();
   }
 
-  private void goOnAfter(IOException failure, PinnedTablet tablet) throws IOException {
+  private void retryOrThrow(IOException failure, PinnedTablet tablet) throws IOException {
     if (Futures.isInterruption(failure)) {
       throw failure;
     }

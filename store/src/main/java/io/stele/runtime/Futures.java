@@ -57,7 +57,7 @@ public final class Futures {
    */
   public static <T> CompletableFuture<T> repeat(Supplier<CompletableFuture<Optional<T>>> step) {
     Repetition<T> repetition = new Repetition<>(step);
-    repetition.goOn();
+    repetition.takeDueSteps();
     return repetition.result;
   }
 
@@ -71,7 +71,7 @@ public final class Futures {
     }
 
     /** Takes the steps that are due, unless a caller further up the stack, or another, does. */
-    void goOn() {
+    void takeDueSteps() {
       if (due.getAndIncrement() == 0) {
         do {
           take();
@@ -96,7 +96,7 @@ public final class Futures {
       } else if (found.isPresent()) {
         result.complete(found.get());
       } else {
-        goOn();
+        takeDueSteps();
       }
     }
   }

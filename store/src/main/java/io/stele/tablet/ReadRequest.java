@@ -86,7 +86,7 @@ public record ReadRequest(
   }
 
   /** This request, for rows that are unlikely to be read again soon. */
-  public ReadRequest readOnce() {
+  public ReadRequest withoutCaching() {
     return new ReadRequest(
         query, readPoint, allowFresh, bytesMax, memoryOnly, parts, memory, true, pin);
   }

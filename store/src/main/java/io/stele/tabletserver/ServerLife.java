@@ -80,6 +80,14 @@ final class ServerLife {
   }
 
   /**
+   * Whether METADATA has not made the change, and would not: it is refused, or a file is damaged.
+   */
+  private static boolean isRejected(SteleException e) {
+    return (e.code() == SteleException.Code.REFUSED || e.code() == SteleException.Code.CORRUPTION)
+        && !(e instanceof RecordChangedException);
+  }
+
+  /**
    * Repeats {@code attempt} until its outcome is known: while it certainly changed nothing, it is
    * retried; if the outcome stays unknown, or the tablet is no longer this server's, the server
    * ends.
@@ -94,7 +102,7 @@ final class ServerLife {
       try {
         return attempt.call();
       } catch (SteleException e) {
-        if (e.code() == SteleException.Code.REFUSED && !(e instanceof RecordChangedException)) {
+        if (isRejected(e)) {
           throw new ChangeRefusedException(what, e);
         }
         if (e.code() != SteleException.Code.RETRY_LATER) {

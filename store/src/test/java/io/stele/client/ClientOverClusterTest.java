@@ -342,7 +342,7 @@ class ClientOverClusterTest {
         RowTooLargeException tooLarge =
             catchThrowableOfType(RowTooLargeException.class, rows::read);
         assertThat(tooLarge.row()).isEqualTo(Bytes.of("large"));
-        rows.goOnAfter(tooLarge.row());
+        rows.skipPast(tooLarge.row());
         assertThat(rows.read().orElseThrow().key()).isEqualTo(Bytes.of("z"));
         assertThat(rows.read()).isEmpty();
       }
@@ -391,7 +391,7 @@ class ClientOverClusterTest {
             catchThrowableOfType(RowTooLargeException.class, rows::read);
         assertThat(tooLarge.row()).isEqualTo(Bytes.of("large"));
       }
-      rows.goOnAfter(Bytes.of("large"));
+      rows.skipPast(Bytes.of("large"));
       assertThat(rows.read().orElseThrow().key()).isEqualTo(Bytes.of("z"));
       assertThat(rows.read()).isEmpty();
     }

@@ -248,7 +248,7 @@ class RowsTest {
     assertThat(read(RowQuery.ALL)).hasSize(3);
     assertThat(tablets.reads()).noneMatch(ReadProto::getOnce);
     int before = tablets.reads().size();
-    try (Rows rows = new Rows(tablets, TABLE.readOnce(), RowQuery.ALL, Table.ROW_BYTES_MAX)) {
+    try (Rows rows = new Rows(tablets, TABLE.withoutCaching(), RowQuery.ALL, Table.ROW_BYTES_MAX)) {
       assertThat(rows).hasSize(3);
     }
     assertThat(tablets.reads().subList(before, tablets.reads().size()))

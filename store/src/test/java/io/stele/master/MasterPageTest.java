@@ -27,7 +27,7 @@ class MasterPageTest {
                         .setServerId("node2_41231_1")
                         .setControlAddress("node2:1")
                         .setDataAddress("node2:2")
-                        .setWebAddress("node2:3")
+                        .setWebAddress("http://node2:3/")
                         .setTablets(10)
                         .setLocalPercent(93)
                         .setDraining(true))
@@ -54,7 +54,8 @@ class MasterPageTest {
                 .build());
     assertThat(page.title()).isEqualTo("Master node1:7000");
     assertThat(page.sections().get(0).rows())
-        .containsExactly(List.of("node2:41231", "node2:3", "10", "0", "0", "93 %", "draining"));
+        .containsExactly(
+            List.of("node2:41231", "http://node2:3/", "10", "0", "0", "93 %", "draining"));
     assertThat(page.sections().get(1).rows())
         .contains(
             List.of(

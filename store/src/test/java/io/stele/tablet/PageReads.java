@@ -57,7 +57,7 @@ final class PageReads {
 
   /** Reads a page, whose encoding from cells must be that of its rows. */
   private ReadResult read(Tablet tablet, ReadRequest request) throws IOException {
-    ReadResult page = tablet.read(++pages % 3 == 0 ? request.readOnce() : request);
+    ReadResult page = tablet.read(++pages % 3 == 0 ? request.withoutCaching() : request);
     List<Row> rows = page.rows();
     assertThat(page.rowCount()).isEqualTo(rows.size());
     assertThat(page.block()).isEqualTo(RowCodec.body(rows));

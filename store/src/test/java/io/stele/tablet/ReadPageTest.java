@@ -215,7 +215,7 @@ class ReadPageTest {
                 littleAtATime,
                 false,
                 Optional.empty())
-            .readOnce();
+            .withoutCaching();
     assertThat(fixture.tablet.read(request).rows()).hasSize(4);
   }
 }

@@ -19,6 +19,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class RecordManifestTest {
   private final List<String> aborts = new ArrayList<>();
@@ -74,14 +76,15 @@ class RecordManifestTest {
     assertThat(aborts).hasSize(1);
   }
 
-  @Test
-  void aChangeThatIsRefusedChangesNothingAndTheServerGoesOn() {
+  @ParameterizedTest
+  @EnumSource(names = {"REFUSED", "CORRUPTION"})
+  void aChangeThatIsRejectedChangesNothingAndTheServerGoesOn(SteleException.Code code) {
     assertThatThrownBy(
             () ->
                 life.untilKnown(
                     "write",
                     () -> {
-                      throw SteleException.refused("too large");
+                      throw new SteleException(code, "too large, or a file of METADATA is damaged");
                     }))
         .isInstanceOf(ChangeRefusedException.class)
         .hasMessageContaining("nothing was changed")

@@ -162,8 +162,8 @@ final class EmbeddedZooKeeper {
   }
 
   /** Has it go on. */
-  void goOn() throws IOException {
-    tagged().goOn();
+  void resume() throws IOException {
+    tagged().resume();
   }
 
   private TaggedProcess tagged() {

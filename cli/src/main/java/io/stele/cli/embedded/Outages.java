@@ -78,7 +78,7 @@ final class Outages implements Runnable {
       case SILENT_ZOOKEEPER -> {
         zookeeper.stop();
         sleep(wanted.time());
-        zookeeper.goOn();
+        zookeeper.resume();
         return "";
       }
       case NAMENODE -> {

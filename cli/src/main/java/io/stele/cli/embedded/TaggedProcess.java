@@ -41,13 +41,13 @@ public record TaggedProcess(long pid, Map<String, String> environment, String co
     signal("-TERM");
   }
 
-  /** Stops it until {@link #goOn}, as {@code kill -STOP} does; nothing if it has ended. */
+  /** Stops it until {@link #resume}, as {@code kill -STOP} does; nothing if it has ended. */
   public void stop() throws IOException {
     signal("-STOP");
   }
 
   /** Lets it go on; nothing if it has ended. */
-  public void goOn() throws IOException {
+  public void resume() throws IOException {
     signal("-CONT");
   }
 

@@ -112,10 +112,10 @@ public record CompareTables(TableInput input, String with) implements TableJob {
       String text = conf.getTrimmed(QUERY_KEY, "");
       RowQuery query = QueryCodec.ofText(text).withRanges(split.ranges());
       try (Stele stele = Stele.connect(conf, context::progress);
-          Rows rows = second(stele, conf, split).readOnce().readRows(query)) {
+          Rows rows = second(stele, conf, split).withoutCaching().readRows(query)) {
         RowComparison.run(
             RowComparison.Source.input(context),
-            rows::readOn,
+            rows::readWithoutTimeout,
             row -> tell(row, split.table(), context));
       }
     }

@@ -195,7 +195,7 @@ public final class PinnedScans extends TableWorkload {
           }
         }
       } else {
-        try (Rows rows = pinned.readOnce().readRows(RowQuery.ALL)) {
+        try (Rows rows = pinned.withoutCaching().readRows(RowQuery.ALL)) {
           for (Optional<Row> row = rows.read(); row.isPresent(); row = rows.read()) {
             read.add(row.get());
             pauseSometimes();
