@@ -501,7 +501,7 @@ final class NodesOnYarnIT {
             .toList();
     assertThat(gaveWay).isNotEmpty();
     assertThat(gaveWay)
-        .allSatisfy(one -> assertThat(one.note()).contains("YARN called its container back"));
+        .allSatisfy(one -> assertThat(one.note()).contains("YARN preempted its container"));
   }
 
   @Test
