@@ -137,7 +137,8 @@ class JobFailureTest {
     assertThat(JobFailure.of(new Ended(said, EVENTS, diagnostics)))
         .startsWith(attempt(2, 0))
         .endsWith("because: java.io.IOException: the disk is full");
-    assertThat(JobFailure.of(new Ended("NA", List.of(), Map.of()))).contains("no reason was reported");
+    assertThat(JobFailure.of(new Ended("NA", List.of(), Map.of())))
+        .contains("no reason was reported");
   }
 
   @Test
