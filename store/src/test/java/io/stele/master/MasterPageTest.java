@@ -27,7 +27,7 @@ class MasterPageTest {
                         .setServerId("node2_41231_1")
                         .setControlAddress("node2:1")
                         .setDataAddress("node2:2")
-                        .setWebAddress("http://node2:3/")
+                        .setWebAddress("node2:3")
                         .setTablets(10)
                         .setLocalPercent(93)
                         .setDraining(true))
