@@ -294,9 +294,8 @@ final class Connection implements AutoCloseable {
    */
   List<TabletRecord> tabletRecords(TableId table, String name) throws IOException {
     List<TabletRecord> all = records.readAll(table);
-    for (int i = 0;
-        i < 10 && !TabletRecordReader.tile(all);
-        i++) { // Read while a tablet was split.
+    // They were read while a tablet was split.
+    for (int i = 0; i < 10 && !TabletRecordReader.tile(all); i++) {
       all = records.readAll(table);
     }
     if (!TabletRecordReader.tile(all)) {

@@ -6,7 +6,6 @@ import io.stele.model.TabletKind;
 import io.stele.runtime.FreshRead;
 import io.stele.runtime.Futures;
 import io.stele.runtime.Permits;
-import io.stele.runtime.ProcessEnded;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
@@ -154,7 +153,8 @@ final class ReplayedLog implements SortedSegments, AutoCloseable {
   /** Opens a sorted file, which has one replica, unless its node does not answer. */
   private Optional<SortedFile> openSorted(Segment segment) throws IOException {
     CompletableFuture<Optional<SortedFile>> opened = new CompletableFuture<>();
-    runtime.start("sorted-file", () -> open(segment, opened));
+    runtime.start(
+        "sorted-file", () -> Futures.complete(opened, () -> SortedFile.open(fs, segment)));
     boolean done = false;
     try {
       done = runtime.await(opened, OPENING_MAX);
@@ -169,16 +169,6 @@ final class ReplayedLog implements SortedSegments, AutoCloseable {
       throw new IOException("no DataNode has answered in " + OPENING_MAX);
     }
     return Futures.await(runtime, opened, "opening the sorted copy of " + segment.path());
-  }
-
-  private void open(Segment segment, CompletableFuture<Optional<SortedFile>> opened) {
-    try {
-      opened.complete(SortedFile.open(fs, segment));
-    } catch (ProcessEnded e) {
-      throw e;
-    } catch (IOException | RuntimeException | Error e) {
-      opened.completeExceptionally(e);
-    }
   }
 
   /** Reads a segment into memory if there is room. */

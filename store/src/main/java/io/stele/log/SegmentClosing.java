@@ -3,7 +3,6 @@ package io.stele.log;
 import io.stele.files.WriteLeases;
 import io.stele.runtime.Futures;
 import io.stele.runtime.IoCallable;
-import io.stele.runtime.ProcessEnded;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 import java.io.FileNotFoundException;
@@ -251,16 +250,7 @@ final class SegmentClosing {
     CompletableFuture<Optional<Segment>> result = new CompletableFuture<>();
     one.reading = Optional.of(result);
     one.readingSinceNanos = runtime.nanoTime();
-    readers.execute(
-        () -> {
-          try {
-            result.complete(work.call());
-          } catch (ProcessEnded e) {
-            throw e;
-          } catch (IOException | RuntimeException | Error e) {
-            result.completeExceptionally(e);
-          }
-        });
+    readers.execute(() -> Futures.complete(result, work));
   }
 
   private boolean hasSummary(Segment segment) {

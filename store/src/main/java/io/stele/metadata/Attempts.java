@@ -1,5 +1,6 @@
 package io.stele.metadata;
 
+import io.stele.model.Amount;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.runtime.Deadline;
@@ -276,8 +277,8 @@ public final class Attempts {
             + " ms"
             + purpose.timeoutKey().map(key -> " (" + key + ")").orElse("")
             + " and "
-            + failures
-            + (failures == 1 ? " attempt; " : " attempts; ")
+            + Amount.of(failures, "attempt")
+            + "; "
             + outcome()
             + ". Check that the servers run (stele yarn status). The last failure: "
             + message(last),

@@ -5,6 +5,7 @@ import io.stele.model.Column;
 import io.stele.record.FileRef;
 import io.stele.record.Pending;
 import io.stele.record.PendingFile;
+import io.stele.record.RecordChangeSize;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
@@ -18,9 +19,6 @@ import java.util.HexFormat;
  * The value has the row itself.
  */
 final class ColumnNames {
-  /** The longest row that is itself part of a name. */
-  static final int START_BYTES_MAX = 1024;
-
   private static final String START = ";";
   private static final String DIGEST = "#"; // No path and no job has one: names stay unique.
 
@@ -55,7 +53,7 @@ final class ColumnNames {
   }
 
   private static Bytes qualifier(String of, Bytes start) {
-    return start.length() <= START_BYTES_MAX
+    return start.length() <= RecordChangeSize.NAME_START_BYTES_MAX
         ? whole(of, start)
         : Bytes.of(of + DIGEST + HexFormat.of().formatHex(sha256().digest(start.toByteArray())));
   }

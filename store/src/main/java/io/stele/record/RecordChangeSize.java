@@ -28,7 +28,7 @@ public final class RecordChangeSize {
   private static final long FIXED_BYTES = 16 << 10;
 
   /** The longest row in the name of a column: in place of a longer one is a digest. */
-  private static final long NAME_START_BYTES_MAX = 1024;
+  public static final int NAME_START_BYTES_MAX = 1024;
 
   private static final long DIGEST_BYTES = 64;
 

@@ -61,6 +61,20 @@ public final class Futures {
     return repetition.result;
   }
 
+  /**
+   * Does {@code work} on this thread, and completes {@code result} as it ends. The end of the
+   * process is not a result.
+   */
+  public static <T> void complete(CompletableFuture<T> result, IoCallable<T> work) {
+    try {
+      result.complete(work.call());
+    } catch (ProcessEnded e) {
+      throw e;
+    } catch (IOException | RuntimeException | Error e) {
+      result.completeExceptionally(e);
+    }
+  }
+
   private static final class Repetition<T> {
     private final Supplier<CompletableFuture<Optional<T>>> step;
     private final CompletableFuture<T> result = new CompletableFuture<>();
