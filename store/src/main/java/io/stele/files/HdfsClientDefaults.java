@@ -19,6 +19,7 @@ public final class HdfsClientDefaults {
   private static final String CONNECTS = "ipc.client.connect.max.retries.on.timeouts";
   private static final int CONNECTS_DEFAULT = 45; // Of 20 s each.
   private static final int CONNECTS_MAX = 1;
+  private static final String HDFS_CLASS = "fs.hdfs.impl";
   private static final String PACKETS = "dfs.client.write.max-packets-in-flight";
   private static final int PACKETS_DEFAULT = 80;
   private static final int PACKETS_BESIDE = 2; // One that waits beyond the limit, one being filled.
@@ -81,12 +82,21 @@ public final class HdfsClientDefaults {
     replaceDefault(conf, PACKETS, PACKETS_DEFAULT, packets);
   }
 
+  /**
+   * Has reads go on where a DataNode hangs ({@link HedgedHdfs}), unless another class is configured
+   * for HDFS.
+   */
+  public static void hedgeReads(Configuration conf) {
+    conf.setIfUnset(HDFS_CLASS, HedgedHdfs.class.getName());
+  }
+
   /** How many bytes of a file have one checksum. */
   static int chunkBytes(Configuration conf) {
     return conf.getInt(CHUNK_BYTES, CHUNK_BYTES_DEFAULT);
   }
 
-  private static void replaceDefault(Configuration conf, String name, int value, int better) {
+  /** Sets {@code name} to what is {@code better}, if it is not set, or to HDFS's default. */
+  static void replaceDefault(Configuration conf, String name, int value, int better) {
     if (isDefault(conf, name, value)) {
       conf.setInt(name, better);
     }

@@ -51,6 +51,7 @@ public final class MasterMain {
     if (extra != null) {
       conf.addResource(new Path("file://" + extra));
     }
+    HdfsClientDefaults.hedgeReads(conf);
     HdfsClientDefaults.shortenWaits(conf);
     ClusterConfig cluster = ClusterConfig.of(conf);
     String nodeHost = System.getenv("NM_HOST");

@@ -84,6 +84,7 @@ public final class TabletServerMain {
     Configuration conf = new Configuration();
     conf.addResource("stele-site.xml");
     file.ifPresent(path -> conf.addResource(new Path("file://" + path)));
+    HdfsClientDefaults.hedgeReads(conf);
     HdfsClientDefaults.shortenWaits(conf);
     HdfsClientDefaults.writeInLargeSteps(conf, MemoryPlan.streamBytes(memory()));
     return conf;
