@@ -40,7 +40,8 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
  *
  * <p><b>Splits</b> are near {@code mapreduce.stele.input.split.bytes} (128 MB): a large tablet is
  * cut by its bytes, small tablets of one host are read by one mapper. A split has the host of its
- * tablets' server and its length on disk; progress is measured in bytes.
+ * tablets' server, or with {@code direct} the hosts of its files' blocks; its length is what its
+ * rows take on disk and in memory. Progress is measured in bytes.
  *
  * <p>All attempts read the rows as they were when the job was submitted, as a whole for each
  * tablet. A mapper gets every row whole, and no row is missing or comes twice, whatever happens to

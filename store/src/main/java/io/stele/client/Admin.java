@@ -135,7 +135,7 @@ public final class Admin {
    * do so at once. Returns when that is done, which may take long.
    *
    * @return the ids of the tablets that may be left out, because they moved, were split or merged,
-   *     or were not served meanwhile, in the order of their rows; usually none. To try again
+   *     or were not served meanwhile, in the order of their rows; usually none. Calling this again
    *     compacts them, too
    * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name
    * @throws IOException if a server could not do it, or was lost; all others did. It is safe to try
@@ -170,7 +170,7 @@ public final class Admin {
    * #deleteRows}.
    *
    * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name;
-   *     OUTCOME_UNKNOWN if rows may still go
+   *     OUTCOME_UNKNOWN if rows may still be deleted
    */
   public void truncateTable(String name) throws IOException {
     tableChanges.clear(name, RowRange.ALL).await();
@@ -190,7 +190,7 @@ public final class Admin {
    *
    * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name, REFUSED if
    *     the range is empty, has all rows, or a bound that is longer than a row; OUTCOME_UNKNOWN if
-   *     rows may still go
+   *     rows may still be deleted
    */
   public void deleteRows(String name, RowRange rows) throws IOException {
     clear(name, rows).await();

@@ -62,7 +62,8 @@ public record ClusterStatus(
    *
    * @param tablet its id, as {@link Admin#releaseTablet} takes it
    * @param served whether it is served nevertheless
-   * @param quarantined whether the master no longer tries to load it until it is released
+   * @param quarantined whether it failed so often that the master tries to load it only rarely, or
+   *     at once when it is released
    * @param reason why, in words
    */
   public record Troubled(String tablet, boolean served, boolean quarantined, String reason) {}

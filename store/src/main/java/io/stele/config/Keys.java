@@ -331,7 +331,8 @@ public final class Keys {
           "1g",
           128 * MIB,
           1024 * GIB,
-          "Memory of a tablet server's container: the heap, and what Java and the network need in addition.");
+          "Memory of a tablet server's container: the heap, and what Java and the network need in addition. With the default cache it must be at least 532m;"
+              + " with stele.tabletserver.cache.bytes=8m, 384m.");
 
   public static final Key<Integer> YARN_TABLETSERVER_VCORES =
       Key.number("stele.yarn.tabletserver.vcores", 1, 1, 256, "Virtual cores of a tablet server.");

@@ -40,12 +40,14 @@ import java.util.TreeMap;
  * frame-crc     := CRC32C of header-crc:u32 position:u64 length:u32 body-crc:u32      position of the record in the file
  *
  * body          := link-body | record-body | summary-body
- * link-body     := type:u8 (2) previous:varlong previous-acknowledged:varlong
- * record-body   := type:u8 (1) table:prefixed tablet:u64 sequence:varlong timestamp-max:zigzag flags:u8 alteration:varint? operation? cells
+ * link-body     := type:u8 (2) previous:varlong previous-acknowledged:varlong tablets
+ * record-body   := type:u8 (1) table:prefixed tablet:u64 sequence:varlong timestamp-max:zigzag flags:u8 alteration:varint? operation? task? cells
  * flags         := 1 if there is an operation, 2 if it is one of a task, and 4 if there is an alteration
  * operation     := client-high:u64 client-low:u64 number:varlong first-incomplete:varlong digest:prefixed result:prefixed
+ * task          := settled-below:varlong settled-digest:u64 job:prefixed
+ * tablets       := count:varlong (table:prefixed tablet:u64 lowest:varlong highest:varlong)*
  * cells         := a sequential cell block up to the end of the body
- * summary-body  := type:u8 (3) tablets:varlong (table:prefixed tablet:u64 lowest:varlong highest:varlong)* length:u32
+ * summary-body  := type:u8 (3) tablets length:u32
  * length        := of the whole summary-body: so that the summary is found from the end of the file
  * </pre>
  *

@@ -81,7 +81,9 @@ final class JobCodec {
     Matcher data = DATA.matcher(node.data().toUtf8());
     if (!data.matches()) {
       throw new CorruptionException(
-          "lock service node " + LockPaths.job(job), 0, "\"" + node.data() + "\" is not a lease");
+          "lock service node " + LockPaths.job(job),
+          0,
+          "\"" + node.data() + "\" is not the data of a job");
     }
     Optional<Pinning> pinning =
         Optional.ofNullable(data.group(4))

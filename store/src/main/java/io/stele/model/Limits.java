@@ -59,7 +59,7 @@ public final class Limits {
   /** Most families of a table: its schema must fit into a node of the lock service. */
   public static final int FAMILIES_MAX = 256;
 
-  /** Most locality groups of a table: a compaction writes a file for each at the same time. */
+  /** Most locality groups of a table: each has its own SSTables in every tablet. */
   public static final int GROUPS_MAX = 64;
 
   /**

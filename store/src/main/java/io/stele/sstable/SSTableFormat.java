@@ -18,7 +18,7 @@ import java.util.Optional;
  * data       := a cell block with restarts                           see io.stele.format.CellBlockWriter
  * index      := level:u8 count:varint entry*                         level 0: of data or Bloom filter blocks; n: of index blocks n - 1
  * entry      := shared:varint unshared:varint bytes                  the entry's key; its first bytes are the last entry's
- *               gap-and-flag:varint length:varint                    where the block is: gap * 2 + continues
+ *               gap-and-flag:varlong length:varint                   where the block is: gap * 2 + continues
  * Bloom      := probes:u8 bits                                       see io.stele.sstable.BloomBlock
  * properties := schema:prefixed-bytes record                         Avro: the writer's schema as JSON, the record in binary
  * meta       := opaque bytes
