@@ -212,7 +212,7 @@ final class JobLeases implements Runnable {
         look();
       } catch (InterruptedException e) {
         return; // The master is closed.
-      } catch (IOException | SteleException e) {
+      } catch (IOException | RuntimeException e) {
         LOG.info("Cannot look after jobs now; will retry: {}", e.toString());
       }
     }
@@ -230,7 +230,7 @@ final class JobLeases implements Runnable {
     for (String name : names) {
       try {
         look(name, old);
-      } catch (IOException | SteleException e) {
+      } catch (IOException | RuntimeException e) { // Others are looked after.
         LOG.warn("Cannot look after job {} now; will retry: {}", name, e.toString());
       }
     }

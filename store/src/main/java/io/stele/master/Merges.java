@@ -69,6 +69,9 @@ final class Merges {
 
   private volatile Set<TabletId> taken = Set.of(); // The tablets of the wishes.
 
+  /** The upper tablets of marked merges that METADATA refuses: assigned, they end the merge. */
+  private final Set<TabletId> refused = new HashSet<>();
+
   /**
    * A wish.
    *
@@ -159,7 +162,7 @@ final class Merges {
     Set<TabletId> uppers = new HashSet<>();
     for (TabletRecord lower : known.merging()) {
       Optional.ofNullable(known.byId().get(lower.tentative().orElseThrow().parent()))
-          .filter(upper -> MergeRecords.canFinish(lower, upper))
+          .filter(upper -> MergeRecords.canFinish(lower, upper) && !refused.contains(upper.id()))
           .ifPresent(upper -> uppers.add(upper.id()));
     }
     return record ->
@@ -176,9 +179,8 @@ final class Merges {
     return all;
   }
 
-  private synchronized void end(Wish wish) {
-    wishes.remove(wish.upper());
-    changed();
+  private void end(Wish wish) {
+    giveUp(wish.upper());
   }
 
   /** Ends a wish; what was unloaded for it will be assigned again. */
@@ -302,15 +304,34 @@ final class Merges {
       return finish(lower, upper, outcome);
     }
     Optional<TabletRecord> now = records.giveUp(lower);
+    refused.remove(lower.tentative().orElseThrow().parent());
     LOG.info("{} is not merged: the tablet after it was assigned meanwhile", lower);
     now.ifPresentOrElse(outcome.changed()::add, () -> outcome.removed().add(lower));
     return true;
   }
 
+  private TabletRecord merge(TabletRecord lower, TabletRecord upper) throws IOException {
+    try {
+      return records.finish(lower, upper);
+    } catch (SteleException e) {
+      if (e.code() == SteleException.Code.REFUSED) { // And so it would be again.
+        LOG.error("{} and {} cannot be merged: {} is assigned instead", lower, upper, upper, e);
+        refused.add(upper.id());
+        giveUp(upper.id());
+      }
+      throw e;
+    }
+  }
+
+  private synchronized void giveUp(TabletId upper) {
+    wishes.remove(upper);
+    changed();
+  }
+
   private boolean finish(TabletRecord lower, TabletRecord upper, Outcome outcome)
       throws IOException {
     outcome.changed().add(lower); // Marked, even if what follows fails.
-    TabletRecord merged = records.finish(lower, upper);
+    TabletRecord merged = merge(lower, upper);
     LOG.info("Merged {} and {} into {}", lower, upper, merged);
     outcome.changed().remove(lower);
     outcome.removed().add(lower);

@@ -144,7 +144,7 @@ final class Sweeper {
             marked == null
                 ? sweepDropped(table, one.getValue(), needed)
                 : sweep(marked, one.getValue(), needed, deletable);
-      } catch (IOException e) {
+      } catch (IOException | RuntimeException e) { // Other tables are swept, and logs.
         if (Futures.isInterruption(e)) {
           throw e;
         }

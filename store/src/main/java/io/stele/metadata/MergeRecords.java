@@ -84,6 +84,7 @@ public final class MergeRecords {
     upper.files().forEach(size::remove);
     lower.files().forEach(size::put);
     upper.files().forEach(size::put);
+    lower.dropped().keySet().forEach(size::putDropped);
     return size.fits();
   }
 

@@ -12,6 +12,7 @@ import io.stele.model.TabletId;
 import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
 import io.stele.record.Pending;
+import io.stele.record.PendingFile;
 import io.stele.record.Pin;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
@@ -19,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,6 +46,14 @@ import java.util.TreeSet;
  * <p>Safe for use by any number of threads. All calls block.
  */
 public final class TabletRecords {
+  /**
+   * How many dropped files a record has at most, but for those of jobs, where nothing is swept for
+   * a long time. What is dropped then is swept once the tablet has moved.
+   */
+  static final int DROPPED_MAX = 2_000;
+
+  private static final int FORGOTTEN_AT_ONCE = 500;
+
   private final ProcessRuntime runtime;
   private final RootRecordRows root;
   private final TabletRecordReader reader;
@@ -232,8 +242,10 @@ public final class TabletRecords {
     }
     for (FileRef file : edit.removed()) {
       if (files.stream().noneMatch(other -> other.path().equals(file.path()))) {
-        RecordCodec.putDropped(row, file.path(), now);
-        dropped.put(file.path(), now);
+        if (dropped.size() < DROPPED_MAX || PendingFile.isOfJob(file)) {
+          RecordCodec.putDropped(row, file.path(), now);
+          dropped.put(file.path(), now);
+        }
       }
     }
     edit.cleared().ifPresent(cleared -> RecordCodec.putCleared(row, cleared));
@@ -346,12 +358,17 @@ public final class TabletRecords {
     }
   }
 
-  /** Removes deleted SSTables from the dropped ones. */
+  /** Removes deleted SSTables from the dropped ones, some at a time. */
   public TabletRecord forgetDropped(TabletRecord record, Collection<String> paths)
       throws IOException {
-    Mutation.Builder row = Mutation.builder(RecordCodec.rowOf(record));
-    paths.forEach(path -> row.deleteColumn(RecordCodec.DROPPED, path));
-    apply("sweep", record, row);
+    Iterator<String> rest = paths.iterator();
+    while (rest.hasNext()) {
+      Mutation.Builder row = Mutation.builder(RecordCodec.rowOf(record));
+      for (int i = 0; i < FORGOTTEN_AT_ONCE && rest.hasNext(); i++) {
+        row.deleteColumn(RecordCodec.DROPPED, rest.next());
+      }
+      apply("sweep", record, row);
+    }
     Map<String, Long> dropped = new TreeMap<>(record.dropped());
     dropped.keySet().removeAll(new HashSet<>(paths));
     return record.withDropped(dropped);

@@ -95,6 +95,11 @@ public final class RecordChangeSize {
     add(name(pending), 0);
   }
 
+  /** Adds a dropped file, by its path. */
+  public void putDropped(String path) {
+    add(path.length(), VALUE_BYTES);
+  }
+
   /** Adds another value. */
   public void put(Bytes value) {
     add(NAME_BYTES, value.length());

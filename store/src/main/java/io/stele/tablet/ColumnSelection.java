@@ -3,6 +3,7 @@ package io.stele.tablet;
 import io.stele.format.ColumnKey;
 import io.stele.model.Bytes;
 import io.stele.model.Column;
+import io.stele.model.Filter;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -46,6 +47,34 @@ final class ColumnSelection {
     List<byte[]> wanted = new ArrayList<>();
     prefixes.forEach(prefix -> wanted.add(prefix.toByteArray()));
     return wanted.isEmpty() ? ALL : new ColumnSelection(wanted, all, families.isEmpty());
+  }
+
+  /**
+   * Columns whose cells alone decide what of a row passes {@code filter}; all of them, unless it
+   * names columns before anything else.
+   */
+  static ColumnSelection decidingFor(Filter filter) {
+    List<Column> named = new ArrayList<>();
+    return namesColumns(filter, named) ? of(List.of(), named) : ALL;
+  }
+
+  /** Whether the filter lets only cells of columns pass that it names; adds these. */
+  private static boolean namesColumns(Filter filter, List<Column> named) {
+    return switch (filter.kind()) {
+      case COLUMN_IS -> named.add(((Filter.ColumnIs) filter).column());
+      case CHAIN ->
+          ((Filter.Chain) filter)
+              .filters().stream().limit(1).anyMatch(one -> namesColumns(one, named));
+      case INTERLEAVE ->
+          ((Filter.Interleave) filter).filters().stream().allMatch(one -> namesColumns(one, named));
+      case CONDITION -> {
+        Filter.Condition condition = (Filter.Condition) filter;
+        yield namesColumns(condition.predicate(), named)
+            && namesColumns(condition.ifTrue(), named)
+            && namesColumns(condition.ifFalse(), named);
+      }
+      default -> false;
+    };
   }
 
   /** Whether every column is wanted. */

@@ -70,8 +70,8 @@ final class Evaluation {
 
   private Evaluated evaluate(CheckAndMutate conditional, MemoryClaim memory) throws IOException {
     RowFilter predicate = RowFilter.of(conditional.predicate());
-    List<Cell> cells =
-        reads.queuedRow(conditional.row(), ColumnSelection.ALL, Integer.MAX_VALUE, memory);
+    ColumnSelection columns = ColumnSelection.decidingFor(conditional.predicate());
+    List<Cell> cells = reads.queuedRow(conditional.row(), columns, Integer.MAX_VALUE, memory);
     boolean holds = !cells.isEmpty() && !predicate.apply(conditional.row(), cells).isEmpty();
     return holds
         ? new Evaluated(conditional.ifTrue(), OperationResult.APPLIED)

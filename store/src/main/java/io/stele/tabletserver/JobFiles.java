@@ -9,7 +9,6 @@ import io.stele.record.FileReplacement;
 import io.stele.record.Pending;
 import io.stele.record.PendingFile;
 import io.stele.record.RecordChangeSize;
-import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.Tablet;
 import java.io.IOException;
@@ -173,13 +172,7 @@ final class JobFiles {
 
   private void take(Tablet tablet, String job) throws IOException {
     NameSpace.catchUp(fs, root);
-    tablet.minorCompact(); // Most of the memtable, while writes go on.
-    try {
-      Futures.await(runtime, tablet.pauseWrites(), "pausing the writes of tablet " + tablet.id());
-      tablet.take(job);
-    } finally {
-      tablet.resumeWrites();
-    }
+    PausedWrites.during(runtime, tablet, paused -> paused.take(job));
   }
 
   /**

@@ -34,6 +34,7 @@ import org.slf4j.LoggerFactory;
 final class Maintenance {
   private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
   private static final Work SERVE = Work.of(WorkKind.SERVE);
+  private static final Work MAINTAIN = Work.of(WorkKind.MAINTAIN);
   private static final Work SPLIT = Work.of(WorkKind.SPLIT);
 
   /** Stopped tablets may keep so many times as many segments as the log should have. */
@@ -99,32 +100,46 @@ final class Maintenance {
     for (HostedTablet hosted : all) {
       RequestedWork.forgetUntried(hosted);
       Optional<Throwable> failure = hosted.tablet().failure();
-      if (failure.isPresent()) {
-        if (FailureCause.of(failure.get()) != FailureCause.TABLET) {
-          life.abort("tablet " + hosted.id() + " has stopped: " + failure.get());
-          return;
-        }
+      if (failure.isEmpty()) {
+        maintain(hosted);
+      } else if (FailureCause.of(failure.get()) == FailureCause.TABLET) {
         setAside(hosted, failure.get());
-        continue;
+      } else {
+        life.abort("tablet " + hosted.id() + " has stopped: " + failure.get());
+        return;
       }
-      if (hosted.tablet().memtableBytes() > config.memtableBytes()
-          && !hosted.tablet().isCrowded()) {
-        work.startMinorCompaction(hosted);
-      }
-      if (!lifecycle.isDraining() && !hosted.isIdle(idleTrusted)) {
-        startRewriteOrSplit(hosted);
-      }
-      // Not while other tablets wait to be loaded, which needs the same disks and processors.
-      if (!lifecycle.isBusy() && loader.hasReplayToCover(hosted)) {
-        coverReplay(hosted);
-      }
-      requested.endJobs(hosted);
-      if (hosted.tablet().hasAbandonedFiles()) {
-        work.startExclusive(
-            hosted,
-            Work.of(WorkKind.DELETE_ABANDONED_FILES),
-            hosted.tablet()::deleteAbandonedFiles);
-      }
+    }
+  }
+
+  /** Whatever fails for one tablet would fail on the next server too: that must not end them. */
+  private void maintain(HostedTablet hosted) {
+    if (hosted.work().isResting(MAINTAIN)) {
+      return;
+    }
+    try {
+      startWork(hosted);
+      hosted.work().succeeded(MAINTAIN);
+    } catch (RuntimeException e) {
+      LOG.error("Cannot look after tablet {}; others go on", hosted.id(), e);
+      hosted.work().failed(MAINTAIN, e.toString(), false);
+    }
+  }
+
+  private void startWork(HostedTablet hosted) {
+    if (hosted.tablet().memtableBytes() > config.memtableBytes() && !hosted.tablet().isCrowded()) {
+      work.startMinorCompaction(hosted);
+    }
+    if (!lifecycle.isDraining() && !hosted.isIdle(idleTrusted)) {
+      startRewriteOrSplit(hosted);
+    }
+    // Not while other tablets wait to be loaded, which needs the same disks and processors.
+    if (!lifecycle.isBusy() && loader.hasReplayToCover(hosted)) {
+      coverReplay(hosted);
+    }
+    requested.endJobs(hosted);
+    if (hosted.tablet().hasAbandonedFiles()) {
+      work.startExclusive(
+          hosted, Work.of(WorkKind.DELETE_ABANDONED_FILES), hosted.tablet()::deleteAbandonedFiles);
     }
   }
 

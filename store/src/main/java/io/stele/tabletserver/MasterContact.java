@@ -114,6 +114,17 @@ final class MasterContact implements TabletNews, AutoCloseable {
   }
 
   private void sendAll() {
+    try {
+      sendNews();
+    } catch (RuntimeException | Error e) { // The next news are sent again.
+      synchronized (this) {
+        sending = false;
+      }
+      throw e;
+    }
+  }
+
+  private void sendNews() {
     while (true) {
       TabletsChangedRequestProto request;
       synchronized (this) {

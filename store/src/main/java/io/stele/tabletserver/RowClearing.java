@@ -5,7 +5,6 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.record.Pending;
 import io.stele.record.PendingFile;
-import io.stele.runtime.Futures;
 import io.stele.runtime.IoConsumer;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.Tablet;
@@ -97,18 +96,16 @@ final class RowClearing {
   /** Does {@code work} on the tablet while its writes are paused, unless the change has ended. */
   private void whilePaused(HostedTablet hosted, long change, IoConsumer<Tablet> work)
       throws IOException {
-    Tablet tablet = hosted.tablet();
-    tablet.minorCompact(); // Most of the memtable, while writes go on.
-    try {
-      Futures.await(runtime, tablet.pauseWrites(), "pausing the writes of tablet " + tablet.id());
-      if (isRunning(tablet, change)) {
-        work.accept(tablet);
-      } else {
-        LOG.warn("Change {} ended before it was made in tablet {}", change, tablet.id());
-      }
-    } finally {
-      tablet.resumeWrites();
-    }
+    PausedWrites.during(
+        runtime,
+        hosted.tablet(),
+        tablet -> {
+          if (isRunning(tablet, change)) {
+            work.accept(tablet);
+          } else {
+            LOG.warn("Change {} ended before it was made in tablet {}", change, tablet.id());
+          }
+        });
   }
 
   private boolean isRunning(Tablet tablet, long change) throws IOException {

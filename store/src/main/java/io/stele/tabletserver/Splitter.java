@@ -9,7 +9,6 @@ import io.stele.model.Limits;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
-import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.Tablet;
 import io.stele.tablet.TabletSpec;
@@ -133,7 +132,7 @@ final class Splitter {
     Halves halves;
     SplitResult split;
     try {
-      Futures.await(runtime, tablet.pauseWrites(), "pausing the writes of tablet " + parent.id());
+      PausedWrites.begin(runtime, tablet);
       tablet.minorCompact();
       halves = open(parent, row);
       split = commit(parent, halves, row);

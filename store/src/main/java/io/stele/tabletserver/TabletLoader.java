@@ -9,6 +9,7 @@ import io.stele.metadata.Schemas;
 import io.stele.metadata.SplitRecords;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecordReader;
 import io.stele.model.Bytes;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
@@ -42,6 +43,7 @@ final class TabletLoader {
   private static final Logger LOG = LoggerFactory.getLogger(TabletLoader.class);
 
   private final ServerContext server;
+  private final TabletRecordReader assignments;
   private final Schemas schemas;
   private final TabletStorage storage;
   private final FencedLogs fenced;
@@ -54,10 +56,18 @@ final class TabletLoader {
   /**
    * A loader for {@code server}.
    *
+   * @param assignments reads what is to be loaded, and does not wait long: where METADATA cannot be
+   *     reached from here, another server is to load it
    * @param replayBytes how much memory it may take for logs that several tablets need
    */
-  TabletLoader(ServerContext server, Schemas schemas, TabletStorage storage, int replayBytes) {
+  TabletLoader(
+      ServerContext server,
+      TabletRecordReader assignments,
+      Schemas schemas,
+      TabletStorage storage,
+      int replayBytes) {
     this.server = server;
+    this.assignments = assignments;
     this.schemas = schemas;
     this.storage = storage;
     this.splits = new SplitRecords(server.records());
@@ -205,9 +215,7 @@ final class TabletLoader {
 
   private TabletRecord assigned(TabletId id, Bytes row, long epoch) throws IOException {
     TabletRecord record =
-        server
-            .records()
-            .reader()
+        assignments
             .read(id.table(), row)
             .orElseThrow(
                 () -> new NotAssignedException("tablet " + id + " has no record in METADATA"));

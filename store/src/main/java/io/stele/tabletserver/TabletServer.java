@@ -66,6 +66,9 @@ public final class TabletServer {
    */
   private static final Duration METADATA_PATIENCE = Duration.ofDays(30);
 
+  /** How long a server tries to read what it is to load, before another one is asked. */
+  private static final Duration ASSIGNMENT_PATIENCE = Duration.ofSeconds(20);
+
   private static final Duration CLOSE_GRACE = Duration.ofSeconds(5);
   private static final Duration LONG = Duration.ofDays(1);
   private static final int CONTROL_HANDLERS = 4;
@@ -178,8 +181,7 @@ public final class TabletServer {
     Schemas schemas = new Schemas(runtime, locks, config.metadataSplitBytes());
     AgreedClock clock = new AgreedClock(runtime, config.clockSkewMax());
     TabletStorage storage = TabletStorage.of(runtime, clock, fs, layout, cache, config);
-    TabletLoader loader =
-        new TabletLoader(context, schemas, storage, config.memory().replayBytes());
+    TabletLoader loader = loader(access, schemas, storage, config);
     contact = new MasterContact(runtime, locks, transport.controlPlane(), id);
     teardown.add(contact::close);
     lifecycle =
@@ -218,6 +220,14 @@ public final class TabletServer {
   private void startWork(String name, Runnable work) {
     Task task = context.runtime().start(name, work);
     teardown.add(task::interrupt);
+  }
+
+  private TabletLoader loader(
+      TabletAccess access, Schemas schemas, TabletStorage storage, TabletServerConfig config) {
+    TabletRecords assignments =
+        new TabletRecords(context.runtime(), locks, access, ASSIGNMENT_PATIENCE);
+    return new TabletLoader(
+        context, assignments.reader(), schemas, storage, config.memory().replayBytes());
   }
 
   private static CaffeineBlockCache cache(TabletServerConfig config) {

@@ -3,6 +3,7 @@ package io.stele.tabletserver;
 /** The kinds of background work on a tablet. */
 enum WorkKind {
   SERVE("be served"),
+  MAINTAIN("be looked after"),
   MINOR_COMPACTION("make a minor compaction"),
   MERGING_COMPACTION("make a merging compaction"),
   MAJOR_COMPACTION("make a major compaction"),

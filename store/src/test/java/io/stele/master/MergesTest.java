@@ -8,6 +8,8 @@ import io.stele.metadata.MergeRecords;
 import io.stele.metadata.MetadataKeys;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
+import io.stele.model.Edit;
+import io.stele.model.Mutation;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
@@ -22,6 +24,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 
@@ -235,6 +238,36 @@ class MergesTest {
           assertThat(tablets().get(0).id()).isEqualTo(marked.tentative().orElseThrow().child());
           assertThat(master.isServed(table)).isTrue();
         });
+  }
+
+  @Test
+  void aMergeThatMetadataRefusesIsGivenUpAndBothTabletsAreServed() throws Exception {
+    master.run(
+        () -> {
+          started();
+          TabletRecord upper = tablets().get(1);
+          AtomicInteger refused = new AtomicInteger();
+          master.memory.before(
+              update -> {
+                if (update.row().equals(upper.row()) && changesExtent(update)) {
+                  refused.incrementAndGet();
+                  throw SteleException.refused("for the test");
+                }
+              });
+          merge(upper);
+          assertThat(refused).hasValue(1);
+          assertThat(tablets())
+              .extracting(TabletRecord::extent)
+              .containsExactly(RowRange.of("", "h"), RowRange.of("h", "p"), RowRange.of("p", ""));
+          assertThat(master.isServed(table)).isTrue();
+        });
+  }
+
+  /** Whether it is the write that makes one tablet of two. */
+  private static boolean changesExtent(Mutation update) {
+    return update.edits().stream()
+        .anyMatch(
+            edit -> edit instanceof Edit.Put put && put.value().toString().contains("merged from"));
   }
 
   @Test

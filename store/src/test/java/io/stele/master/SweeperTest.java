@@ -10,6 +10,7 @@ import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
+import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
@@ -369,6 +370,28 @@ class SweeperTest {
           broken.set(false);
           assertThat(failing.sweep()).isEqualTo(1); // Its grace period did not restart.
           assertThat(exists(stuck)).isFalse();
+        });
+  }
+
+  @Test
+  void aRecordThatCannotBeWrittenDoesNotHoldUpOtherTablesAndLogs() throws Exception {
+    run(
+        () -> {
+          String dropped = file(1, 1);
+          put(List.of(), Map.of(dropped, 0L));
+          TableId other = master.table("others"); // Swept after the first.
+          String orphan = create(Layout.file(new TabletId(other, "00000000000000ff"), 1, 1));
+          fence(UNNAMED);
+          master.memory.before(
+              update -> {
+                throw SteleException.refused("for the test");
+              });
+          sweeper.sweep();
+          assertThat(master.fs.exists(master.layout.recovery(UNNAMED))).isFalse();
+          master.sleep(GRACE);
+          sweeper.sweep();
+          assertThat(exists(dropped)).isFalse();
+          assertThat(exists(orphan)).isFalse();
         });
   }
 

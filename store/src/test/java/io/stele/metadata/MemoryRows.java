@@ -18,6 +18,7 @@ final class MemoryRows implements RecordRows {
   private final TreeMap<Bytes, TreeMap<String, Cell>> rows = new TreeMap<>();
   private long now;
   private int read;
+  private int editsMost;
 
   @Override
   public synchronized List<Row> scan(RowRange range, int limit) {
@@ -50,6 +51,7 @@ final class MemoryRows implements RecordRows {
   synchronized void apply(Mutation mutation) {
     TreeMap<String, Cell> row = rows.computeIfAbsent(mutation.row(), key -> new TreeMap<>());
     now++;
+    editsMost = Math.max(editsMost, mutation.edits().size());
     for (Edit edit : mutation.edits()) {
       if (edit instanceof Edit.Put put) {
         row.put(
@@ -71,6 +73,11 @@ final class MemoryRows implements RecordRows {
   /** How many rows all scans have read. */
   synchronized int read() {
     return read;
+  }
+
+  /** The edits of the largest mutation. */
+  synchronized int editsMost() {
+    return editsMost;
   }
 
   synchronized int size() {

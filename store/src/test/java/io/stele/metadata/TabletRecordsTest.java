@@ -254,6 +254,27 @@ class TabletRecordsTest {
   }
 
   @Test
+  void aRecordHasBoundedlyManyDroppedFilesAndForgetsThemSomeAtATime() throws IOException {
+    TabletRecord record = records.loaded(records.assign(fixture.only(), ONE));
+    for (int i = 0; i < TabletRecords.DROPPED_MAX + 10; i++) {
+      record = records.edit(record, minor(file("a" + i), new Redo(1, 1), false));
+      record =
+          records.edit(
+              record,
+              ManifestEdit.builder("merging compaction")
+                  .remove(List.of(file("a" + i)))
+                  .reach(1, 1)
+                  .build());
+    }
+    assertThat(record.dropped()).hasSize(TabletRecords.DROPPED_MAX);
+    assertThat(fixture.only()).isEqualTo(record);
+    TabletRecord forgotten = records.forgetDropped(record, record.dropped().keySet());
+    assertThat(forgotten.dropped()).isEmpty();
+    assertThat(fixture.only().dropped()).isEmpty();
+    assertThat(fixture.metadata.editsMost()).isLessThan(1000);
+  }
+
+  @Test
   void pinsAreKeptByCompactionsMovesAndSplitsUntilTheyAreTakenAway() throws IOException {
     TabletRecord loaded = records.loaded(records.assign(fixture.only(), ONE));
     Pin second = new Pin("job2", 7, 70, TableSchema.of("t", "f"));

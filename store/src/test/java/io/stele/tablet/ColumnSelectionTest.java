@@ -2,7 +2,9 @@ package io.stele.tablet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.model.Bytes;
 import io.stele.model.Column;
+import io.stele.model.Filter;
 import java.util.AbstractList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -42,5 +44,29 @@ final class ColumnSelectionTest {
     assertThat(selection.isColumns()).isFalse();
     assertThat(selection.wantsAnyOf(List.of("h"))).isTrue();
     assertThat(selection.wantsAnyOf(List.of("e"))).isFalse();
+  }
+
+  @Test
+  void aFilterThatNamesItsColumnsFirstIsDecidedByThem() {
+    Filter first = new Filter.ColumnIs(Column.of("f", "q"));
+    Filter second = new Filter.ColumnIs(Column.of("g", ""));
+    Filter value = new Filter.ValueIs(Bytes.of("v"));
+    assertThat(ColumnSelection.decidingFor(first).size()).isEqualTo(1);
+    Filter newest = Filter.newestIs(Column.of("f", "q"), Bytes.of("v"));
+    assertThat(ColumnSelection.decidingFor(newest).size()).isEqualTo(1);
+    assertThat(ColumnSelection.decidingFor(Filter.interleave(first, second)).size()).isEqualTo(2);
+    assertThat(ColumnSelection.decidingFor(new Filter.Condition(first, second, second)).size())
+        .isEqualTo(2);
+    assertThat(
+            List.of(
+                value,
+                Filter.chain(value, first), // Which cell comes through may depend on others.
+                Filter.chain(),
+                Filter.interleave(),
+                Filter.interleave(first, value),
+                new Filter.Condition(value, first, first),
+                new Filter.Condition(first, value, first),
+                new Filter.Condition(first, first, value)))
+        .allMatch(filter -> ColumnSelection.decidingFor(filter).isAll());
   }
 }

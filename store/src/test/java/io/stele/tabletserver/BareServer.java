@@ -105,6 +105,7 @@ public final class BareServer implements AutoCloseable {
     loader =
         new TabletLoader(
             context,
+            world.records().reader(),
             world.schemas(),
             new TabletStorage(
                 ServerClock.trusting(runtime.wallClock()),

@@ -67,6 +67,23 @@ class MaintenanceTest {
   }
 
   @Test
+  void aTabletThatCannotBeLookedAfterEndsNoServerAndHoldsUpNoOther() throws Exception {
+    conf.set(Keys.MEMTABLE_BYTES.name(), "1m");
+    try (TestServer server = server()) {
+      HostedTablet first = server.takeNew(TableSchema.of("first", "f"));
+      HostedTablet second = server.takeNew(TableSchema.of("second", "f"));
+      TestServer.put(first, "large", "x".repeat(2 << 20));
+      TestServer.put(second, "large", "x".repeat(2 << 20));
+      server.minor.failOnce(new IllegalStateException("for the test"));
+      server.maintenance().round();
+      assertThat(server.minor.size()).isEqualTo(1);
+      assertThat(server.aborts).isEmpty();
+      assertThat(first.work().troubles()).hasSize(1);
+      assertThat(second.work().troubles()).isEmpty();
+    }
+  }
+
+  @Test
   void whatWasReplayedIsWrittenOutOnceNothingWaitsToBeLoaded() throws Exception {
     TestServer first = server();
     HostedTablet hosted = first.takeNew(SCHEMA);

@@ -65,9 +65,20 @@ final class TestServer implements AutoCloseable {
   /** Takes what its owner is to do, for the test to have it done. */
   static final class HeldWork implements WorkerPool {
     private final List<Runnable> held = new ArrayList<>();
+    private Optional<RuntimeException> failure = Optional.empty();
+
+    /** Has the next attempt to hand it work fail, as if by a bug. */
+    synchronized void failOnce(RuntimeException bug) {
+      failure = Optional.of(bug);
+    }
 
     @Override
     public synchronized void execute(Runnable work) {
+      if (failure.isPresent()) {
+        RuntimeException bug = failure.get();
+        failure = Optional.empty();
+        throw bug;
+      }
       held.add(work);
     }
 
@@ -157,6 +168,7 @@ final class TestServer implements AutoCloseable {
     this.loader =
         new TabletLoader(
             context,
+            world.metadata.records().reader(),
             schemas,
             untimed(
                 TabletStorage.of(
