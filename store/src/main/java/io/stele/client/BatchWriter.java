@@ -165,7 +165,7 @@ public final class BatchWriter implements Closeable {
    * @throws IllegalStateException if the writer is closed
    */
   public CompletableFuture<Void> add(RowOperation operation, Durability least) throws IOException {
-    CompletableFuture<Void> allowed = check.operation(operation, table);
+    CompletableFuture<Void> allowed = check.operation(operation, table.deadline());
     if (!allowed.isDone() || allowed.isCompletedExceptionally()) {
       table.awaitRead(allowed);
     }

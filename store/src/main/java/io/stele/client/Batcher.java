@@ -9,7 +9,6 @@ import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
 import io.stele.model.Durability;
 import io.stele.model.Mutation;
-import io.stele.model.OperationId;
 import io.stele.model.Outstanding;
 import io.stele.model.RowOperation;
 import io.stele.model.SteleException;
@@ -34,6 +33,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.function.Supplier;
 
 /**
  * Sends all mutations of one table that one connection writes, those for one tablet server
@@ -143,20 +143,36 @@ final class Batcher {
     }
 
     /**
-     * Sends a mutation: after those of its row that were submitted to this writer before.
+     * Sends a mutation, which begins now: after those of its row that were submitted to this writer
+     * before.
      *
      * @param durability what it must have survived, at least, when it counts as applied
      * @return completes when it was applied, fails with a {@link SteleException} where not
      */
     CompletableFuture<Void> submit(RowOperation operation, Durability durability) {
+      return submit(
+          operation.row(),
+          () -> BegunOperation.of(operation, operations, table.deadline()),
+          durability);
+    }
+
+    /**
+     * The same, of one that has begun. Those of one row must be submitted in the order of their
+     * ids.
+     */
+    CompletableFuture<Void> submit(BegunOperation begun, Durability durability) {
+      return submit(begun.operation().row(), () -> begun, durability);
+    }
+
+    private CompletableFuture<Void> submit(
+        Bytes key, Supplier<BegunOperation> begin, Durability durability) {
       SubmittedOperation submitted;
       boolean first;
       synchronized (this) {
-        RowQueue known = rows.get(operation.row());
+        RowQueue known = rows.get(key);
         first = known == null;
-        RowQueue row = known == null ? new RowQueue(operation.row()) : known;
-        OperationId id = operations.begin(operation);
-        submitted = new SubmittedOperation(this, row, operation, id, durability);
+        RowQueue row = known == null ? new RowQueue(key) : known;
+        submitted = new SubmittedOperation(this, row, begin.get(), durability);
         if (first) {
           rows.put(row.row, row);
         } else {

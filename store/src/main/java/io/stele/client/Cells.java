@@ -6,6 +6,7 @@ import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
+import io.stele.runtime.Deadline;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -41,8 +42,9 @@ public final class Cells implements Closeable {
    * The next cell, or none when all have been read.
    *
    * @throws RowChangedException if the row can no longer be read as it was
-   * @throws SteleException RETRY_LATER if no server could answer in time; CORRUPTION if the data is
-   *     damaged
+   * @throws SteleException RETRY_LATER if no server could answer in time, or no cell was found in
+   *     that time although much was read (another call continues where this one stopped);
+   *     CORRUPTION if the data is damaged
    * @throws IOException if the thread was interrupted
    * @throws IllegalStateException if the read was closed
    */
@@ -50,8 +52,9 @@ public final class Cells implements Closeable {
     if (closed) {
       throw new IllegalStateException("this read of cells was closed");
     }
+    Deadline deadline = table.deadline();
     while (!part.hasNext() && !scan.isDone()) {
-      Scan.Page page = table.awaitRead(scan.read(tablets, table, query, table.deadline()));
+      Scan.Page page = table.awaitRead(scan.read(tablets, table, query, deadline));
       if (begun && page.restarted()) {
         throw new RowChangedException(table.name(), query.ranges().get(0).start());
       }

@@ -47,14 +47,20 @@ final class KeyedRead {
    * @param keys the rows
    * @param query what of the rows to return; its ranges and row limit are ignored
    * @param rowBytesMax a row with more bytes than this fails the read
+   * @param deadline when it ends
    */
   KeyedRead(
-      Tablets tablets, TableRef table, Collection<Bytes> keys, RowQuery query, long rowBytesMax) {
+      Tablets tablets,
+      TableRef table,
+      Collection<Bytes> keys,
+      RowQuery query,
+      long rowBytesMax,
+      Deadline deadline) {
     this.tablets = tablets;
     this.table = table;
     this.query = query.limit(Long.MAX_VALUE);
     this.rowBytesMax = rowBytesMax;
-    this.deadline = table.deadline();
+    this.deadline = deadline;
     this.unlocated = new TreeSet<>(keys);
   }
 

@@ -83,7 +83,7 @@ public final class Rows implements Iterable<Row>, Closeable {
       if (end.isPresent() && end.get().isOver()) {
         throw noneSoFar();
       }
-      CompletableFuture<Scan.Page> next = nextPage();
+      CompletableFuture<Scan.Page> next = nextPage(own);
       try {
         take(table.awaitRead(next), end);
       } catch (SteleException e) {
@@ -148,7 +148,7 @@ public final class Rows implements Iterable<Row>, Closeable {
     if (end.isOver()) {
       return CompletableFuture.failedFuture(noneSoFar());
     }
-    CompletableFuture<Scan.Page> next = nextPage();
+    CompletableFuture<Scan.Page> next = nextPage(end);
     return next.handle(
         (page, failure) -> {
           if (failure == null) {
@@ -237,10 +237,13 @@ public final class Rows implements Iterable<Row>, Closeable {
     return ahead.isEmpty() && scan.isDone();
   }
 
-  /** The page fetched ahead; after a failure the next call asks for it again. */
-  private CompletableFuture<Scan.Page> nextPage() {
+  /**
+   * The page fetched ahead; after a failure the next call, which ends at {@code end}, asks for it
+   * again.
+   */
+  private CompletableFuture<Scan.Page> nextPage(Deadline end) {
     if (ahead.isEmpty() || ahead.get().isCompletedExceptionally()) {
-      fetchAhead(table.deadline());
+      fetchAhead(end);
     }
     return ahead.orElseThrow();
   }

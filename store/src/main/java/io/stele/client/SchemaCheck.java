@@ -48,24 +48,24 @@ final class SchemaCheck {
 
   /**
    * Completes where {@code operation} may be sent, fails with why not. Usually it completes at
-   * once, and always in {@code table}'s time.
+   * once, and always by {@code deadline}.
    */
-  CompletableFuture<Void> operation(RowOperation operation, TableRef table) {
-    return check(current -> current.check(operation, valueBytesMax), table);
+  CompletableFuture<Void> operation(RowOperation operation, Deadline deadline) {
+    return check(current -> current.check(operation, valueBytesMax), deadline);
   }
 
-  /** Completes where {@code query} may be sent, fails with why not, in {@code table}'s time. */
-  CompletableFuture<Void> query(RowQuery query, TableRef table) {
-    return check(current -> current.check(query), table);
+  /** Completes where {@code query} may be sent, fails with why not; always by {@code deadline}. */
+  CompletableFuture<Void> query(RowQuery query, Deadline deadline) {
+    return check(current -> current.check(query), deadline);
   }
 
-  private CompletableFuture<Void> check(Consumer<OperationRules> check, TableRef table) {
+  private CompletableFuture<Void> check(Consumer<OperationRules> check, Deadline deadline) {
     try {
       check.accept(rules);
       return GOOD;
     } catch (SteleException e) {
       return e.code() == SteleException.Code.NOT_FOUND
-          ? readAgain(check, table.deadline())
+          ? readAgain(check, deadline)
           : CompletableFuture.failedFuture(e);
     }
   }

@@ -45,22 +45,19 @@ final class SubmittedOperation {
   Optional<Timer> expiry = Optional.empty();
 
   SubmittedOperation(
-      Batcher.Writer writer,
-      RowQueue row,
-      RowOperation operation,
-      OperationId id,
-      Durability durability) {
+      Batcher.Writer writer, RowQueue row, BegunOperation begun, Durability durability) {
     TableRef table = writer.table();
     this.writer = writer;
     this.row = row;
-    this.operation = operation;
-    this.id = id;
+    this.operation = begun.operation();
+    this.id = begun.id();
     this.durability = durability;
     this.bytes = bytes(operation);
     this.attempts =
         table.attempts(
             Effect.CHANGE_WITH_ID,
-            () -> "changing row \"" + operation.row() + "\" of table " + table.name());
+            () -> "changing row \"" + operation.row() + "\" of table " + table.name(),
+            begun.deadline());
   }
 
   /** Ends it: it has been applied. */

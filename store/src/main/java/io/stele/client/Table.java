@@ -16,6 +16,7 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
+import io.stele.runtime.Deadline;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Collection;
@@ -180,9 +181,10 @@ public final class Table {
    * however many there are: {@link #batchWriter} has its caller wait instead.
    */
   public CompletableFuture<Void> mutateAsync(Mutation mutation) {
-    return check
-        .operation(mutation, ref)
-        .thenCompose(good -> writer().submit(mutation, durability));
+    Batcher.Writer writer = writer();
+    BegunOperation begun = BegunOperation.of(mutation, writer.operations(), ref.deadline());
+    return checked(begun, writer.operations())
+        .thenCompose(good -> writer.submit(begun, durability));
   }
 
   /**
@@ -201,14 +203,19 @@ public final class Table {
   /** Like {@link #mutateAll}, without waiting. */
   public CompletableFuture<List<Outcome>> mutateAllAsync(List<Mutation> mutations) {
     Batcher.Writer writer = writer();
-    Outcome[] outcomes = new Outcome[mutations.size()];
+    Deadline deadline = ref.deadline();
+    List<BegunOperation> begun =
+        mutations.stream()
+            .map(mutation -> BegunOperation.of(mutation, writer.operations(), deadline))
+            .toList();
+    Outcome[] outcomes = new Outcome[begun.size()];
     CompletableFuture<?>[] all = new CompletableFuture<?>[outcomes.length];
     Map<Bytes, CompletableFuture<?>> turns = new HashMap<>(); // Of rows with one yet to be checked.
     for (int i = 0; i < outcomes.length; i++) {
       int place = i;
       Mutation mutation = mutations.get(i);
       all[i] =
-          submitInTurn(mutation, writer, turns)
+          submitInTurn(begun.get(i), writer, turns)
               .handle(
                   (nothing, failure) ->
                       outcomes[place] =
@@ -221,9 +228,10 @@ public final class Table {
 
   /** Submits a mutation when it was checked, and those of its row before it were submitted. */
   private CompletableFuture<Void> submitInTurn(
-      Mutation mutation, Batcher.Writer writer, Map<Bytes, CompletableFuture<?>> turns) {
-    CompletableFuture<Void> good = check.operation(mutation, ref);
-    CompletableFuture<?> before = turns.get(mutation.row());
+      BegunOperation mutation, Batcher.Writer writer, Map<Bytes, CompletableFuture<?>> turns) {
+    CompletableFuture<Void> good = checked(mutation, writer.operations());
+    Bytes row = mutation.operation().row();
+    CompletableFuture<?> before = turns.get(row);
     if (before == null && good.isDone() && !good.isCompletedExceptionally()) {
       return writer.submit(mutation, durability);
     }
@@ -233,8 +241,19 @@ public final class Table {
             : before.handle((submitted, refused) -> null);
     CompletableFuture<CompletableFuture<Void>> submitted =
         turn.thenCompose(now -> good).thenApply(now -> writer.submit(mutation, durability));
-    turns.put(mutation.row(), submitted);
+    turns.put(row, submitted);
     return submitted.thenCompose(applied -> applied);
+  }
+
+  /** Completes where an operation may be sent; if it fails, the operation has ended. */
+  private CompletableFuture<Void> checked(BegunOperation begun, Operations operations) {
+    CompletableFuture<Void> good = check.operation(begun.operation(), begun.deadline());
+    return good.whenComplete(
+        (nothing, refusal) -> {
+          if (refusal != null) {
+            operations.complete(begun.id());
+          }
+        });
   }
 
   /**
@@ -250,10 +269,7 @@ public final class Table {
 
   /** Like {@link #checkAndMutate}, without waiting. */
   public CompletableFuture<Boolean> checkAndMutateAsync(CheckAndMutate operation) {
-    return check
-        .operation(operation, ref)
-        .thenCompose(good -> send(operation))
-        .thenApply(answer -> answer.response().header().getMatched());
+    return send(operation).thenApply(answer -> answer.response().header().getMatched());
   }
 
   /**
@@ -272,9 +288,7 @@ public final class Table {
 
   /** Like {@link #readModifyWrite}, without waiting. */
   public CompletableFuture<Row> readModifyWriteAsync(ReadModifyWrite operation) {
-    return check
-        .operation(operation, ref)
-        .thenCompose(good -> send(operation))
+    return send(operation)
         .thenApply(
             answer ->
                 Scan.rows(answer).stream().findFirst().orElseThrow(() -> resultNotKept(operation)));
@@ -344,10 +358,10 @@ public final class Table {
       return CompletableFuture.failedFuture(e);
     }
     RowQuery one = query.withRanges(List.of(RowRange.single(row))).limit(1);
-    return checkedFamilies(query)
+    Deadline deadline = ref.deadline();
+    return checkedFamilies(query, deadline)
         .thenCompose(
-            good ->
-                Scan.of(one, rowBytesMax).readRow(connection.tablets(), ref, one, ref.deadline()))
+            good -> Scan.of(one, rowBytesMax).readRow(connection.tablets(), ref, one, deadline))
         .thenApply(page -> page.rows().stream().findFirst());
   }
 
@@ -373,8 +387,9 @@ public final class Table {
     } catch (SteleException e) {
       return CompletableFuture.failedFuture(e);
     }
-    KeyedRead read = new KeyedRead(connection.tablets(), ref, rows, query, rowBytesMax);
-    return checkedFamilies(query).thenCompose(good -> read.run());
+    Deadline deadline = ref.deadline();
+    KeyedRead read = new KeyedRead(connection.tablets(), ref, rows, query, rowBytesMax, deadline);
+    return checkedFamilies(query, deadline).thenCompose(good -> read.run());
   }
 
   /**
@@ -408,14 +423,14 @@ public final class Table {
    * @throws IOException if the schema could not be read again
    */
   public void checkFamilies(RowQuery query) throws IOException {
-    ref.awaitRead(checkedFamilies(query));
+    ref.awaitRead(checkedFamilies(query, ref.deadline()));
   }
 
   /** At a pin, the pinned schema applies, which only the servers know. */
-  private CompletableFuture<Void> checkedFamilies(RowQuery query) {
+  private CompletableFuture<Void> checkedFamilies(RowQuery query, Deadline deadline) {
     return ref.pin().isPresent()
         ? CompletableFuture.completedFuture(null)
-        : check.query(query, ref);
+        : check.query(query, deadline);
   }
 
   /**
@@ -474,13 +489,14 @@ public final class Table {
     return connection.batcher(ref).writer(ref);
   }
 
+  /** Checks an operation that is sent alone, and sends it. */
   private CompletableFuture<TabletAccess.Answer> send(RowOperation operation) {
     Operations operations = connection.batcher(ref).operations(ref);
+    BegunOperation begun = BegunOperation.of(operation, operations, ref.deadline());
     SingleOperation single =
-        new SingleOperation(ref, operation, operations.begin(operation), durability, operations);
-    return connection
-        .tablets()
-        .send(single.request(), ref.deadline())
-        .whenComplete((response, failure) -> operations.complete(single.id()));
+        new SingleOperation(ref, operation, begun.id(), durability, operations);
+    return checked(begun, operations)
+        .thenCompose(good -> connection.tablets().send(single.request(), begun.deadline()))
+        .whenComplete((response, failure) -> operations.complete(begun.id()));
   }
 }

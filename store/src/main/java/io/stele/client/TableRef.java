@@ -69,9 +69,9 @@ record TableRef(
     return Deadline.after(runtime(), limit.length());
   }
 
-  /** The attempts at something that begins now; {@code what} is for messages. */
-  Attempts attempts(Effect effect, Supplier<String> what) {
-    return new Attempts(runtime(), purpose(effect, what), deadline());
+  /** The attempts at something until {@code deadline}; {@code what} is for messages. */
+  Attempts attempts(Effect effect, Supplier<String> what, Deadline deadline) {
+    return new Attempts(runtime(), purpose(effect, what), deadline);
   }
 
   /** Something done to it; {@code what} is for messages. */

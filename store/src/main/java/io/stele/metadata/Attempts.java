@@ -43,7 +43,7 @@ public final class Attempts {
       new Patience(Duration.ofSeconds(15), Duration.ofSeconds(15));
 
   // A request refused now is known to be refused; one sent but not answered in time is in doubt. So
-  // no attempt is made with less time than this part of the timeout, within these two limits.
+  // no attempt is made with less time than this part of the time limit, within these two bounds.
   private static final int ATTEMPT_PART = 20;
   private static final Duration ATTEMPT_LEAST = Duration.ofMillis(5);
   private static final Duration ATTEMPT_MOST = Duration.ofMillis(50);
@@ -51,7 +51,6 @@ public final class Attempts {
   private final ProcessRuntime runtime;
   private final Purpose purpose;
   private final Deadline deadline;
-  private final Duration timeout;
   private Duration patience; // Of the next attempt.
   private int failures;
   private long firstFailureNanos;
@@ -132,7 +131,6 @@ public final class Attempts {
     this.runtime = runtime;
     this.purpose = purpose;
     this.deadline = deadline;
-    this.timeout = deadline.remaining();
     this.patience = purpose.patience().first();
   }
 
@@ -217,7 +215,7 @@ public final class Attempts {
 
   /** The least time left for another attempt; above 0, so that attempts come to an end. */
   private Duration attemptMin() {
-    Duration part = timeout.dividedBy(ATTEMPT_PART);
+    Duration part = deadline.limit().dividedBy(ATTEMPT_PART);
     Duration most = Durations.min(part, ATTEMPT_MOST);
     return Durations.max(most, ATTEMPT_LEAST);
   }
@@ -273,7 +271,7 @@ public final class Attempts {
         begun || inDoubt ? Code.OUTCOME_UNKNOWN : Code.RETRY_LATER,
         purpose.what().get()
             + ": not done within "
-            + timeout.plusNanos(999_999).toMillis()
+            + deadline.limit().plusNanos(999_999).toMillis()
             + " ms"
             + purpose.timeoutKey().map(key -> " (" + key + ")").orElse("")
             + " and "

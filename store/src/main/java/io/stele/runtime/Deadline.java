@@ -2,19 +2,29 @@ package io.stele.runtime;
 
 import java.time.Duration;
 
-/** The time by which something must be done, on the monotonic clock. Immutable. */
+/**
+ * The time by which something must be done, on the monotonic clock. What takes several steps has
+ * one, which is passed to each of them. Immutable.
+ */
 public final class Deadline {
   private final ProcessRuntime runtime;
+  private final Duration limit;
   private final long endNanos;
 
-  private Deadline(ProcessRuntime runtime, long endNanos) {
+  private Deadline(ProcessRuntime runtime, Duration limit) {
     this.runtime = runtime;
-    this.endNanos = endNanos;
+    this.limit = limit;
+    this.endNanos = runtime.nanoTime() + limit.toNanos();
   }
 
   /** So long from now. */
-  public static Deadline after(ProcessRuntime runtime, Duration time) {
-    return new Deadline(runtime, runtime.nanoTime() + time.toNanos());
+  public static Deadline after(ProcessRuntime runtime, Duration limit) {
+    return new Deadline(runtime, limit);
+  }
+
+  /** The time that there was at the beginning. */
+  public Duration limit() {
+    return limit;
   }
 
   /** What is left; never negative. */

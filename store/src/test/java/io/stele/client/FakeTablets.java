@@ -53,7 +53,7 @@ import org.apache.hadoop.thirdparty.protobuf.ByteString;
 final class FakeTablets implements Tablets {
   static final TableId TABLE = new TableId("t1");
 
-  private final Executor answers = ForkJoinPool.commonPool();
+  private final Executor answers;
   private final TreeMap<Bytes, TabletLocation> tablets = new TreeMap<>(); // By first row.
   private final TreeMap<Bytes, Row> rows = new TreeMap<>();
   private final List<MutateBatch.Entry> applied = new ArrayList<>();
@@ -72,6 +72,12 @@ final class FakeTablets implements Tablets {
   private Function<Integer, Optional<Throwable>> afterBatch = batch -> Optional.empty();
 
   FakeTablets() {
+    this(ForkJoinPool.commonPool());
+  }
+
+  /** The same, whose answers come from {@code answers}. */
+  FakeTablets(Executor answers) {
+    this.answers = answers;
     add(RowRange.ALL, "a");
   }
 

@@ -48,7 +48,8 @@ class KeyedReadTest {
 
   private static Map<Bytes, Row> read(Tablets from, String... keys) {
     List<Bytes> rows = Stream.of(keys).map(Bytes::of).toList();
-    return new KeyedRead(from, TABLE, rows, RowQuery.ALL.limit(1), Table.ROW_BYTES_MAX)
+    return new KeyedRead(
+            from, TABLE, rows, RowQuery.ALL.limit(1), Table.ROW_BYTES_MAX, TABLE.deadline())
         .run()
         .join();
   }

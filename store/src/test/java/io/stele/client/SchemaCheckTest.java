@@ -17,9 +17,8 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 class SchemaCheckTest {
-  private static final TableRef TABLE =
-      new TableRef(
-          Waiting.silent(SystemRuntime.INSTANCE), FakeTablets.TABLE, "t", Duration.ofSeconds(30));
+  private static final Deadline DEADLINE =
+      Deadline.after(SystemRuntime.INSTANCE, Duration.ofSeconds(30));
 
   private final ArrayDeque<TableSchema> source = new ArrayDeque<>();
   private int reads;
@@ -38,33 +37,35 @@ class SchemaCheckTest {
 
   @Test
   void whatTheSchemaHeldAllowsNeedsNoOther() {
-    assertThat(check.operation(Mutation.of("r").put("f", "q", "v"), TABLE)).isCompleted();
-    assertThat(check.query(RowQuery.ALL.family("f"), TABLE)).isCompleted();
+    assertThat(check.operation(Mutation.of("r").put("f", "q", "v"), DEADLINE)).isCompleted();
+    assertThat(check.query(RowQuery.ALL.family("f"), DEADLINE)).isCompleted();
     assertThat(reads).isZero();
   }
 
   @Test
   void whatNoSchemaAllowsIsRefusedWithoutReadingIt() {
-    refused(check.operation(Mutation.of("r"), TABLE), "has no edits");
-    refused(check.operation(Mutation.of("r").put("f", "q", "12345678901"), TABLE), "has 11 bytes");
+    refused(check.operation(Mutation.of("r"), DEADLINE), "has no edits");
+    refused(
+        check.operation(Mutation.of("r").put("f", "q", "12345678901"), DEADLINE), "has 11 bytes");
     assertThat(reads).isZero();
   }
 
   @Test
   void anUnknownFamilyIsLookedForInAFresherSchema() {
     source.addAll(List.of(TableSchema.of("t", "f", "g"), TableSchema.of("t", "f", "g")));
-    assertThat(check.operation(Mutation.of("r").put("g", "q", "v"), TABLE)).isCompleted();
-    assertThat(check.query(RowQuery.ALL.family("g"), TABLE)).isCompleted();
+    assertThat(check.operation(Mutation.of("r").put("g", "q", "v"), DEADLINE)).isCompleted();
+    assertThat(check.query(RowQuery.ALL.family("g"), DEADLINE)).isCompleted();
     assertThat(reads).isEqualTo(1);
     assertThat(check.schema()).isEqualTo(TableSchema.of("t", "f", "g"));
     refused(
-        check.query(RowQuery.ALL.family("h"), TABLE), "table t has no family \"h\": it has f, g");
+        check.query(RowQuery.ALL.family("h"), DEADLINE),
+        "table t has no family \"h\": it has f, g");
     assertThat(reads).isEqualTo(2);
   }
 
   @Test
   void aSchemaThatCannotBeReadIsNoReasonToSayThatAFamilyDoesNotExist() {
-    assertThatThrownBy(() -> check.query(RowQuery.ALL.family("g"), TABLE).join())
+    assertThatThrownBy(() -> check.query(RowQuery.ALL.family("g"), DEADLINE).join())
         .hasRootCauseMessage("no answer")
         .hasRootCauseInstanceOf(IOException.class)
         .cause()

@@ -9,7 +9,9 @@ import io.stele.model.Durability;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
 import io.stele.model.SteleException;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
+import io.stele.sim.Simulation;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -102,6 +104,49 @@ class TimeLimitTest {
                     .isGreaterThan(ids.get(0).number()));
     away.set(false);
     patient.get(30, TimeUnit.SECONDS);
+  }
+
+  /** As above: a write that had to wait for the schema does not get more time than it has. */
+  @Test
+  void aWriteIsOlderThanThoseThatBeganWhileItsSchemaWasRead() throws Exception {
+    Simulation simulation = new Simulation(1, 1_000_000);
+    simulation.run(
+        () -> {
+          ProcessRuntime runtime = simulation.outside();
+          FakeTablets simulated = new FakeTablets(runtime.pool("answers", 1));
+          TableRef table =
+              new TableRef(
+                  Waiting.silent(runtime), FakeTablets.TABLE, "webtable", Duration.ofSeconds(30));
+          Batcher.Writer writer = new Batcher(runtime, simulated, FakeTablets.TABLE).writer(table);
+          simulated.fault(
+              entry ->
+                  entry.mutation().row().equals(Bytes.of("away"))
+                      ? Optional.of(FakeTablets.retryLater())
+                      : Optional.empty());
+          BegunOperation begun =
+              BegunOperation.of(
+                  Mutation.of("lost").put("f", "q", "v"), writer.operations(), table.deadline());
+          runtime.sleep(Duration.ofSeconds(10)); // Its schema is read.
+          CompletableFuture<Void> away =
+              writer.submit(Mutation.of("away").put("f", "q", "v"), Durability.HFLUSH);
+          runtime.sleep(Duration.ofSeconds(10));
+          simulated.afterBatch(batch -> Optional.of(SteleException.outcomeUnknown("lost", null)));
+          CompletableFuture<Void> lost = writer.submit(begun, Durability.HFLUSH);
+          assertThat(runtime.await(lost, Duration.ofSeconds(10))).isTrue();
+          assertThat(lost).isCompletedExceptionally();
+
+          simulated.afterBatch(batch -> Optional.empty());
+          runtime.await(writer.submit(Mutation.of("later").put("f", "q", "v"), Durability.HFLUSH));
+
+          assertThat(away).as("is under way").isNotDone();
+          assertThat(simulated.applied().get(0).id()).contains(begun.id());
+          assertThat(simulated.batches())
+              .last()
+              .satisfies(
+                  batch ->
+                      assertThat(batch.getOperations().getFirstIncomplete())
+                          .isGreaterThan(begun.id().number()));
+        });
   }
 
   private CompletableFuture<Void> submit(TableRef table, String row) {
