@@ -6,6 +6,7 @@ import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
@@ -47,14 +48,14 @@ final class SchemaCheck {
   }
 
   /**
-   * Completes where {@code operation} may be sent, fails with why not. Usually it completes at
-   * once, and always by {@code deadline}.
+   * Completes where {@code operation} may be sent, fails with a {@link SteleException} that says
+   * why not: never OUTCOME_UNKNOWN. Usually it completes at once, and always by {@code deadline}.
    */
   CompletableFuture<Void> operation(RowOperation operation, Deadline deadline) {
     return check(current -> current.check(operation, valueBytesMax), deadline);
   }
 
-  /** Completes where {@code query} may be sent, fails with why not; always by {@code deadline}. */
+  /** Like {@link #operation}, for {@code query}. */
   CompletableFuture<Void> query(RowQuery query, Deadline deadline) {
     return check(current -> current.check(query), deadline);
   }
@@ -73,11 +74,25 @@ final class SchemaCheck {
   private CompletableFuture<Void> readAgain(Consumer<OperationRules> check, Deadline deadline) {
     return source
         .read(deadline)
-        .thenAccept(
-            schema -> {
+        .handle(
+            (schema, failure) -> {
+              if (failure != null) {
+                throw notSent(Futures.cause(failure));
+              }
               OperationRules fresh = new OperationRules(schema);
               rules = fresh;
               check.accept(fresh);
+              return null;
             });
+  }
+
+  /** Whatever kept the schema from being read, nothing was sent: the outcome is known. */
+  private static SteleException notSent(Throwable cause) {
+    return cause instanceof SteleException known
+        ? known
+        : new SteleException(
+            SteleException.Code.RETRY_LATER,
+            "nothing was sent, as the table's schema could not be read: " + cause,
+            cause);
   }
 }

@@ -9,12 +9,16 @@ import io.stele.model.Durability;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
 import io.stele.model.ReadModifyWrite;
+import io.stele.model.Row;
 import io.stele.model.RowOperation;
+import io.stele.model.SteleException;
 import io.stele.wire.OperationCodec;
 import io.stele.wire.QueryCodec;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.TabletProto;
+import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An operation that is sent in a request of its own: one that looks at the row first.
@@ -38,6 +42,41 @@ record SingleOperation(
             Effect.CHANGE_WITH_ID,
             () -> "changing row \"" + operation.row() + "\" of table " + table.name()),
         at -> TabletAccess.Message.of(message(at)));
+  }
+
+  /**
+   * What a row has after a read-modify-write operation that was answered: it was applied.
+   *
+   * @throws SteleException OUTCOME_UNKNOWN if the answer does not tell
+   */
+  static Row newCells(TabletAccess.Answer answer, TableRef table, ReadModifyWrite operation) {
+    List<Row> rows;
+    try {
+      rows = Scan.rows(answer);
+    } catch (SteleException e) {
+      throw SteleException.outcomeUnknown(lost(table, operation, e.getMessage()), e);
+    }
+    return rows.stream()
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new SteleException(
+                    SteleException.Code.OUTCOME_UNKNOWN,
+                    lost(
+                        table,
+                        operation,
+                        "the first answer was lost, and the server does not keep results that"
+                            + " large")));
+  }
+
+  private static String lost(TableRef table, ReadModifyWrite operation, @Nullable String why) {
+    return "the change of row \""
+        + operation.row()
+        + "\" of table "
+        + table.name()
+        + " was applied, but "
+        + why
+        + ": read the row";
   }
 
   private RequestProto.Builder message(TabletLocation at) {

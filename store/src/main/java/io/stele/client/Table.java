@@ -288,21 +288,7 @@ public final class Table {
 
   /** Like {@link #readModifyWrite}, without waiting. */
   public CompletableFuture<Row> readModifyWriteAsync(ReadModifyWrite operation) {
-    return send(operation)
-        .thenApply(
-            answer ->
-                Scan.rows(answer).stream().findFirst().orElseThrow(() -> resultNotKept(operation)));
-  }
-
-  private SteleException resultNotKept(ReadModifyWrite operation) {
-    return new SteleException(
-        SteleException.Code.OUTCOME_UNKNOWN,
-        "the change of row \""
-            + operation.row()
-            + "\" of table "
-            + name()
-            + " was applied, but the first answer was lost, and the server does not keep results"
-            + " that large: read the row");
+    return send(operation).thenApply(answer -> SingleOperation.newCells(answer, ref, operation));
   }
 
   /**
@@ -419,8 +405,9 @@ public final class Table {
   /**
    * Refuses a query that names a family which the table does not have.
    *
-   * @throws io.stele.model.SteleException NOT_FOUND if it does
-   * @throws IOException if the schema could not be read again
+   * @throws io.stele.model.SteleException NOT_FOUND if it does, RETRY_LATER if the schema had to be
+   *     read again and could not be
+   * @throws IOException if the thread was interrupted
    */
   public void checkFamilies(RowQuery query) throws IOException {
     ref.awaitRead(checkedFamilies(query, ref.deadline()));

@@ -35,7 +35,8 @@ interface RecordRows {
    *
    * @return whether it did
    * @throws io.stele.model.SteleException OUTCOME_UNKNOWN if the outcome is unknown
-   * @throws IOException if nothing was changed
+   * @throws IOException if nothing was changed, or the thread was interrupted: the outcome is then
+   *     unknown, too
    */
   boolean update(Condition condition, Mutation mutation) throws IOException;
 

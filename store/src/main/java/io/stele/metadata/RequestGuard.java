@@ -5,8 +5,9 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * Keeps a caller from waiting for what only the caller itself can bring about: the master's loop
- * must not wait for tablets of METADATA that it has to assign. A guarded request fails with an
- * {@link java.io.IOException} instead. Safe for use by any number of threads.
+ * must not wait for tablets of METADATA that it has to assign. A guarded request fails instead: a
+ * read, and what was not sent, with an {@link java.io.IOException}; a change that may have been
+ * applied with a SteleException of OUTCOME_UNKNOWN. Safe for use by any number of threads.
  */
 public interface RequestGuard {
   /** Lets every request wait. */
@@ -24,8 +25,8 @@ public interface RequestGuard {
       };
 
   /**
-   * Asked when a request begins: the future completes when the request must be given up. A change
-   * may or may not have been applied then.
+   * Asked when the wait for an answer begins: the future completes when that must be given up. A
+   * change may or may not have been applied then.
    */
   CompletableFuture<Void> overtaken();
 

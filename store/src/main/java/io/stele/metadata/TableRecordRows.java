@@ -7,11 +7,13 @@ import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
+import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -26,6 +28,7 @@ final class TableRecordRows implements RecordRows {
   private static final Logger LOG = LoggerFactory.getLogger(TableRecordRows.class);
   private static final int UPDATES_UNDER_WAY = 64;
   private static final Duration SAID_EVERY = Duration.ofMinutes(1);
+  private static final String GIVEN_UP = " was given up: a server was lost, or METADATA changed";
 
   private final ProcessRuntime runtime;
   private final TabletAccess access;
@@ -60,7 +63,7 @@ final class TableRecordRows implements RecordRows {
               .versions(1)
               .limit(limit - rows.size());
       TabletAccess.Rows page =
-          await(access.rows(table, next, query, deadline), "reading rows of " + table);
+          awaitRead(access.rows(table, next, query, deadline), "reading rows of " + table);
       rows.addAll(page.rows());
       if (page.next().isEmpty()) {
         break; // The table's last tablet has no more.
@@ -77,7 +80,16 @@ final class TableRecordRows implements RecordRows {
     }
   }
 
-  private <T> T await(CompletableFuture<T> answer, String what) throws IOException {
+  private <T> T awaitRead(CompletableFuture<T> answer, String what) throws IOException {
+    if (!isAnswered(answer, what)) {
+      throw new IOException(what + GIVEN_UP);
+    }
+    return Futures.await(runtime, answer, what);
+  }
+
+  /** Waits for an answer; whether one came, or it was given up. */
+  private boolean isAnswered(CompletableFuture<?> answer, String what)
+      throws InterruptedIOException {
     CompletableFuture<Void> end = guard.overtaken();
     CompletableFuture<Object> either =
         CompletableFuture.anyOf(answer.handle((value, failure) -> Boolean.TRUE), end);
@@ -88,11 +100,7 @@ final class TableRecordRows implements RecordRows {
     } catch (InterruptedException e) {
       throw Futures.interrupted(e, what);
     }
-    if (!answer.isDone()) {
-      answer.cancel(false);
-      throw new IOException(what + " was given up: a server was lost, or METADATA changed");
-    }
-    return Futures.await(runtime, answer, what);
+    return answer.isDone() || !answer.cancel(false);
   }
 
   @Override
@@ -135,14 +143,16 @@ final class TableRecordRows implements RecordRows {
 
   private boolean outcome(Sent sent) throws IOException {
     Update update = sent.update();
-    boolean matched =
-        await(
-            sent.matched(),
-            "changing row \""
-                + update.mutation().row()
-                + "\" of "
-                + table
-                + " (it may or may not have been applied)");
+    String what =
+        "changing row \""
+            + update.mutation().row()
+            + "\" of "
+            + table
+            + " (it may or may not have been applied)";
+    if (!isAnswered(sent.matched(), what)) {
+      throw new SteleException(SteleException.Code.OUTCOME_UNKNOWN, what + GIVEN_UP);
+    }
+    boolean matched = Futures.await(runtime, sent.matched(), what);
     return matched == update.condition().value().isPresent();
   }
 }

@@ -64,11 +64,13 @@ class SchemaCheckTest {
   }
 
   @Test
-  void aSchemaThatCannotBeReadIsNoReasonToSayThatAFamilyDoesNotExist() {
+  void whatIsNotSentAsTheSchemaCannotBeReadMayBeTriedLater() {
     assertThatThrownBy(() -> check.query(RowQuery.ALL.family("g"), DEADLINE).join())
         .hasRootCauseMessage("no answer")
         .hasRootCauseInstanceOf(IOException.class)
         .cause()
-        .isNotInstanceOf(SteleException.class);
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER));
   }
 }

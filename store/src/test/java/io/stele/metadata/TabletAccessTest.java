@@ -363,7 +363,9 @@ class TabletAccessTest {
         .isInstanceOf(IOException.class)
         .hasMessageContaining("given up");
     assertThatThrownBy(() -> loop.unloaded(user, "unloaded"))
-        .isInstanceOf(IOException.class)
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN))
         .hasMessageContaining("may or may not have been applied")
         .hasMessageContaining("given up");
   }
