@@ -44,7 +44,7 @@ public final class NetworkTransport implements Transport {
     this.runtime = runtime;
     this.host = host;
     this.dataClient = new DataClient(runtime, DataClient.Options.DEFAULT);
-    this.controlPlane = new HadoopControlPlane(conf);
+    this.controlPlane = new HadoopControlPlane(runtime, conf);
   }
 
   @Override
