@@ -48,7 +48,7 @@ import org.slf4j.LoggerFactory;
  * <p>A call fails as not executed unless all its bytes went to the socket: a server acts on whole,
  * checked frames only. When a call's deadline is over and nothing was received since it was sent,
  * the server is pinged, so that not every call on a connection to a machine that vanished waits
- * until its deadline.
+ * until its deadline. A server that is still taking a large request is not given up.
  *
  * <p>Requests are encoded on the caller's thread; everything else, and all state, belongs to the
  * event loop.
@@ -346,8 +346,13 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     }
   }
 
+  /**
+   * Pings the server, and gives the connection up where no answer comes. The ping comes after all
+   * that was sent before it, which may take long: while the server takes some of that, it is there.
+   */
   private void probe() {
     long begin = runtime.nanoTime();
+    SendProgress before = SendProgress.of(channel.orElseThrow());
     RequestProto ping = RequestProto.newBuilder().setPing(PingProto.getDefaultInstance()).build();
     CompletableFuture<Response> pinged = call(ping, DataPlane.EMPTY, PROBE_PATIENCE, answer -> {});
     probing = true;
@@ -355,9 +360,14 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
         pinged.whenComplete(
             (answer, failure) -> {
               probing = false;
-              boolean wasSent = failure == null || failure instanceof CallException;
-              if (wasSent && isSilentSince(begin)) {
+              boolean wasMade = failure == null || failure instanceof CallException;
+              if (!usable || !wasMade || !isSilentSince(begin)) {
+                return;
+              }
+              if (SendProgress.of(channel.orElseThrow()).equals(before)) {
                 fail(new IOException("the server did not answer a ping", failure));
+              } else {
+                probe();
               }
             });
   }

@@ -2,7 +2,6 @@ package io.stele.wire;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelOutboundBuffer;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
@@ -29,26 +28,9 @@ final class StallWatch {
   private final Duration systemStallMax;
   private final BooleanSupplier idle;
   private boolean watching;
-  private Sent sent = Sent.NOTHING;
+  private SendProgress sent = SendProgress.NOTHING;
   private long sentNanos;
   private long readNanos; // Until then nothing was read, so that nothing could come.
-
-  /**
-   * How far the sending of answers has come.
-   *
-   * @param current identifies the buffer that is being sent; 0: none
-   * @param bytes sent of it
-   */
-  private record Sent(int current, long bytes) {
-    private static final Sent NOTHING = new Sent(0, 0);
-
-    static Sent of(Channel channel) {
-      ChannelOutboundBuffer buffer = channel.unsafe().outboundBuffer();
-      return buffer == null || buffer.current() == null
-          ? NOTHING
-          : new Sent(System.identityHashCode(buffer.current()), buffer.currentProgress());
-    }
-  }
 
   /**
    * Watches one connection.
@@ -72,7 +54,7 @@ final class StallWatch {
       return;
     }
     watching = true;
-    sent = Sent.of(context.channel());
+    sent = SendProgress.of(context.channel());
     sentNanos = runtime.nanoTime();
     readNanos = sentNanos;
     schedule(context);
@@ -85,7 +67,7 @@ final class StallWatch {
 
   private boolean isQuiet(ChannelHandlerContext context) {
     return idle.getAsBoolean()
-        && Sent.of(context.channel()).equals(Sent.NOTHING)
+        && SendProgress.of(context.channel()).equals(SendProgress.NOTHING)
         && decoder(context).filter(FrameDecoder::isInsideFrame).isEmpty();
   }
 
@@ -115,9 +97,9 @@ final class StallWatch {
 
   private Optional<String> stall(ChannelHandlerContext context) {
     long now = runtime.nanoTime();
-    Sent before = sent;
-    sent = Sent.of(context.channel());
-    if (!sent.equals(before) || sent.equals(Sent.NOTHING)) {
+    SendProgress before = sent;
+    sent = SendProgress.of(context.channel());
+    if (!sent.equals(before) || sent.equals(SendProgress.NOTHING)) {
       sentNanos = now;
     } else if (now - sentNanos >= stallMax.toNanos()) {
       return Optional.of("it does not read the answers it is sent");

@@ -497,6 +497,38 @@ final class DataPlaneTest extends DataPlaneFixture {
     }
   }
 
+  /** A ping comes after what is being sent, which may take longer than an answer is waited for. */
+  @Test
+  void aServerThatTakesALargeRequestSlowlyKeepsItsConnection() throws Exception {
+    DataClient client = client();
+    ByteBuffer body = ByteBuffer.allocate(64 << 20);
+    byte[] answer = frame(ResponseProto.newBuilder().setCallId(2).setReadPoint(9).build());
+    try (ServerSocket listener = new ServerSocket(0)) {
+      listener.setReceiveBufferSize(64 << 10);
+      var unused =
+          CompletableFuture.runAsync(
+              () -> {
+                try (Socket socket = listener.accept()) {
+                  DataOutputStream out = writeHello(socket, 1);
+                  for (int part = 0; part < 128; part++) {
+                    socket.getInputStream().readNBytes(body.capacity() / 128);
+                    Thread.sleep(5_000 / 128); // Longer than a sign of life is waited for.
+                  }
+                  out.write(answer);
+                  socket.getInputStream().readAllBytes();
+                } catch (IOException | InterruptedException e) {
+                  throw new IllegalStateException(e);
+                }
+              },
+              pool(1));
+      Address address = new Address("127.0.0.1", listener.getLocalPort());
+      var hasty = client.call(address, REQUEST, DataPlane.EMPTY, Duration.ofMillis(500));
+      var large = client.call(address, REQUEST, body, LONG);
+      assertThatThrownBy(() -> await(hasty)).hasMessageContaining("500 ms");
+      assertThat(await(large).header().getReadPoint()).isEqualTo(9);
+    }
+  }
+
   /** What a server finds when it reads again after a pause is not acted on: its caller gave up. */
   @Test
   void whatWasNotSentWhenItsCallFailedIsNeverSent() throws Exception {
