@@ -73,6 +73,7 @@ final class Connection implements AutoCloseable {
   private final Schemas schemas;
   private final JobNodes jobNodes;
   private final LockReads lockReads;
+  private final AsyncWrites asyncWrites = new AsyncWrites();
   private final ConcurrentMap<TableId, Batcher> batchers = new ConcurrentHashMap<>();
   private final Duration timeout;
   private final Optional<FileSystem> files;
@@ -191,6 +192,11 @@ final class Connection implements AutoCloseable {
 
   LockReads lockReads() {
     return lockReads;
+  }
+
+  /** The bound on writes that their callers do not wait for. */
+  AsyncWrites asyncWrites() {
+    return asyncWrites;
   }
 
   Duration timeout() {

@@ -38,7 +38,7 @@ import java.util.concurrent.CompletableFuture;
  *
  * <p>Each call has a form that waits and one that returns a {@link CompletableFuture}, which fails
  * with what the first would throw. Futures complete on threads of the connection: callbacks must
- * not block.
+ * not block. What such calls write is bounded: see {@link #mutateAsync}.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -172,15 +172,22 @@ public final class Table {
    * @throws IOException if the thread was interrupted: the outcome is then unknown too
    */
   public void mutate(Mutation mutation) throws IOException {
-    ref.await(mutateAsync(mutation));
+    ref.await(apply(mutation));
   }
 
   /**
    * Like {@link #mutate}, without waiting. If you call it again for the same row before the first
-   * call has completed, either may be applied first. Mutations wait in memory until they are sent,
-   * however many there are: {@link #batchWriter} has its caller wait instead.
+   * call has completed, either may be applied first.
+   *
+   * <p>Writes wait in memory until they are applied, so those under way that no caller waits for
+   * are bounded: above 65,536 operations or 64 MiB on one connection the future fails at once with
+   * RETRY_LATER, and nothing was sent. {@link #batchWriter} has its caller wait instead.
    */
   public CompletableFuture<Void> mutateAsync(Mutation mutation) {
+    return connection.asyncWrites().admit(List.of(mutation), () -> apply(mutation));
+  }
+
+  private CompletableFuture<Void> apply(Mutation mutation) {
     Batcher.Writer writer = writer();
     BegunOperation begun = BegunOperation.of(mutation, writer.operations(), ref.deadline());
     return checked(begun, writer.operations())
@@ -197,11 +204,15 @@ public final class Table {
    * @throws IOException if the thread was interrupted
    */
   public List<Outcome> mutateAll(List<Mutation> mutations) throws IOException {
-    return ref.await(mutateAllAsync(mutations));
+    return ref.await(applyAll(mutations));
   }
 
-  /** Like {@link #mutateAll}, without waiting. */
+  /** Like {@link #mutateAll}, without waiting, and bounded as {@link #mutateAsync}. */
   public CompletableFuture<List<Outcome>> mutateAllAsync(List<Mutation> mutations) {
+    return connection.asyncWrites().admit(mutations, () -> applyAll(mutations));
+  }
+
+  private CompletableFuture<List<Outcome>> applyAll(List<Mutation> mutations) {
     Batcher.Writer writer = writer();
     Deadline deadline = ref.deadline();
     List<BegunOperation> begun =
@@ -264,11 +275,15 @@ public final class Table {
    * @throws IOException if the thread was interrupted: the outcome is then unknown
    */
   public boolean checkAndMutate(CheckAndMutate operation) throws IOException {
-    return ref.await(checkAndMutateAsync(operation));
+    return ref.await(apply(operation));
   }
 
-  /** Like {@link #checkAndMutate}, without waiting. */
+  /** Like {@link #checkAndMutate}, without waiting, and bounded as {@link #mutateAsync}. */
   public CompletableFuture<Boolean> checkAndMutateAsync(CheckAndMutate operation) {
+    return connection.asyncWrites().admit(List.of(operation), () -> apply(operation));
+  }
+
+  private CompletableFuture<Boolean> apply(CheckAndMutate operation) {
     return send(operation).thenApply(answer -> answer.response().header().getMatched());
   }
 
@@ -283,11 +298,15 @@ public final class Table {
    * @throws IOException if the thread was interrupted: the outcome is then unknown
    */
   public Row readModifyWrite(ReadModifyWrite operation) throws IOException {
-    return ref.await(readModifyWriteAsync(operation));
+    return ref.await(apply(operation));
   }
 
-  /** Like {@link #readModifyWrite}, without waiting. */
+  /** Like {@link #readModifyWrite}, without waiting, and bounded as {@link #mutateAsync}. */
   public CompletableFuture<Row> readModifyWriteAsync(ReadModifyWrite operation) {
+    return connection.asyncWrites().admit(List.of(operation), () -> apply(operation));
+  }
+
+  private CompletableFuture<Row> apply(ReadModifyWrite operation) {
     return send(operation).thenApply(answer -> SingleOperation.newCells(answer, ref, operation));
   }
 
