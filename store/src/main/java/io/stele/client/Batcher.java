@@ -8,24 +8,16 @@ import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
 import io.stele.model.Durability;
-import io.stele.model.Mutation;
-import io.stele.model.Outstanding;
 import io.stele.model.RowOperation;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
-import io.stele.runtime.Durations;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.Address;
-import io.stele.wire.MutateBatch;
 import io.stele.wire.OperationCodec;
-import io.stele.wire.QueryCodec;
 import io.stele.wire.Response;
-import io.stele.wire.data.DataProtos.TabletProto;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,23 +28,17 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.function.Supplier;
 
 /**
- * Sends all mutations of one table that one connection writes, those for one tablet server
- * together.
+ * Writes all mutations of one table that one connection writes: decides, for each, when it is sent,
+ * and whether again.
  *
- * <p>A mutation goes row queue ({@link Writer}) -> tablet found -> the server's queue -> batch ->
- * outcome. One that looks at the row first is sent alone, in its turn. A server's queue sends what
- * it has when no call to the server is under way, so that a single mutation does not wait, and
- * otherwise when a batch is full or the last one was answered: batches grow with the load. {@link
- * Attempts} decides whether a failed mutation is retried.
+ * <p>A mutation goes row queue ({@link Writer}) -> tablet found -> {@link BatchSender} -> outcome.
+ * One that looks at the row first is sent alone, in its turn. {@link Attempts} decides whether a
+ * failed mutation is retried.
  *
  * <p>Every mutation gets an outcome, whatever is thrown on its way, and not long after its
- * deadline. Safe for use by any number of threads; nothing here blocks. The lock is held only to
- * move mutations between queues, never while calling out.
+ * deadline. Safe for use by any number of threads; nothing here blocks.
  */
-final class Batcher {
-  /** A mutation with less time left does not shorten the time that its batch has. */
-  private static final Duration BATCH_TIMEOUT_MIN = Duration.ofMillis(500);
-
+final class Batcher implements BatchSender.Outcomes {
   /** At most this many time limits have their own source of operation ids. */
   private static final int SOURCES_OF_LIMITS = 16;
 
@@ -63,14 +49,14 @@ final class Batcher {
   /** By the time limit in milliseconds, or minus the power of two at or below them. */
   private final ConcurrentMap<Long, Operations> operations = new ConcurrentHashMap<>();
 
-  @GuardedBy("this")
-  private final Map<ServerQueue.Destination, ServerQueue> queues = new HashMap<>();
+  private final BatchSender sender;
 
   /** A batcher without mutations yet. */
   Batcher(ProcessRuntime runtime, Tablets tablets, TableId table) {
     this.runtime = runtime;
     this.tablets = tablets;
     this.table = table;
+    this.sender = new BatchSender(tablets, this);
   }
 
   /**
@@ -80,7 +66,7 @@ final class Batcher {
    * <p>A tablet remembers an operation until no earlier one with an id from the same source can be
    * sent again. After that it refuses the operation, should it still arrive. Therefore tables have
    * sources of their own, and so have time limits. When the time of an operation is over, so is the
-   * time of those that began before it with the same limit, or within {@link #BATCH_TIMEOUT_MIN}. A
+   * time of those that began before it with the same limit, or within {@link BatchSender#BATCH_TIMEOUT_MIN}. A
    * write whose outcome is unknown because it hangs on its way can then not be applied after a
    * later one. Where a program uses very many limits, those of one power of two share a source:
    * there it takes as long as the longer limit.
@@ -109,7 +95,7 @@ final class Batcher {
    * Submits mutations: those of one row are applied in the order of submission, whatever becomes of
    * each, and their operation ids ascend in that order.
    *
-   * <p>What is past the row queue is in one batch: its first mutation, and perhaps some behind it.
+   * <p>What is past the row queue is in one batch: its first mutation, and perhaps followers.
    * The server applies those of a row in their order, and none after one that is to be sent again;
    * these go back to the head of the queue. Safe for use by any number of threads.
    */
@@ -185,14 +171,33 @@ final class Batcher {
       return submitted.done;
     }
 
+    /**
+     * Takes in what an answer says about the records of a task.
+     *
+     * @return why nothing else in the answer counts; empty: it does
+     */
+    Optional<? extends Throwable> learnSettled(
+        TabletLocation at, Response response, Throwable failure) {
+      if (failure != null) {
+        return Optional.of(failure);
+      }
+      try {
+        end.met(at);
+        operations.hear(OperationCodec.settled(response.header()));
+      } catch (RuntimeException | Error e) {
+        return Optional.of(e); // Each operation must have an outcome.
+      }
+      return operations.differs().map(Batcher::unknown);
+    }
+
     /** Takes out what may go together with {@code first}, which was taken before. */
-    synchronized List<SubmittedOperation> takeBehind(
+    synchronized List<SubmittedOperation> takeFollowers(
         SubmittedOperation first, int countMax, long bytesMax) {
       return first.row.take(countMax, bytesMax);
     }
 
-    private synchronized void putBack(RowQueue row, List<SubmittedOperation> behind) {
-      row.putBack(behind);
+    private synchronized void putBack(RowQueue row, List<SubmittedOperation> followers) {
+      row.putBack(followers);
     }
 
     /** Takes out the next operation of a row, of which none is under way any more. */
@@ -260,14 +265,14 @@ final class Batcher {
       SubmittedOperation submitted, TabletAccess.Answer answer, Throwable failure) {
     Optional<? extends Throwable> why =
         failure == null
-            ? hear(submitted, answer.location(), answer.response(), failure)
+            ? submitted.writer.learnSettled(answer.location(), answer.response(), failure)
             : Optional.of(Futures.cause(failure));
     if (why.isEmpty()) {
       submitted.applied();
     } else {
       submitted.failed(why.get());
     }
-    goOn(submitted);
+    sendNextSoon(submitted);
   }
 
   private void located(SubmittedOperation submitted, TabletLocation tablet, Throwable failure) {
@@ -275,163 +280,11 @@ final class Batcher {
         submitted,
         () -> {
           if (failure == null) {
-            enqueue(submitted, tablet);
+            sender.add(submitted, tablet);
           } else {
             decide(submitted, submitted.attempts.notSent(failure));
           }
         });
-  }
-
-  private void enqueue(SubmittedOperation submitted, TabletLocation tablet) {
-    Writer writer = submitted.writer;
-    ServerQueue.Destination destination =
-        new ServerQueue.Destination(
-            tablet.address(), writer.operations, writer.table.limit().length());
-    ServerQueue queue;
-    synchronized (this) {
-      submitted.tablet = Optional.of(tablet);
-      queue = queues.computeIfAbsent(destination, ServerQueue::new);
-      queue.add(submitted);
-    }
-    if (submitted.expiry.isPresent() && submitted.attempts.deadline().isOver()) {
-      expire(submitted); // Its timer may have run just before it was in the queue.
-    }
-    sendFrom(queue);
-  }
-
-  /** Sends what is due; one thread at a time may call this for a queue. */
-  private void sendFrom(ServerQueue queue) {
-    while (true) {
-      List<SubmittedOperation> batch;
-      List<SubmittedOperation> late = new ArrayList<>();
-      synchronized (this) {
-        if (queue.sending || !queue.isDue()) {
-          if (!queue.sending && queue.underWay == 0) {
-            queues.remove(queue.destination, queue); // Empty, or it would be due.
-          }
-          return;
-        }
-        batch = queue.nextBatch(late);
-        queue.underWay += batch.isEmpty() ? 0 : 1;
-        queue.sending = true;
-      }
-      try {
-        late.forEach(submitted -> expired(submitted, queue.destination.server()));
-        if (!batch.isEmpty()) {
-          send(queue, batch);
-        }
-      } finally {
-        synchronized (this) {
-          queue.sending = false;
-        }
-      }
-    }
-  }
-
-  private void send(ServerQueue queue, List<SubmittedOperation> batch) {
-    CompletableFuture<Response> answer;
-    try {
-      MutateBatch request = new MutateBatch(bytes(batch));
-      Duration timeout = batch.get(0).attempts.attemptTimeout();
-      TabletLocation at = batch.get(0).tablet.orElseThrow();
-      // Neighbours may be of different tablets.
-      Map<TabletLocation, TabletProto> named = new HashMap<>();
-      TabletProto tablet = named.computeIfAbsent(at, Batcher::name);
-      for (SubmittedOperation first : batch) {
-        if (!first.tablet.orElseThrow().equals(at)) {
-          at = first.tablet.orElseThrow();
-          tablet = named.computeIfAbsent(at, Batcher::name);
-        }
-        timeout = shorter(timeout, add(first, tablet, request));
-        for (SubmittedOperation next : first.behind) {
-          timeout = shorter(timeout, add(next, tablet, request));
-        }
-      }
-      Outstanding outstanding = queue.destination.operations().outstanding();
-      TabletAccess.Message message =
-          new TabletAccess.Message(request.header(outstanding), request.body());
-      answer =
-          tablets.once(
-              batch.get(0).tablet.orElseThrow(),
-              message,
-              Durations.max(timeout, BATCH_TIMEOUT_MIN));
-    } catch (RuntimeException | Error e) {
-      answer = CompletableFuture.failedFuture(e);
-    }
-    answer.whenComplete((response, failure) -> receive(queue, batch, response, failure));
-  }
-
-  private static TabletProto name(TabletLocation location) {
-    return QueryCodec.encode(location.tablet(), location.epoch());
-  }
-
-  private static long bytes(List<SubmittedOperation> batch) {
-    long bytes = 0;
-    for (SubmittedOperation first : batch) {
-      bytes += first.bytes;
-      for (SubmittedOperation next : first.behind) {
-        bytes += next.bytes;
-      }
-    }
-    return bytes;
-  }
-
-  private static Duration add(
-      SubmittedOperation submitted, TabletProto tablet, MutateBatch request) {
-    request.add(
-        tablet, Optional.of(submitted.id), submitted.durability, (Mutation) submitted.operation);
-    return submitted.attempts.attemptTimeout();
-  }
-
-  private static Duration shorter(Duration a, Duration b) {
-    return a.compareTo(b) <= 0 ? a : b;
-  }
-
-  private void receive(
-      ServerQueue queue, List<SubmittedOperation> batch, Response response, Throwable failure) {
-    try {
-      int count = batch.size();
-      for (SubmittedOperation first : batch) {
-        count += first.behind.size();
-      }
-      Optional<? extends Throwable> why =
-          hear(batch.get(0), batch.get(0).tablet.orElseThrow(), response, failure);
-      List<Optional<? extends Throwable>> outcomes = outcomes(count, response, why);
-      int from = 0;
-      for (SubmittedOperation first : batch) {
-        int end = from + 1 + first.behind.size();
-        List<SubmittedOperation> behind = first.behind;
-        try {
-          finish(first, outcomes.subList(from, end));
-        } catch (RuntimeException | Error e) {
-          abandon(first, behind, e); // The rest of the batch still gets its outcomes.
-        }
-        from = end;
-      }
-    } finally {
-      synchronized (this) {
-        queue.underWay--;
-      }
-      sendFrom(queue);
-    }
-  }
-
-  /** Takes what an answer says about the records of a task; why nothing else in it counts. */
-  private static Optional<? extends Throwable> hear(
-      SubmittedOperation first, TabletLocation at, Response response, Throwable failure) {
-    Operations operations = first.writer.operations;
-    try {
-      if (failure == null) {
-        first.writer.end().met(at);
-        operations.hear(OperationCodec.settled(response.header()));
-      }
-    } catch (RuntimeException | Error e) {
-      return Optional.of(e); // Each operation must have an outcome.
-    }
-    if (failure != null) {
-      return Optional.of(failure);
-    }
-    return operations.differs().map(Batcher::unknown);
   }
 
   /** Nothing in the answer tells whether it was this attempt's record that was applied. */
@@ -439,47 +292,45 @@ final class Batcher {
     return SteleException.outcomeUnknown(String.valueOf(differs.getMessage()), differs);
   }
 
-  /** Ends mutations of a row whose outcome could not be taken; the row goes on. */
-  private void abandon(SubmittedOperation first, List<SubmittedOperation> behind, Throwable why) {
-    first.failed(why);
-    behind.forEach(next -> next.failed(why));
-    goOn(first);
+  @Override
+  public void sent(SubmittedOperation first, List<Optional<? extends Throwable>> failures) {
+    List<SubmittedOperation> followers = first.followers;
+    try {
+      finish(first, failures);
+    } catch (RuntimeException | Error e) {
+      abandon(first, followers, e);
+    }
   }
 
-  private static List<Optional<? extends Throwable>> outcomes(
-      int count, Response response, Optional<? extends Throwable> failure) {
-    Optional<? extends Throwable> cause = failure;
-    if (cause.isEmpty()) {
-      try {
-        return List.copyOf(OperationCodec.outcomes(response.check().header(), count));
-      } catch (IOException | RuntimeException | Error e) {
-        cause = Optional.of(e);
-      }
-    }
-    return Collections.nCopies(count, cause);
+  /** Ends mutations of a row whose outcome could not be taken; the row goes on. */
+  private void abandon(
+      SubmittedOperation first, List<SubmittedOperation> followers, Throwable why) {
+    first.failed(why);
+    followers.forEach(follower -> follower.failed(why));
+    sendNextSoon(first);
   }
 
   /** Ends what has an outcome, and sends the rest of the row again. */
-  private void finish(SubmittedOperation first, List<Optional<? extends Throwable>> outcomes) {
-    if (first.behind.isEmpty()) {
-      finish(first, outcomes.get(0));
+  private void finish(SubmittedOperation first, List<Optional<? extends Throwable>> failures) {
+    if (first.followers.isEmpty()) {
+      finish(first, failures.get(0));
       return;
     }
-    List<SubmittedOperation> behind = first.behind;
-    first.behind = List.of();
+    List<SubmittedOperation> followers = first.followers;
+    first.followers = List.of();
     List<SubmittedOperation> again = new ArrayList<>();
     Optional<Decision.Again> how = Optional.empty();
-    for (int i = 0; i < outcomes.size(); i++) {
-      SubmittedOperation submitted = i == 0 ? first : behind.get(i - 1);
+    for (int i = 0; i < failures.size(); i++) {
+      SubmittedOperation submitted = i == 0 ? first : followers.get(i - 1);
       Optional<Decision.Again> decision =
-          outcome(submitted, first.tablet.orElseThrow(), outcomes.get(i));
+          outcome(submitted, first.tablet.orElseThrow(), failures.get(i));
       if (decision.isPresent()) {
         again.add(submitted);
         how = how.or(() -> decision);
       }
     }
     if (again.isEmpty()) {
-      goOn(first);
+      sendNextSoon(first);
     } else {
       first.writer.putBack(first.row, again.subList(1, again.size()));
       Decision decision = how.orElseThrow();
@@ -517,7 +368,7 @@ final class Batcher {
    * Sends the next operation of the row, from a timer: if all that wait in it failed at once, each
    * would recurse into the next.
    */
-  private void goOn(SubmittedOperation ended) {
+  private void sendNextSoon(SubmittedOperation ended) {
     ended
         .writer
         .next(ended.row)
@@ -555,32 +406,24 @@ final class Batcher {
     if (submitted.expiry.isEmpty()) {
       submitted.expiry =
           Optional.of(
-              runtime.after(submitted.attempts.deadline().remaining(), () -> expire(submitted)));
+              runtime.after(submitted.attempts.deadline().remaining(), () -> sender.expire(submitted)));
     }
   }
 
-  private void expire(SubmittedOperation submitted) {
-    Optional<ServerQueue> queue;
-    synchronized (this) {
-      queue = submitted.queue;
-      queue.ifPresent(waits -> waits.remove(submitted)); // Once: of two that come, one finds it.
-    }
-    queue.ifPresent(waited -> expired(submitted, waited.destination.server()));
-  }
-
-  private void expired(SubmittedOperation submitted, Address server) {
+  @Override
+  public void notSent(SubmittedOperation late, Address server) {
     step(
-        submitted,
+        late,
         () ->
             decide(
-                submitted,
-                submitted.attempts.notSent(
+                late,
+                late.attempts.notSent(
                     SteleException.retryLater("it waited behind other calls to " + server))));
   }
 
   private void fail(SubmittedOperation submitted, Throwable failure) {
     submitted.failed(failure);
-    goOn(submitted);
+    sendNextSoon(submitted);
   }
 
   /** Any exception ends the mutation: nothing else would. If it was sent, it may be applied. */

@@ -12,26 +12,26 @@ import java.util.Optional;
  */
 final class RowQueue {
   final Bytes row;
-  private final ArrayDeque<SubmittedOperation> behind = new ArrayDeque<>(1);
+  private final ArrayDeque<SubmittedOperation> waiting = new ArrayDeque<>(1);
 
   RowQueue(Bytes row) {
     this.row = row;
   }
 
   void add(SubmittedOperation submitted) {
-    behind.add(submitted);
+    waiting.add(submitted);
   }
 
   /** The next one; empty: none waits. */
   Optional<SubmittedOperation> next() {
-    return Optional.ofNullable(behind.poll());
+    return Optional.ofNullable(waiting.poll());
   }
 
   /** Takes out what may go together with the one that was taken before. */
   List<SubmittedOperation> take(int countMax, long bytesMax) {
     List<SubmittedOperation> taken = List.of();
     long bytes = 0;
-    for (SubmittedOperation next = behind.peek(); next != null; next = behind.peek()) {
+    for (SubmittedOperation next = waiting.peek(); next != null; next = waiting.peek()) {
       bytes += next.bytes;
       if (taken.size() == countMax
           || bytes > bytesMax
@@ -42,7 +42,7 @@ final class RowQueue {
       if (taken.isEmpty()) {
         taken = new ArrayList<>();
       }
-      taken.add(behind.remove());
+      taken.add(waiting.remove());
     }
     return taken;
   }
@@ -50,7 +50,7 @@ final class RowQueue {
   /** Puts operations back before those that wait. */
   void putBack(List<SubmittedOperation> taken) {
     for (int i = taken.size() - 1; i >= 0; i--) {
-      behind.addFirst(taken.get(i));
+      waiting.addFirst(taken.get(i));
     }
   }
 }

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The operations that wait for, or are under way to, one destination. Guarded by the batcher. */
+/** The operations that wait for, or are under way to, one destination. Guarded by its sender. */
 final class ServerQueue {
   /**
    * The bytes of a full batch: less than half of G1's smallest region. A larger array gets regions
@@ -63,13 +63,13 @@ final class ServerQueue {
   }
 
   /**
-   * Takes a batch out, the first mutation of each row: with it goes what waits behind it, where
+   * Takes a batch out, the first mutation of each row: with it go those that wait for it, where
    * there is room. Mutations whose deadline is over go to {@code late} instead, and those with
    * little time left do not go with others: the whole batch has no more time than each of them.
    */
   List<SubmittedOperation> nextBatch(List<SubmittedOperation> late) {
     List<SubmittedOperation> batch = new ArrayList<>();
-    List<SubmittedOperation> others = new ArrayList<>(); // Whose turn comes before those behind.
+    List<SubmittedOperation> others = new ArrayList<>(); // Whose turn is next.
     long bytes = 0;
     boolean urgent = false;
     while (!turns.isEmpty() && batch.size() < BATCH_MUTATIONS && others.size() < BATCH_MUTATIONS) {
@@ -102,9 +102,9 @@ final class ServerQueue {
     int count = batch.size();
     for (SubmittedOperation first : batch) {
       if (count < BATCH_MUTATIONS && bytes < BATCH_BYTES) {
-        first.behind = first.writer.takeBehind(first, BATCH_MUTATIONS - count, BATCH_BYTES - bytes);
-        count += first.behind.size();
-        for (SubmittedOperation next : first.behind) {
+        first.followers = first.writer.takeFollowers(first, BATCH_MUTATIONS - count, BATCH_BYTES - bytes);
+        count += first.followers.size();
+        for (SubmittedOperation next : first.followers) {
           bytes += next.bytes;
         }
       }

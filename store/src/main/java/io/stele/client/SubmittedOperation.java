@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** An operation on its way through a {@link Batcher}, which guards what changes in it. */
+/** An operation on its way through a {@link Batcher}. */
 final class SubmittedOperation {
   /** A mutation, or an edit, without row, qualifier and value. */
   private static final long OBJECT_BYTES = 64;
@@ -33,10 +33,10 @@ final class SubmittedOperation {
   final Attempts attempts;
   final CompletableFuture<Void> done = new CompletableFuture<>();
 
-  // Guarded by the batcher.
+  // Guarded by the sender, while it has it.
   Optional<TabletLocation> tablet = Optional.empty(); // Where it was last sent.
   Optional<ServerQueue> queue = Optional.empty(); // In which it waits.
-  List<SubmittedOperation> behind = List.of(); // Of its row, in the same batch.
+  List<SubmittedOperation> followers = List.of(); // Of its row, in the same batch.
 
   /**
    * Removes it from a queue when its deadline is over. Cancelled at its end: until then the timer

@@ -1,6 +1,5 @@
 package io.stele.wire;
 
-import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
