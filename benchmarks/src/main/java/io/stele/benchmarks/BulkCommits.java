@@ -65,7 +65,7 @@ public final class BulkCommits {
       List<FileRef> written = write(jobs, job, schema, files, tablets);
       boolean replaces = round % 2 == 1;
       JobChange change = new JobChange(written, replaces ? List.of(RowRange.ALL) : List.of());
-      TableId table = jobs.site().tableId("commits");
+      TableId table = jobs.environment().tableId("commits");
       long start = System.nanoTime();
       jobs.register(job, Map.of(table, change));
       long registered = System.nanoTime();
@@ -106,7 +106,12 @@ public final class BulkCommits {
       Jobs jobs, String job, TableSchema schema, int tablet, int number) throws IOException {
     JobFileWriter.Target target =
         new JobFileWriter.Target(
-            jobs.site().files(), jobs.site().root(), job, "task-" + number, schema, 1_000_000);
+            jobs.environment().files(),
+            jobs.environment().root(),
+            job,
+            "task-" + number,
+            schema,
+            1_000_000);
     try (JobFileWriter writer = new JobFileWriter(target, new SplittableRandom(1), 1 << 20)) {
       for (int i = 0; i < ROWS_OF_FILE; i++) {
         writer.add(Mutation.of(row(tablet, number * ROWS_OF_FILE + i)).put("f", "q", "value"));

@@ -171,7 +171,7 @@ public final class JobSpeed {
     Compared.run(JobOutputs.bulk(conf(), CELLS, "cells"));
     stele.admin().compactTable("cells");
     // The same bytes beside it: the files of a table may be replaced while they are read.
-    Path files = new Path(stele.jobs().site().root(), "tables");
+    Path files = new Path(stele.jobs().environment().root(), "tables");
     FileUtil.copy(cluster.fs(), files, cluster.fs(), FILES, false, conf());
   }
 

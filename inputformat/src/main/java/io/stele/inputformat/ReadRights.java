@@ -21,9 +21,9 @@ final class ReadRights {
    */
   static void check(Stele stele, String name) throws IOException {
     Table table = stele.table(name);
-    Path directory = stele.jobs().site().directory(table.id());
+    Path directory = stele.jobs().environment().directory(table.id());
     try {
-      stele.jobs().site().files().access(directory, FsAction.READ_EXECUTE);
+      stele.jobs().environment().files().access(directory, FsAction.READ_EXECUTE);
     } catch (AccessControlException e) {
       throw refused(name, directory, e);
     } catch (FileNotFoundException e) {

@@ -293,8 +293,8 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
       OutputTable.identifyAll(stele, conf);
       ReplacedRows.identify(stele, conf);
       // If these fail, there is no job yet.
-      long valueBytesMax = stele.jobs().site().valueBytesMax();
-      long timestamp = stele.jobs().site().nowMicros();
+      long valueBytesMax = stele.jobs().environment().valueBytesMax();
+      long timestamp = stele.jobs().environment().nowMicros();
       OutputJob.endSubmittedBefore(context, stele.jobs(), JOB_KEY);
       String job = OutputJob.begin(context, stele.jobs(), LEASE_KEY);
       makeDirectory(stele, conf, job);

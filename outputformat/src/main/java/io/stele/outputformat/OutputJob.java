@@ -102,7 +102,7 @@ final class OutputJob {
     if (!conf.get(MRConfig.FRAMEWORK_NAME, "").equals(MRConfig.YARN_FRAMEWORK_NAME)) {
       return Optional.empty();
     }
-    String tag = TAG + jobs.site().unique();
+    String tag = TAG + jobs.environment().unique();
     List<String> tags = new ArrayList<>(conf.getTrimmedStringCollection(MRJobConfig.JOB_TAGS));
     tags.removeIf(one -> one.startsWith(TAG)); // Of a submission before.
     tags.add(tag);

@@ -1,7 +1,7 @@
 package io.stele.bulk;
 
+import io.stele.client.JobEnvironment;
 import io.stele.client.JobRenewal;
-import io.stele.client.JobSite;
 import io.stele.client.Jobs;
 import io.stele.files.DurableFile;
 import io.stele.files.DurableFiles;
@@ -73,7 +73,7 @@ public final class JobOutput {
   private static final long HELD_OF_FILE_BYTES = 5L << 20;
 
   private final Jobs jobs;
-  private final JobSite site;
+  private final JobEnvironment environment;
   private final String job;
   private final FileSystem fs;
   private final Path root;
@@ -85,15 +85,15 @@ public final class JobOutput {
    * @param job its name, from {@link Jobs#begin}
    */
   public JobOutput(Jobs jobs, String job) throws IOException {
-    this(jobs, job, jobs.site().files());
+    this(jobs, job, jobs.environment().files());
   }
 
   JobOutput(Jobs jobs, String job, FileSystem fs) throws IOException {
     this.jobs = jobs;
-    this.site = jobs.site();
+    this.environment = jobs.environment();
     this.job = job;
     this.fs = fs;
-    this.root = site.root();
+    this.root = environment.root();
     this.directory = new Path(root, PendingFile.directory(job));
   }
 
@@ -114,7 +114,7 @@ public final class JobOutput {
       if (jobs.state(job) == JobNodes.State.GONE) {
         throw over(); // Its directory, which the store has deleted, must not come back.
       }
-      Path aside = new Path(directory, SETUP + "-" + site.unique());
+      Path aside = new Path(directory, SETUP + "-" + environment.unique());
       write(aside, id.getBytes(StandardCharsets.UTF_8));
       renameOrFail(aside, new Path(directory, SETUP));
     }
@@ -197,7 +197,7 @@ public final class JobOutput {
   JobFileWriter writer(TableSchema schema, String name, Terms terms) {
     JobFileWriter.Target target =
         new JobFileWriter.Target(fs, root, job, name, schema, terms.timestampMicros());
-    return new JobFileWriter(target, site.random(), terms.valueBytesMax(), replicasMin());
+    return new JobFileWriter(target, environment.random(), terms.valueBytesMax(), replicasMin());
   }
 
   void list(String attempt, Map<TableId, List<FileRef>> files) throws IOException {
@@ -214,7 +214,7 @@ public final class JobOutput {
 
   /** As many as a write needs: what a job commits is as durable as what is written. */
   private int replicasMin() {
-    return site.replicasMin();
+    return environment.replicasMin();
   }
 
   /** Whether an attempt has finished files that are not published. */
@@ -419,11 +419,11 @@ public final class JobOutput {
     try (JobRenewal renewal = jobs.keep(job)) {
       Set<TableId> tables = new TreeSet<>();
       for (Cut cut : cuts.call()) {
-        site.split(cut.table(), cut.id(), cut.row());
+        environment.split(cut.table(), cut.id(), cut.row());
         tables.add(cut.id());
       }
       for (TableId table : tables) {
-        site.spread(table);
+        environment.spread(table);
       }
     } catch (IOException | SteleException e) {
       if (Futures.isInterruption(e)) {
@@ -472,7 +472,7 @@ public final class JobOutput {
   }
 
   private void listAll(Map<TableId, List<FileRef>> files, Path all) throws IOException {
-    Path aside = new Path(directory, ALL + "-" + site.unique());
+    Path aside = new Path(directory, ALL + "-" + environment.unique());
     write(aside, FileList.encode(files));
     renameOrFail(aside, all);
   }

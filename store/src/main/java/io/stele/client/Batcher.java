@@ -66,10 +66,10 @@ final class Batcher implements BatchSender.Outcomes {
    * <p>A tablet remembers an operation until no earlier one with an id from the same source can be
    * sent again. After that it refuses the operation, should it still arrive. Therefore tables have
    * sources of their own, and so have time limits. When the time of an operation is over, so is the
-   * time of those that began before it with the same limit, or within {@link BatchSender#BATCH_TIMEOUT_MIN}. A
-   * write whose outcome is unknown because it hangs on its way can then not be applied after a
-   * later one. Where a program uses very many limits, those of one power of two share a source:
-   * there it takes as long as the longer limit.
+   * time of those that began before it with the same limit, or within {@link
+   * BatchSender#BATCH_TIMEOUT_MIN}. A write whose outcome is unknown because it hangs on its way
+   * can then not be applied after a later one. Where a program uses very many limits, those of one
+   * power of two share a source: there it takes as long as the longer limit.
    */
   Operations operations(TableRef named) {
     long millis = named.limit().length().toMillis();
@@ -95,8 +95,8 @@ final class Batcher implements BatchSender.Outcomes {
    * Submits mutations: those of one row are applied in the order of submission, whatever becomes of
    * each, and their operation ids ascend in that order.
    *
-   * <p>What is past the row queue is in one batch: its first mutation, and perhaps followers.
-   * The server applies those of a row in their order, and none after one that is to be sent again;
+   * <p>What is past the row queue is in one batch: its first mutation, and perhaps followers. The
+   * server applies those of a row in their order, and none after one that is to be sent again;
    * these go back to the head of the queue. Safe for use by any number of threads.
    */
   final class Writer {
@@ -406,7 +406,8 @@ final class Batcher implements BatchSender.Outcomes {
     if (submitted.expiry.isEmpty()) {
       submitted.expiry =
           Optional.of(
-              runtime.after(submitted.attempts.deadline().remaining(), () -> sender.expire(submitted)));
+              runtime.after(
+                  submitted.attempts.deadline().remaining(), () -> sender.expire(submitted)));
     }
   }
 

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What the commit of a job asks of tablets: to have its files wait, and, when it has committed, to
- * take them. It asks several at once, and goes from one to the next by the rows that each says it
+ * take them. It polls several at once, and goes from one to the next by the rows that each says it
  * has, so that splits and moves leave no gap. Safe for use by any number of threads.
  */
 final class JobCommit {
@@ -32,22 +32,22 @@ final class JobCommit {
   private static final int AT_ONCE = 16;
 
   private final Connection connection;
-  private final TabletAsking tablets;
+  private final TabletPolling tablets;
   private final String job;
 
   JobCommit(Connection connection, String job) {
     this.connection = connection;
-    this.tablets = new TabletAsking(connection);
+    this.tablets = new TabletPolling(connection);
     this.job = job;
   }
 
   /**
-   * What all tablets are asked.
+   * What all tablets are asked to do.
    *
    * @param what for people
-   * @param expected the state that the job must keep while tablets are asked
+   * @param expected the state that the job must keep while tablets are polled
    */
-  private record Asking(String what, TabletAsking.Question question, JobNodes.State expected) {}
+  private record Polling(String what, TabletPolling.Request request, JobNodes.State expected) {}
 
   /**
    * Has what the job does wait in all tablets with rows of it.
@@ -55,7 +55,7 @@ final class JobCommit {
    * @return false if the job has committed meanwhile
    */
   boolean register(TableId table, JobChange change) throws IOException {
-    TabletAsking.Question question =
+    TabletPolling.Request registration =
         (servers, at, rows) -> {
           RegisterFilesRequestProto.Builder request =
               RegisterFilesRequestProto.newBuilder()
@@ -80,12 +80,12 @@ final class JobCommit {
           return asAnswer(response);
         };
     String what = "registering files of job " + job;
-    return askAll(table, change, new Asking(what, question, JobNodes.State.BEGUN));
+    return pollAll(table, change, new Polling(what, registration, JobNodes.State.BEGUN));
   }
 
-  private static TabletAsking.Answer asAnswer(JobFilesResponseProto response) {
+  private static TabletPolling.Answer asAnswer(JobFilesResponseProto response) {
     RowRange rows = ByteStrings.range(response.getStartRow(), response.getEndRow());
-    return new TabletAsking.Answer(response.getDone(), rows, response.getTrouble());
+    return new TabletPolling.Answer(response.getDone(), rows, response.getTrouble());
   }
 
   private static RowRangeProto encode(RowRange rows) {
@@ -112,7 +112,7 @@ final class JobCommit {
   }
 
   private void resolveNow(TableId table, JobChange change) throws IOException {
-    TabletAsking.Question question =
+    TabletPolling.Request resolution =
         (servers, at, rows) -> {
           ResolveJobRequestProto request =
               ResolveJobRequestProto.newBuilder()
@@ -122,15 +122,15 @@ final class JobCommit {
           return asAnswer(servers.call(at.server(), server -> server.resolveJob(null, request)));
         };
     String what = "taking files of job " + job;
-    askAll(table, change, new Asking(what, question, JobNodes.State.COMMITTED));
+    pollAll(table, change, new Polling(what, resolution, JobNodes.State.COMMITTED));
   }
 
   /**
-   * Asks all tablets with rows of {@code change}, several at once.
+   * Polls all tablets with rows of {@code change}, several at once.
    *
    * @return false if the job did not keep the expected state
    */
-  private boolean askAll(TableId table, JobChange change, Asking asking) throws IOException {
+  private boolean pollAll(TableId table, JobChange change, Polling polling) throws IOException {
     AtomicBoolean over = new AtomicBoolean(); // One part failed, or the job's state has changed.
     List<CompletableFuture<Boolean>> parts = new ArrayList<>();
     try (WorkerPool threads = connection.runtime().pool("commit-job", AT_ONCE)) {
@@ -140,7 +140,7 @@ final class JobCommit {
         threads.execute(
             () -> {
               try {
-                done.complete(askPart(table, rows, asking, over));
+                done.complete(pollPart(table, rows, polling, over));
               } catch (IOException | RuntimeException | Error e) {
                 over.set(true);
                 done.completeExceptionally(e);
@@ -149,7 +149,7 @@ final class JobCommit {
       }
       boolean all = true;
       for (CompletableFuture<Boolean> part : parts) {
-        all &= Futures.await(connection.runtime(), part, asking.what());
+        all &= Futures.await(connection.runtime(), part, polling.what());
       }
       return all;
     } finally {
@@ -175,13 +175,13 @@ final class JobCommit {
         .filter(some -> !some.isEmpty());
   }
 
-  private boolean askPart(TableId table, RowRanges part, Asking asking, AtomicBoolean over)
+  private boolean pollPart(TableId table, RowRanges part, Polling polling, AtomicBoolean over)
       throws IOException {
     RowRanges left = part;
     while (!over.get() && !left.isEmpty()) {
       Optional<RowRange> done =
-          tablets.ask(
-              table, left.first(), asking.what(), asking.question(), () -> isAsExpected(asking));
+          tablets.untilDone(
+              table, left.first(), polling.what(), polling.request(), () -> isAsExpected(polling));
       if (done.isEmpty()) {
         over.set(true);
         return false;
@@ -191,13 +191,13 @@ final class JobCommit {
     return true;
   }
 
-  private boolean isAsExpected(Asking asking) throws IOException {
+  private boolean isAsExpected(Polling polling) throws IOException {
     JobNodes.State state =
-        connection.readLocks(asking.what(), () -> connection.jobNodes().state(job));
+        connection.readLocks(polling.what(), () -> connection.jobNodes().state(job));
     if (state == JobNodes.State.GONE) {
       throw over(job);
     }
-    return state == asking.expected();
+    return state == polling.expected();
   }
 
   /** Why a job cannot commit that has no node any more. */

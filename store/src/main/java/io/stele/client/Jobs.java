@@ -52,17 +52,17 @@ public final class Jobs {
 
   private final Connection connection;
   private final Admin admin;
-  private final JobSite site;
+  private final JobEnvironment environment;
 
   Jobs(Connection connection, Admin admin) {
     this.connection = connection;
     this.admin = admin;
-    this.site = new JobSite(connection, admin);
+    this.environment = new JobEnvironment(connection, admin);
   }
 
   /** Where and how jobs write. */
-  public JobSite site() {
-    return site;
+  public JobEnvironment environment() {
+    return environment;
   }
 
   /**

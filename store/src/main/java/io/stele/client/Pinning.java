@@ -28,7 +28,7 @@ final class Pinning {
 
   private final Connection connection;
   private final String job;
-  private final TabletAsking tablets;
+  private final TabletPolling tablets;
   private final CompletableFuture<Void> failed = new CompletableFuture<>();
   private volatile boolean over; // One part failed, or all is done.
 
@@ -42,7 +42,7 @@ final class Pinning {
   Pinning(Connection connection, String job) {
     this.connection = connection;
     this.job = job;
-    this.tablets = new TabletAsking(connection);
+    this.tablets = new TabletPolling(connection);
   }
 
   /**
@@ -109,12 +109,12 @@ final class Pinning {
   /** Pins the tablet with {@code row} in it; returns where the rows end that are pinned so. */
   private Bytes pinTablet(TableId table, Bytes row, String what) throws IOException {
     return tablets
-        .ask(table, row, what, this::pinOnce, () -> !over)
+        .untilDone(table, row, what, this::pinOnce, () -> !over)
         .orElseThrow(() -> SteleException.retryLater(what + ": given up"))
         .end();
   }
 
-  private TabletAsking.Answer pinOnce(CachedServerCalls servers, TabletLocation at, RowRange known)
+  private TabletPolling.Answer pinOnce(CachedServerCalls servers, TabletLocation at, RowRange known)
       throws IOException {
     PinTabletRequestProto request =
         PinTabletRequestProto.newBuilder().setTablet(ClusterCalls.ref(at)).setJob(job).build();
@@ -124,6 +124,6 @@ final class Pinning {
         answer.getDone()
             ? ByteStrings.range(answer.getStartRow(), answer.getEndRow())
             : at.extent();
-    return new TabletAsking.Answer(answer.getDone(), rows, answer.getTrouble());
+    return new TabletPolling.Answer(answer.getDone(), rows, answer.getTrouble());
   }
 }

@@ -102,7 +102,8 @@ final class ServerQueue {
     int count = batch.size();
     for (SubmittedOperation first : batch) {
       if (count < BATCH_MUTATIONS && bytes < BATCH_BYTES) {
-        first.followers = first.writer.takeFollowers(first, BATCH_MUTATIONS - count, BATCH_BYTES - bytes);
+        first.followers =
+            first.writer.takeFollowers(first, BATCH_MUTATIONS - count, BATCH_BYTES - bytes);
         count += first.followers.size();
         for (SubmittedOperation next : first.followers) {
           bytes += next.bytes;

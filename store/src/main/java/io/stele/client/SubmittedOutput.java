@@ -42,7 +42,8 @@ public final class SubmittedOutput {
   public static void notBefore(Configuration conf, Jobs jobs) throws IOException {
     long timestamp = conf.getLong(JobKeys.Internal.BULK_TIMESTAMP, Long.MAX_VALUE);
     if (noted(conf).isPresent() && timestamp != Long.MAX_VALUE) {
-      conf.setLong(JobKeys.Internal.BULK_TIMESTAMP, Math.max(timestamp, jobs.site().nowMicros()));
+      conf.setLong(
+          JobKeys.Internal.BULK_TIMESTAMP, Math.max(timestamp, jobs.environment().nowMicros()));
     }
   }
 

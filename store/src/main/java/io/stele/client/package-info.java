@@ -11,7 +11,7 @@
  * retried change is applied once, because every attempt has the same operation id.
  *
  * <p>Some classes are public only for the input and output formats. Applications use the formats,
- * not these: {@link io.stele.client.Jobs}, {@link io.stele.client.JobSite}, {@link
+ * not these: {@link io.stele.client.Jobs}, {@link io.stele.client.JobEnvironment}, {@link
  * io.stele.client.JobRenewal}, {@link io.stele.client.PinnedTablets} and {@link
  * io.stele.client.SubmittedOutput}. {@link io.stele.client.ModelSerialization} is registered by the
  * formats too; only a job that uses none of them registers it itself.

@@ -70,7 +70,7 @@ class JobOutputTest {
     stele = cluster.client();
     stele.admin().createTable(SCHEMA, List.of(Bytes.of("m")));
     jobs = stele.jobs();
-    table = jobs.site().tableId("web");
+    table = jobs.environment().tableId("web");
     begin();
   }
 
@@ -110,8 +110,8 @@ class JobOutputTest {
 
   private int sstables() throws IOException {
     int count = 0;
-    Path directory = new Path(jobs.site().root(), "bulk/" + job);
-    for (FileStatus file : jobs.site().files().listStatus(directory)) {
+    Path directory = new Path(jobs.environment().root(), "bulk/" + job);
+    for (FileStatus file : jobs.environment().files().listStatus(directory)) {
       count += file.getPath().getName().endsWith(".sst") ? 1 : 0;
     }
     return count;
@@ -157,7 +157,7 @@ class JobOutputTest {
     finish("task-0-a", "one", "a");
     output.publish("task-0-a", "task-0");
     finish("task-1-a", "two", "b");
-    Behind behind = new Behind(new Path(jobs.site().root(), "bulk/" + job));
+    Behind behind = new Behind(new Path(jobs.environment().root(), "bulk/" + job));
     output.publish("task-1-a", "task-1"); // By another process.
     new JobOutput(jobs, job, behind).commit(List.of(), Map.of());
     assertThat(visible()).containsExactly("a one", "b two");
@@ -170,7 +170,7 @@ class JobOutputTest {
     private boolean caughtUp;
 
     Behind(Path directory) throws IOException {
-      super(jobs.site().files());
+      super(jobs.environment().files());
       this.directory = directory;
       this.before = super.listStatus(directory);
     }
@@ -195,7 +195,7 @@ class JobOutputTest {
     private boolean published;
 
     Publishing(int before) throws IOException {
-      super(jobs.site().files());
+      super(jobs.environment().files());
       this.before = before;
     }
 
@@ -229,8 +229,9 @@ class JobOutputTest {
     finish("task-0-a", "one", "a");
     output.publish("task-0-a", "task-0");
     Path file =
-        new Path(jobs.site().root(), output.changes(Map.of()).get(table).files().get(0).path());
-    assertThat(jobs.site().files().delete(file, false)).isTrue();
+        new Path(
+            jobs.environment().root(), output.changes(Map.of()).get(table).files().get(0).path());
+    assertThat(jobs.environment().files().delete(file, false)).isTrue();
     assertThatThrownBy(() -> jobs.register(job, output.changes(Map.of())))
         .hasMessageContaining("its server says")
         .hasMessageContaining(file.getName());
@@ -243,12 +244,13 @@ class JobOutputTest {
     finish("task-0-a", "one", "a");
     output.publish("task-0-a", "task-0");
     Path file =
-        new Path(jobs.site().root(), output.changes(Map.of()).get(table).files().get(0).path());
+        new Path(
+            jobs.environment().root(), output.changes(Map.of()).get(table).files().get(0).path());
     Path aside = file.suffix("-aside");
-    assertThat(jobs.site().files().rename(file, aside)).isTrue();
+    assertThat(jobs.environment().files().rename(file, aside)).isTrue();
     CompletableFuture<Void> commit = CompletableFuture.runAsync(() -> commit(new CyclicBarrier(1)));
     assertThatThrownBy(() -> commit.get(3, TimeUnit.SECONDS)).isInstanceOf(TimeoutException.class);
-    assertThat(jobs.site().files().rename(aside, file)).isTrue();
+    assertThat(jobs.environment().files().rename(aside, file)).isTrue();
     commit.get();
     assertThat(visible()).containsExactly("a one");
   }
@@ -259,8 +261,9 @@ class JobOutputTest {
     finish("task-0-a", "one", "a");
     output.publish("task-0-a", "task-0");
     Path file =
-        new Path(jobs.site().root(), output.changes(Map.of()).get(table).files().get(0).path());
-    assertThat(jobs.site().files().delete(file, false)).isTrue();
+        new Path(
+            jobs.environment().root(), output.changes(Map.of()).get(table).files().get(0).path());
+    assertThat(jobs.environment().files().delete(file, false)).isTrue();
     CompletableFuture<Void> commit = CompletableFuture.runAsync(() -> commit(new CyclicBarrier(1)));
     assertThatThrownBy(() -> commit.get(2, TimeUnit.SECONDS)).isInstanceOf(TimeoutException.class);
     output.abort();
@@ -369,7 +372,7 @@ class JobOutputTest {
     private int calls;
 
     PublishingLate(int before, List<String> published) throws IOException {
-      super(jobs.site().files());
+      super(jobs.environment().files());
       this.before = before;
       this.published = published;
     }
@@ -583,7 +586,7 @@ class JobOutputTest {
     private boolean failed;
 
     FirstCreateFails() throws IOException {
-      super(jobs.site().files());
+      super(jobs.environment().files());
     }
 
     @Override
@@ -638,9 +641,9 @@ class JobOutputTest {
   void anOutputThatIsOverAndSweptIsNotSetUp() throws IOException {
     output.setUp("job_1");
     output.abort();
-    Path directory = new Path(jobs.site().root(), "bulk/" + job);
+    Path directory = new Path(jobs.environment().root(), "bulk/" + job);
     cluster.master().sweep();
-    assertThat(jobs.site().files().exists(directory)).isFalse();
+    assertThat(jobs.environment().files().exists(directory)).isFalse();
     finish("task-0-a", "one", "a");
     assertThatThrownBy(() -> output.requireSetUp("job_1")).hasMessageContaining("is over");
     assertThatThrownBy(() -> output.setUp("job_1")).hasMessageContaining("is over");

@@ -143,7 +143,7 @@ class ClusterJobsTest {
   /** Some files of one task wait in the table, for the job's commit. */
   private JobOutput waiting(String job, String... rows) throws IOException {
     JobOutput output = new JobOutput(jobs, job);
-    TableId table = jobs.site().tableId("web");
+    TableId table = jobs.environment().tableId("web");
     try (AttemptOutput attempt = output.attempt("task-0-a", new JobOutput.Terms(1000, 1 << 20))) {
       attempt.addTable("web", table, SCHEMA);
       for (String row : rows) {
@@ -167,7 +167,8 @@ class ClusterJobsTest {
     assertThat(visible()).isEmpty();
     MiniStele.await(
         "its files are deleted",
-        () -> !jobs.site().files().exists(new Path(jobs.site().root(), "bulk/" + job)));
+        () ->
+            !jobs.environment().files().exists(new Path(jobs.environment().root(), "bulk/" + job)));
     assertThat(visible()).isEmpty();
     assertCode(Code.NOT_FOUND, () -> admin.endJob(job));
     assertThat(cluster.aborts()).isEmpty();
@@ -198,7 +199,7 @@ class ClusterJobsTest {
     MiniStele.await(
         "nothing is pinned",
         () ->
-            cluster.records().readAll(jobs.site().tableId("web")).stream()
+            cluster.records().readAll(jobs.environment().tableId("web")).stream()
                 .allMatch(tablet -> tablet.pins().isEmpty()));
     assertCode(Code.REFUSED, () -> table.atPin(job).readRow("a"));
   }

@@ -32,7 +32,7 @@ final class JobClockTest {
       throws IOException {
     try (Transport transport = new NetworkTransport(conf, SystemRuntime.INSTANCE, "localhost");
         Stele stele = Stele.over(conf, runtime, cluster.locks(), transport)) {
-      return stele.jobs().site().nowMicros();
+      return stele.jobs().environment().nowMicros();
     }
   }
 

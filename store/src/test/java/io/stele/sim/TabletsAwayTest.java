@@ -493,7 +493,7 @@ class TabletsAwayTest {
     void commitWithCuts(int count) throws IOException {
       Jobs jobs = client.jobs();
       String job = jobs.begin(Duration.ofMinutes(1));
-      TableId table = jobs.site().tableId("t");
+      TableId table = jobs.environment().tableId("t");
       List<JobOutput.Cut> cuts = new ArrayList<>();
       for (int i = 1; i < count; i++) {
         cuts.add(new JobOutput.Cut("t", table, row(i)));

@@ -216,7 +216,7 @@ public final class JobWrites extends TableWorkload {
 
     /** As tasks of a job do: some have several attempts, of which the first to publish counts. */
     private Published write(String job) throws IOException {
-      TableId id = jobs.site().tableId(table);
+      TableId id = jobs.environment().tableId(table);
       JobOutput output = new JobOutput(jobs, job);
       List<Bytes> ofTasks = new ArrayList<>(rowsOfJob);
       if (sorting.isPresent()) {

@@ -110,7 +110,10 @@ public final class PinnedCommits extends TableWorkload {
           job.isEmpty()
               ? Optional.empty()
               : RecordedTable.ofCall(
-                  () -> Map.of(jobs.site().tableId(table), JobChange.of(write(job.get(), column))));
+                  () ->
+                      Map.of(
+                          jobs.environment().tableId(table),
+                          JobChange.of(write(job.get(), column))));
       if (files.isPresent()) {
         int call = begin(COMMITS + column);
         CallOutcome outcome = new CallOutcome.Unknown("not known to have committed");

@@ -10,22 +10,22 @@ import java.io.IOException;
 import java.util.Optional;
 
 /**
- * Asks tablets to do something, each again and again until it is done. Meanwhile a tablet may be
- * split, or go to another server: then it is located again. Safe for use by any number of threads.
+ * Has tablets do something: polls each of them until it is done. Meanwhile a tablet may be split,
+ * or go to another server: then it is located again. Safe for use by any number of threads.
  */
-final class TabletAsking {
+final class TabletPolling {
   private final Connection connection;
   private final CachedServerCalls servers;
 
-  /** What tablets are asked. */
-  interface Question {
+  /** What tablets are asked to do. */
+  interface Request {
     /**
-     * Asks once.
+     * Asks a tablet to do it, or whether it is done.
      *
      * @param at the tablet as it was located
      * @param rows its rows, as its server said the last time; the first time, as it was located
      */
-    Answer ask(CachedServerCalls servers, TabletLocation at, RowRange rows) throws IOException;
+    Answer send(CachedServerCalls servers, TabletLocation at, RowRange rows) throws IOException;
   }
 
   /**
@@ -36,26 +36,27 @@ final class TabletAsking {
    */
   record Answer(boolean isDone, RowRange rows, String trouble) {}
 
-  /** Asked before a tablet is asked again. */
-  interface Check {
-    /** Whether to go on. */
-    boolean goesOn() throws IOException;
+  /** What must hold for a tablet to be polled again. */
+  interface Condition {
+    /** Whether it holds. */
+    boolean holds() throws IOException;
   }
 
-  TabletAsking(Connection connection) {
+  TabletPolling(Connection connection) {
     this.connection = connection;
     this.servers = new CachedServerCalls(connection);
   }
 
   /**
-   * Asks the tablet with {@code row} in it until it is done, for {@code stele.client.timeout} at
+   * Polls the tablet with {@code row} in it until it is done, for {@code stele.client.timeout} at
    * most.
    *
    * @param what for messages
-   * @return the rows for which it is done; empty if {@code check} said not to go on
+   * @return the rows for which it is done; empty if {@code condition} does not hold any more
    * @throws SteleException RETRY_LATER if it was not done in time
    */
-  Optional<RowRange> ask(TableId table, Bytes row, String what, Question question, Check check)
+  Optional<RowRange> untilDone(
+      TableId table, Bytes row, String what, Request request, Condition condition)
       throws IOException {
     Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
     Pauses pauses = new Pauses(connection.runtime(), what);
@@ -64,7 +65,7 @@ final class TabletAsking {
     while (true) {
       TabletLocation at = connection.locate(table, row, what);
       try {
-        Answer answer = question.ask(servers, at, known.orElse(at.extent()));
+        Answer answer = request.send(servers, at, known.orElse(at.extent()));
         boolean isHere = answer.rows().contains(row);
         if (answer.isDone() && isHere) {
           return Optional.of(answer.rows());
@@ -91,7 +92,7 @@ final class TabletAsking {
                 + " ms"
                 + (trouble.isEmpty() ? "" : "; its server says: " + trouble));
       }
-      if (!check.goesOn()) {
+      if (!condition.holds()) {
         return Optional.empty();
       }
       pauses.pause();

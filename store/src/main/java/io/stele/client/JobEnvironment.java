@@ -23,14 +23,14 @@ import org.apache.hadoop.fs.Path;
  * clock, and the limits. Internal: for input and output formats. Safe for use by any number of
  * threads.
  */
-public final class JobSite {
+public final class JobEnvironment {
   /** How far a tablet server's clock may be from ZooKeeper's by default. */
   private static final long CLOCKS_APART_MICROS_MAX = 30_000_000;
 
   private final Connection connection;
   private final Admin admin;
 
-  JobSite(Connection connection, Admin admin) {
+  JobEnvironment(Connection connection, Admin admin) {
     this.connection = connection;
     this.admin = admin;
   }
