@@ -159,7 +159,7 @@ public final class BatchWriter implements Closeable {
    * @param least its durability when it counts as applied; never less than the table's schema asks
    *     for. Operations sent together with it keep their own durability
    * @return completes when the operation has been applied, or fails with the reason. {@link #flush}
-   *     and {@link #close} also report the failure
+   *     and {@link #close} also report the failure. Cancelling it does not end the operation
    * @throws SteleException REFUSED or NOT_FOUND if the operation is invalid: it is then not added
    * @throws IOException if the thread was interrupted while it waited: the operation is not added
    * @throws IllegalStateException if the writer is closed
@@ -178,8 +178,18 @@ public final class BatchWriter implements Closeable {
       complete(place, operation, bytes, e); // Or a flush would wait for it for ever.
       throw e;
     }
-    applied.whenComplete((nothing, failure) -> complete(place, operation, bytes, failure));
-    return applied; // Itself, so that it is complete before a flush returns.
+    // Another future, as its holder may cancel it; and it is complete before a flush returns.
+    CompletableFuture<Void> told = new CompletableFuture<>();
+    applied.whenComplete(
+        (nothing, failure) -> {
+          if (failure == null) {
+            told.complete(null);
+          } else {
+            told.completeExceptionally(failure);
+          }
+          complete(place, operation, bytes, failure);
+        });
+    return told;
   }
 
   /**

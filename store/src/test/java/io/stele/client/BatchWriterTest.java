@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.stele.metadata.Attempts;
 import io.stele.metadata.Operations;
+import io.stele.metadata.TabletAccess;
+import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
 import io.stele.model.CheckAndMutate;
 import io.stele.model.Column;
@@ -15,13 +18,16 @@ import io.stele.model.OperationId;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
+import io.stele.model.TableId;
 import io.stele.model.TableSchema;
+import io.stele.runtime.Deadline;
 import io.stele.runtime.ForwardingRuntime;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
 import io.stele.runtime.Timer;
 import io.stele.wire.MutateBatch;
 import io.stele.wire.NotServingTabletException;
+import io.stele.wire.Response;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -112,6 +118,68 @@ class BatchWriterTest {
       writer.flush();
       assertThat(rowsApplied()).containsExactlyInAnyOrder("a", "b", "y", "z");
     }
+  }
+
+  /** Whoever holds the future must not keep others of the row from their turn. */
+  @Test
+  @Timeout(60)
+  void anOperationWhoseFutureIsCancelledEndsLikeOthers() throws IOException {
+    AtomicBoolean failing = new AtomicBoolean();
+    Tablets mistaken =
+        new Tablets() {
+          @Override
+          public CompletableFuture<TabletLocation> locate(
+              TableId table, Bytes row, Deadline deadline) {
+            if (failing.getAndSet(false)) {
+              throw new IllegalStateException("planted");
+            }
+            return tablets.locate(table, row, deadline);
+          }
+
+          @Override
+          public void failed(TabletLocation location, Attempts.Decision.Again next) {}
+
+          @Override
+          public CompletableFuture<Response> once(
+              TabletLocation to, TabletAccess.Message message, Duration timeout) {
+            return tablets.once(to, message, timeout);
+          }
+
+          @Override
+          public CompletableFuture<TabletAccess.Answer> send(
+              TabletAccess.RowRequest request, Deadline deadline) {
+            return tablets.send(request, deadline);
+          }
+        };
+    TableRef table =
+        new TableRef(
+            Waiting.silent(SystemRuntime.INSTANCE),
+            FakeTablets.TABLE,
+            "webtable",
+            Duration.ofSeconds(30));
+    SchemaCheck check =
+        new SchemaCheck(
+            TableSchema.of("webtable", "f"),
+            deadline -> CompletableFuture.failedFuture(new AssertionError()),
+            1000);
+    Batcher.Writer ofRow =
+        new Batcher(SystemRuntime.INSTANCE, mistaken, table.id())
+            .writer(table, new Operations(SystemRuntime.INSTANCE));
+    BatchWriter writer = new BatchWriter(check, ofRow, 1 << 20, Durability.HFLUSH);
+    tablets.fault(
+        entry ->
+            entry.mutation().toString().contains("first")
+                ? Optional.of(FakeTablets.retryLater())
+                : Optional.empty());
+    tablets.hold();
+    CompletableFuture<Void> first = writer.add(mutation("r", "first"));
+    CompletableFuture<Void> second = writer.add(mutation("r", "second"));
+    first.cancel(false);
+    failing.set(true); // When it is located again.
+    tablets.goOn();
+    assertThatThrownBy(writer::flush).isInstanceOf(MutationsFailedException.class);
+    assertThat(second).isCompleted();
+    assertThat(rowsApplied()).containsExactly("r");
   }
 
   @Test
