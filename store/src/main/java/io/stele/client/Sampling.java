@@ -84,7 +84,8 @@ final class Sampling {
     long tabletBytes = 0;
     for (SampleProto sample : answer.response().header().getSamplesList()) {
       Bytes row = Bytes.wrap(sample.getRow().toByteArray());
-      if (!row.isEmpty() && extent.contains(row)) {
+      boolean isNew = row.compareTo(from) >= 0; // Its tablet may be merged with one before.
+      if (!row.isEmpty() && isNew && extent.contains(row)) {
         samples.add(new RowKeySample(row, bytes + sample.getOffsetBytes()));
       }
       tabletBytes = Math.max(tabletBytes, sample.getOffsetBytes());
