@@ -279,7 +279,7 @@ final class Connection implements AutoCloseable {
     List<TabletRecord> all = tabletRecords(ref.id(), ref.name());
     Set<ServerId> servers = new TreeSet<>();
     all.forEach(record -> record.location().ifPresent(at -> servers.add(at.server())));
-    Map<TabletId, Long> sizes = new TabletSizes(locks, controlPlane()).of(servers);
+    Map<TabletId, Long> sizes = new TabletSizes(this).of(servers);
     return all.stream()
         .map(
             record ->

@@ -1,24 +1,22 @@
 package io.stele.client;
 
-import io.stele.lock.LockPaths;
-import io.stele.lock.LockService;
-import io.stele.lock.VersionedData;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.Durations;
 import io.stele.runtime.Futures;
-import io.stele.wire.ControlPlane;
 import io.stele.wire.TabletRefs;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.HostedTabletProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,42 +29,59 @@ final class TabletSizes {
   private static final Logger LOG = LoggerFactory.getLogger(TabletSizes.class);
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
-  private final LockService locks;
-  private final ControlPlane control;
+  private final Connection connection;
 
-  TabletSizes(LockService locks, ControlPlane control) {
-    this.locks = locks;
-    this.control = control;
+  TabletSizes(Connection connection) {
+    this.connection = connection;
   }
 
-  /** The bytes of the tablets on {@code servers}, without those of servers that do not answer. */
+  /**
+   * The bytes of the tablets on {@code servers}, without those of servers that do not answer in the
+   * time that a call has.
+   */
   Map<TabletId, Long> of(Set<ServerId> servers) throws IOException {
+    Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
     Map<TabletId, Long> sizes = new HashMap<>();
-    for (ServerId server : servers) {
-      try {
-        ask(server, sizes);
-      } catch (IOException | SteleException e) {
-        if (Futures.isInterruption(e)) {
-          throw e;
+    for (Map.Entry<ServerId, ServerInfo> server : live().entrySet()) {
+      if (servers.contains(server.getKey()) && !deadline.isOver()) {
+        try {
+          ask(server.getValue(), Durations.min(TIMEOUT, deadline.remaining()), sizes);
+        } catch (IOException | SteleException e) {
+          check(e);
+          LOG.debug("Server {} did not report the sizes of its tablets", server.getKey(), e);
         }
-        LOG.debug("Tablet server {} did not report the sizes of its tablets", server, e);
       }
     }
     return sizes;
   }
 
-  private void ask(ServerId server, Map<TabletId, Long> sizes) throws IOException {
-    Optional<VersionedData> lock = locks.read(LockPaths.server(server));
-    if (lock.isEmpty()) {
-      return; // It is gone.
+  private Map<ServerId, ServerInfo> live() throws IOException {
+    try {
+      return ClusterCalls.servers(connection);
+    } catch (IOException | SteleException e) {
+      check(e);
+      LOG.debug("The lock service did not tell where the tablet servers are", e);
+      return Map.of();
     }
-    ServerInfo info = ServerInfo.decode(lock.get().data(), server);
+  }
+
+  private static void check(Exception failure) throws InterruptedIOException {
+    if (failure instanceof InterruptedIOException interrupted
+        && Futures.isInterruption(interrupted)) {
+      throw interrupted;
+    }
+  }
+
+  private void ask(ServerInfo server, Duration timeout, Map<TabletId, Long> sizes)
+      throws IOException {
     ServerReportResponseProto report =
-        control.call(
-            info.control(),
-            TabletServerProtocol.class,
-            TIMEOUT,
-            one -> one.report(null, EmptyProto.getDefaultInstance()));
+        connection
+            .controlPlane()
+            .call(
+                server.control(),
+                TabletServerProtocol.class,
+                timeout,
+                one -> one.report(null, EmptyProto.getDefaultInstance()));
     for (HostedTabletProto tablet : report.getTabletsList()) {
       sizes.put(
           TabletRefs.id(tablet.getTablet()), tablet.getSstableBytes() + tablet.getMemtableBytes());

@@ -74,6 +74,26 @@ final class LockReadsTest {
     }
   }
 
+  @Test
+  void tabletsAreListedWithoutTheLockService() throws IOException {
+    Configuration conf = MiniStele.quick(new Configuration(false));
+    try (MiniStele cluster = MiniStele.start(conf, Site.inMemory(), 1, 1);
+        Transport transport = new NetworkTransport(conf, SystemRuntime.INSTANCE, "localhost")) {
+      cluster.client().admin().createTable(TableSchema.of("t", "f"));
+      Configuration hasty = new Configuration(conf);
+      hasty.set(Keys.CLIENT_TIMEOUT.name(), TIMEOUT.toMillis() + "ms");
+      LockService locks = hangable(cluster.locks());
+      try (Stele stele = Stele.over(hasty, SystemRuntime.INSTANCE, locks, transport)) {
+        Table table = stele.table("t");
+        assertThat(table.tablets()).hasSize(1);
+        hanging = true;
+        assertThat(table.tablets()).hasSize(1);
+      } finally {
+        answering.complete(null);
+      }
+    }
+  }
+
   /** The same service, whose calls do not return while this hangs. */
   private LockService hangable(LockService locks) {
     return (LockService)
