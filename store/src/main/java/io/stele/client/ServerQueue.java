@@ -64,8 +64,9 @@ final class ServerQueue {
 
   /**
    * Takes a batch out, the first mutation of each row: with it go those that wait for it, where
-   * there is room. Mutations whose deadline is over go to {@code late} instead, and those with
-   * little time left do not go with others: the whole batch has no more time than each of them.
+   * there is room. Mutations that are too late to be sent go to {@code late} instead, and those
+   * with little time left do not go with others: the whole batch has no more time than each of
+   * them.
    */
   List<SubmittedOperation> nextBatch(List<SubmittedOperation> late) {
     List<SubmittedOperation> batch = new ArrayList<>();
@@ -77,7 +78,7 @@ final class ServerQueue {
       if (next.queue.isPresent() && next.queue.get() == this) {
         Duration left = next.attempts.deadline().remaining();
         boolean nextIsUrgent = left.compareTo(URGENT) < 0;
-        if (left.isZero()) {
+        if (next.attempts.isTooLate()) {
           late.add(next);
           remove(next);
         } else if (!batch.isEmpty() && urgent != nextIsUrgent) {

@@ -145,6 +145,16 @@ public final class Attempts {
     return Durations.min(left, patience);
   }
 
+  /**
+   * Whether so little time is left that nothing should be sent: the answer would come too late to
+   * tell the outcome.
+   */
+  public boolean isTooLate() {
+    Duration half = deadline.limit().dividedBy(2); // A very short limit is for one attempt, too.
+    Duration least = attemptMin();
+    return deadline.remaining().compareTo(Durations.min(least, half)) < 0;
+  }
+
   /** What to do after {@code failure} of an attempt before anything was sent. */
   public Decision notSent(Throwable failure) {
     count();

@@ -271,6 +271,10 @@ public final class TabletAccess implements AutoCloseable {
               decide(attempts.notSent(failure));
               return;
             }
+            if (attempts.isTooLate()) {
+              decide(attempts.notSent(SteleException.retryLater("its tablet was found too late")));
+              return;
+            }
             Message message = request.call().to(location);
             CompletableFuture<Response> answer =
                 request.purpose().effect() == Effect.CHANGE

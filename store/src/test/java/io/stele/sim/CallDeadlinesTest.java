@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -71,6 +72,25 @@ class CallDeadlinesTest {
 
   @Test
   void whatTheSchemaTookIsNoLongerLeftForTheRest() throws Exception {
+    run(
+        SCHEMA_READ,
+        (took, failure) ->
+            assertThat(took).as(failure.toString()).isBetween(SCHEMA_READ, LIMIT.plus(LATE_MAX)));
+  }
+
+  /** An answer would come too late, and the outcome would be unknown. */
+  @Test
+  void whatHasNoTimeLeftForAnAnswerIsNotSent() throws Exception {
+    run(
+        LIMIT.minusMillis(2),
+        (took, failure) ->
+            assertThat(failure.code())
+                .as(failure.toString())
+                .isEqualTo(SteleException.Code.RETRY_LATER));
+  }
+
+  private static void run(Duration schemaRead, BiConsumer<Duration, SteleException> check)
+      throws Exception {
     Configuration conf = ClusterFixture.settings(0, Duration.ofSeconds(30));
     conf.set(Keys.CLIENT_TIMEOUT.name(), LIMIT.toSeconds() + "s");
     ClusterFixture.run(
@@ -85,7 +105,7 @@ class CallDeadlinesTest {
               Stele.over(
                   conf,
                   process,
-                  slowly(cluster.cluster().ensemble().connect(process), process, slow),
+                  slowly(cluster.cluster().ensemble().connect(process), process, slow, schemaRead),
                   cluster.cluster().network().transport(process, process.name()));
           Map<String, Table> tables = new LinkedHashMap<>();
           for (String call : calls().keySet()) {
@@ -101,24 +121,23 @@ class CallDeadlinesTest {
             long start = process.nanoTime();
             Throwable failure = catchThrowable(() -> call.getValue().on(tables.get(call.getKey())));
             Duration took = Duration.ofNanos(process.nanoTime() - start);
-            assertThat(failure).as(call.getKey()).isInstanceOf(SteleException.class);
-            assertThat(took)
-                .as("%s: %s", call.getKey(), failure)
-                .isBetween(SCHEMA_READ, LIMIT.plus(LATE_MAX));
+            assertThat(failure)
+                .as(call.getKey())
+                .isInstanceOfSatisfying(SteleException.class, known -> check.accept(took, known));
           }
         });
   }
 
   /** The same service, which takes long to read schemas while {@code slow} is set. */
   private static LockService slowly(
-      LockService locks, SimulatedProcess process, AtomicBoolean slow) {
+      LockService locks, SimulatedProcess process, AtomicBoolean slow, Duration schemaRead) {
     return (LockService)
         Proxy.newProxyInstance(
             LockService.class.getClassLoader(),
             new Class<?>[] {LockService.class},
             (proxy, method, arguments) -> {
               if (slow.get() && String.valueOf(arguments[0]).startsWith(LockPaths.TABLES)) {
-                process.sleep(SCHEMA_READ);
+                process.sleep(schemaRead);
               }
               try {
                 return method.invoke(locks, arguments);
