@@ -77,7 +77,7 @@ final class ApplicationState {
   private final Set<String> preempted = new HashSet<>();
 
   /** Containers that were stopped because their processes hung, of those held. */
-  private final Set<String> hung = new HashSet<>();
+  private final Map<String, HeldContainer.Hang> hung = new TreeMap<>();
 
   /** What containers are started with. */
   private Deployment deployment;
@@ -274,11 +274,10 @@ final class ApplicationState {
   /** Notes that the container is in {@code phase}; one that has ended meanwhile stays ended. */
   void enter(String id, Phase phase, Instant now) {
     HeldContainer before = containers.get(id);
-    if (before != null
-        && phase == Phase.STOPPING
-        && serving.contains(id)
-        && before.isHung(locksAbsent.of(id), now)) {
-      hung.add(id);
+    if (before != null && before.phase() == Phase.RUNNING && phase == Phase.STOPPING) {
+      before
+          .hang(serving.contains(id), locksAbsent.of(id), now)
+          .ifPresent(how -> hung.put(id, how));
     }
     HeldContainer container = containers.computeIfPresent(id, (key, known) -> known.in(phase, now));
     if (container != null && phase == Phase.STARTING) {
@@ -303,11 +302,15 @@ final class ApplicationState {
   }
 
   /** What was noted of a container besides its phase; it is forgotten with the container. */
-  private record Flags(boolean served, boolean preempted, boolean hung, boolean outdated) {}
+  private record Flags(
+      boolean served, boolean preempted, Optional<HeldContainer.Hang> hang, boolean outdated) {}
 
   private Flags takeFlags(String id) {
     return new Flags(
-        serving.remove(id), preempted.remove(id), hung.remove(id), outdated.remove(id));
+        serving.remove(id),
+        preempted.remove(id),
+        Optional.ofNullable(hung.remove(id)),
+        outdated.remove(id));
   }
 
   /** Notes the end of a container; returns what was known of it, empty when it is not held. */
@@ -328,13 +331,13 @@ final class ApplicationState {
       return before.endedInOrder(
           now, "was ended on " + node + " because YARN preempted its container");
     }
-    if (flags.hung()) {
-      String why =
-          container.slot().kind() == ComponentKind.MASTER
-              ? "no master had the lock, and it did not take it"
-              : "it had lost its lock and did not end by itself";
+    if (flags.hang().isPresent()) {
+      HeldContainer.Hang hang = flags.hang().get();
       return before.failed(
-          now, node, HeldContainer.LOST_LOCK_WAIT, "was stopped on " + node + ": " + why);
+          now,
+          node,
+          hang.afterGoodRun() ? SlotHistory.PROVEN_AFTER : Duration.ZERO,
+          "was stopped on " + node + ": " + hang.words());
     }
     if (container.ending() || (flags.outdated() && exit.status() == 0)) {
       return before; // It was asked to end, or an upgrade drained it.

@@ -2,6 +2,7 @@ package io.stele.yarn;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Optional;
 
 /**
  * A container that YARN has given us and not yet reported as ended.
@@ -23,6 +24,36 @@ record HeldContainer(String id, SlotId slot, String node, Phase phase, Instant s
    * and itself waits two minutes for the lock service.
    */
   static final Duration MASTER_START_WAIT = Duration.ofMinutes(3);
+
+  /**
+   * A process that has not started up within this never will: one that waits for HDFS or the lock
+   * service ends itself after two minutes. The time includes that in which its node fetches its
+   * files, and counts only while the lock service answers.
+   */
+  static final Duration START_WAIT = Duration.ofMinutes(10);
+
+  /** How a process hangs. */
+  enum Hang {
+    NEVER_STARTED("it had not started up within " + START_WAIT.toMinutes() + " min"),
+    LOST_ITS_LOCK("it had lost its lock and did not end by itself"),
+    LEFT_THE_LOCK_FREE("no master had the lock, and it did not take it");
+
+    private final String words;
+
+    Hang(String words) {
+      this.words = words;
+    }
+
+    /** Why it was stopped, for people. */
+    String words() {
+      return words;
+    }
+
+    /** Whether it was well before. */
+    boolean afterGoodRun() {
+      return this != NEVER_STARTED;
+    }
+  }
 
   /** What we know of the process in it. */
   enum Phase {
@@ -53,14 +84,24 @@ record HeldContainer(String id, SlotId slot, String node, Phase phase, Instant s
   }
 
   /**
-   * Whether its process, which has served, hangs.
+   * Whether its process, which runs, hangs, and how.
    *
+   * @param served whether it has started up
    * @param withoutLock for how long it has had no lock, or no master has if it is one
    */
-  boolean isHung(Duration withoutLock, Instant now) {
-    boolean mayBeStarting =
-        slot.kind() == ComponentKind.MASTER
-            && Duration.between(since, now).compareTo(MASTER_START_WAIT) < 0;
-    return withoutLock.compareTo(LOST_LOCK_WAIT) >= 0 && !mayBeStarting;
+  Optional<Hang> hang(boolean served, Duration withoutLock, Instant now) {
+    if (!served) {
+      return withoutLock.compareTo(START_WAIT) >= 0
+          ? Optional.of(Hang.NEVER_STARTED)
+          : Optional.empty();
+    }
+    if (withoutLock.compareTo(LOST_LOCK_WAIT) < 0) {
+      return Optional.empty();
+    }
+    if (slot.kind() != ComponentKind.MASTER) {
+      return Optional.of(Hang.LOST_ITS_LOCK);
+    }
+    boolean mayBeStarting = Duration.between(since, now).compareTo(MASTER_START_WAIT) < 0;
+    return mayBeStarting ? Optional.empty() : Optional.of(Hang.LEFT_THE_LOCK_FREE);
   }
 }

@@ -36,7 +36,8 @@ import java.util.stream.Collectors;
  * <p>A tablet server that has lost its lock ends itself. One that does not hangs: it is stopped,
  * and another takes its place. A master that works takes the masters' lock when it is free, and
  * holds it also while it waits for HDFS. So if the lock stays free, the masters that have had time
- * to start hang, or do not reach the lock service: they are stopped.
+ * to start hang, or do not reach the lock service: they are stopped. So is every process that has
+ * not started up after {@link HeldContainer#START_WAIT}.
  */
 final class Planner {
   private static final int NAMED_NODES_MAX = 3;
@@ -187,11 +188,13 @@ final class Planner {
   /** Whether it must end, and would not if it were asked to. */
   private boolean cannotBeAsked(HeldContainer container) {
     Duration withoutLock = snapshot.withoutLock().getOrDefault(container.id(), Duration.ZERO);
-    return snapshot.serving().contains(container.id())
-        ? container.isHung(withoutLock, snapshot.now())
-        : container.slot().kind() == ComponentKind.TABLET_SERVER
+    boolean served = snapshot.serving().contains(container.id());
+    boolean isOutdated =
+        !served
+            && container.slot().kind() == ComponentKind.TABLET_SERVER
             && snapshot.outdated().contains(container.id())
             && withoutLock.compareTo(OUTDATED_START_WAIT) >= 0;
+    return isOutdated || container.hang(served, withoutLock, snapshot.now()).isPresent();
   }
 
   /** Those with the highest numbers end first. */

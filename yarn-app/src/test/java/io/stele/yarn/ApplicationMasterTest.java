@@ -273,7 +273,7 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
           assertThat(calls())
               .containsExactlyInAnyOrder(
                   "stop master-1", "exited master-1", "request master-1", "start master-1");
-          process.sleep(Duration.ofMinutes(10));
+          process.sleep(Duration.ofMinutes(9));
           assertThat(calls()).as("it has yet to take the lock").isEmpty();
           yarn.withoutLock.clear();
           process.sleep(A_WHILE);
@@ -329,6 +329,27 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
           calls();
           process.sleep(Duration.ofSeconds(100));
           assertThat(calls()).contains("stop tabletserver-1");
+        });
+  }
+
+  @Test
+  void aProcessThatHangsWhileItStartsIsReplaced() throws Exception {
+    simulation.run(
+        () -> {
+          yarn.withoutLock.addAll(List.of("master-1", "tabletserver-1"));
+          attempt();
+          yarn.locksAway = true; // What is not known does not count.
+          process.sleep(HeldContainer.START_WAIT);
+          yarn.locksAway = false;
+          process.sleep(HeldContainer.START_WAIT.minusMinutes(1));
+          calls();
+          process.sleep(Duration.ofMinutes(2));
+          assertThat(calls())
+              .containsSubsequence("stop master-1", "exited master-1", "start master-1")
+              .containsSubsequence(
+                  "stop tabletserver-1", "exited tabletserver-1", "start tabletserver-1");
+          assertThat(noteOf("tabletserver-1")).contains("had not started up within 10 min");
+          assertThat(restarts("tabletserver-1")).isEqualTo(1);
         });
   }
 

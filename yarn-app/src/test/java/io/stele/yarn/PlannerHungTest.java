@@ -15,7 +15,7 @@ final class PlannerHungTest extends PlannerFixture {
     hold("c2", 2, "b", Phase.RUNNING);
     serving.add("c1");
     withoutLock.put("c1", Duration.ofSeconds(59));
-    withoutLock.put("c2", Duration.ofHours(1)); // It may wait for HDFS.
+    withoutLock.put("c2", Duration.ofMinutes(9)); // It may wait for HDFS.
     assertThat(planned()).isEmpty();
     withoutLock.put("c1", Duration.ofSeconds(60));
     assertThat(planned()).containsExactly("stop c1");
@@ -36,8 +36,23 @@ final class PlannerHungTest extends PlannerFixture {
     assertThat(planned()).as("the other may be starting").containsExactly("stop m1");
     serving.clear();
     outdated.addAll(List.of("m1", "m2"));
-    withoutLock.put("m1", Duration.ofHours(1));
+    withoutLock.put("m1", Duration.ofMinutes(9));
     assertThat(planned()).as("it has never served, and is upgraded in its turn").isEmpty();
+  }
+
+  @Test
+  void aProcessThatNeverStartsUpIsStopped() {
+    wanted.put(ComponentKind.MASTER, 1);
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    holdMaster("m1", 1);
+    hold("c1", 1, "a", Phase.RUNNING);
+    withoutLock.put("m1", HeldContainer.START_WAIT.minusSeconds(1));
+    withoutLock.put("c1", HeldContainer.START_WAIT.minusSeconds(1));
+    assertThat(planned()).isEmpty();
+    withoutLock.put("m1", HeldContainer.START_WAIT);
+    assertThat(planned()).containsExactly("stop m1");
+    withoutLock.put("c1", HeldContainer.START_WAIT);
+    assertThat(planned()).containsExactly("stop m1", "stop c1");
   }
 
   @Test
