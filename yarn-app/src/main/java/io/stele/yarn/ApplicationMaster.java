@@ -172,7 +172,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
   }
 
   private void takeOver(ApplicationStateProto left) {
-    state.takeOver(left, applicationId);
+    state.takeOver(left, applicationId, clock.instant());
     // An attempt writes it when it has the cluster.
     claimed = left.getApplicationId().equals(applicationId);
   }

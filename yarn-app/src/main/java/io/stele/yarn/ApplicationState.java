@@ -8,7 +8,6 @@ import io.stele.wire.application.ApplicationProtos.StatusResponseProto;
 import io.stele.yarn.HeldContainer.Phase;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.EnumSet;
@@ -295,8 +294,7 @@ final class ApplicationState {
     HeldContainer container = containers.get(id);
     if (container != null) {
       history.put(
-          container.slot(),
-          historyOf(container.slot()).failed(now, container.node(), Duration.ZERO, reason));
+          container.slot(), historyOf(container.slot()).failed(now, container.node(), reason));
       enter(id, Phase.RELEASED, now);
     }
   }
@@ -332,24 +330,14 @@ final class ApplicationState {
           now, "was ended on " + node + " because YARN preempted its container");
     }
     if (flags.hang().isPresent()) {
-      HeldContainer.Hang hang = flags.hang().get();
-      return before.failed(
-          now,
-          node,
-          hang.afterGoodRun() ? SlotHistory.PROVEN_AFTER : Duration.ZERO,
-          "was stopped on " + node + ": " + hang.words());
+      return before.failed(now, node, "was stopped on " + node + ": " + flags.hang().get().words());
     }
     if (container.ending() || (flags.outdated() && exit.status() == 0)) {
       return before; // It was asked to end, or an upgrade drained it.
     }
-    // One that never served may have waited long for what it needs.
-    Duration ran =
-        container.phase() == Phase.RUNNING && flags.served()
-            ? Duration.between(container.since(), now)
-            : Duration.ZERO;
     boolean drained = exit.status() == 0 && flags.served();
     return exit.itsOwnFault() && !drained
-        ? before.failed(now, node, ran, exit.describe(node))
+        ? before.failed(now, node, exit.describe(node))
         : before.endedInOrder(now, exit.describe(node));
   }
 
@@ -412,12 +400,17 @@ final class ApplicationState {
         .toList()
         .forEach(this::forget);
     for (HeldContainer container : containers.values()) {
-      if (container.phase() == Phase.RUNNING
-          && serving.contains(container.id())
-          && since(container, now).compareTo(SlotHistory.PROVEN_AFTER) >= 0) {
+      if (isWell(container) && since(container, now).compareTo(SlotHistory.PROVEN_AFTER) >= 0) {
         provenKinds.add(container.slot().kind());
+        history.computeIfPresent(container.slot(), (slot, past) -> past.well(now));
       }
     }
+  }
+
+  private boolean isWell(HeldContainer container) {
+    return container.phase() == Phase.RUNNING
+        && serving.contains(container.id())
+        && !locksAbsent.isAbsent(container.id());
   }
 
   private static Duration since(HeldContainer container, Instant now) {
@@ -488,7 +481,7 @@ final class ApplicationState {
       return "has had no lock for " + withoutLock.toSeconds() + " s";
     }
     Node node = nodes.get(container.node());
-    return node != null && node.leaving() ? "its node leaves" : firstLine(past.lastExit());
+    return node != null && node.leaving() ? "its node leaves" : past.lastExitLine();
   }
 
   private boolean isTooMany(SlotId slot) {
@@ -531,14 +524,9 @@ final class ApplicationState {
     String refusal = refusals.get(slot);
     String note =
         refusal == null
-            ? firstLine(past.lastExit())
+            ? past.lastExitLine()
             : "YARN refuses a container for it (will ask again): " + refusal;
     return component.setState("WAITING").setNote(note).build();
-  }
-
-  private static String firstLine(String text) {
-    int end = text.indexOf('\n');
-    return end < 0 ? text : text.substring(0, end);
   }
 
   // What the next attempt must know.
@@ -549,13 +537,7 @@ final class ApplicationState {
     wanted.forEach(
         (kind, count) ->
             proto.addCounts(KindCountProto.newBuilder().setKind(kind.id()).setCount(count)));
-    history.forEach(
-        (slot, past) -> {
-          SlotStateProto.Builder entry =
-              SlotStateProto.newBuilder().setId(slot.toString()).setRestarts(past.restarts());
-          past.lastNode().ifPresent(entry::setLastNode);
-          proto.addSlots(entry);
-        });
+    history.forEach((slot, past) -> proto.addSlots(past.toProto(slot)));
     provenKinds.forEach(kind -> proto.addProvenKinds(kind.id()));
     proto.setDeployment(deployment.toProto()).addAllOutdated(outdated);
     serving.stream().filter(containers::containsKey).sorted().forEach(proto::addServing);
@@ -566,17 +548,11 @@ final class ApplicationState {
    * Takes over what an earlier attempt knew. Of an earlier application only the nodes are kept: the
    * files of its tablets lie there.
    */
-  void takeOver(ApplicationStateProto proto, String applicationId) {
+  void takeOver(ApplicationStateProto proto, String applicationId, Instant now) {
     boolean same = proto.getApplicationId().equals(applicationId);
     for (SlotStateProto entry : proto.getSlotsList()) {
-      SlotHistory past =
-          new SlotHistory(
-              entry.hasLastNode() ? Optional.of(entry.getLastNode()) : Optional.empty(),
-              same ? entry.getRestarts() : 0,
-              new ArrayList<>(),
-              Instant.EPOCH,
-              "");
-      history.put(SlotId.parse(entry.getId()), past);
+      SlotHistory past = SlotHistory.of(entry, now);
+      history.put(SlotId.parse(entry.getId()), same ? past : past.inAnotherApplication());
     }
     if (same) {
       stopping = proto.getStopping();

@@ -48,11 +48,6 @@ record HeldContainer(String id, SlotId slot, String node, Phase phase, Instant s
     String words() {
       return words;
     }
-
-    /** Whether it was well before. */
-    boolean afterGoodRun() {
-      return this != NEVER_STARTED;
-    }
   }
 
   /** What we know of the process in it. */

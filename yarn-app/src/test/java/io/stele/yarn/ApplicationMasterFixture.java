@@ -102,6 +102,13 @@ abstract class ApplicationMasterFixture {
         .collect(Collectors.joining("\n"));
   }
 
+  int failures(String slot) {
+    return master.status().getComponentsList().stream()
+        .filter(component -> component.getId().equals(slot))
+        .mapToInt(ComponentProto::getFailures)
+        .sum();
+  }
+
   int restarts(String slot) {
     return master.status().getComponentsList().stream()
         .filter(component -> component.getId().equals(slot))

@@ -350,6 +350,37 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
                   "stop tabletserver-1", "exited tabletserver-1", "start tabletserver-1");
           assertThat(noteOf("tabletserver-1")).contains("had not started up within 10 min");
           assertThat(restarts("tabletserver-1")).isEqualTo(1);
+          String node = yarn.nodeOf("tabletserver-1");
+          process.sleep(HeldContainer.START_WAIT.plusMinutes(1));
+          assertThat(restarts("tabletserver-1")).isEqualTo(2);
+          assertThat(yarn.nodeOf("tabletserver-1")).as("it failed twice").isNotEqualTo(node);
+        });
+  }
+
+  @Test
+  void aSlotThatFailsAgainAndAgainIsPausedThoughTheApplicationMasterRestarts() throws Exception {
+    simulation.run(
+        () -> {
+          Task first = attempt();
+          process.sleep(SlotHistory.PROVEN_AFTER);
+          yarn.starting = true;
+          for (int i = 0; i < 7; i++) {
+            yarn.end("tabletserver-1", 1);
+            process.sleep(Duration.ofSeconds(35));
+          }
+          assertThat(failures("tabletserver-1")).isEqualTo(7);
+          yarn.end("tabletserver-1", 1);
+          process.sleep(Duration.ofSeconds(5));
+          yarn.listener.shutDown("another attempt has begun");
+          process.await(first.ended());
+          calls();
+          attempt();
+          assertThat(calls()).as("it waits for a minute").doesNotContain("request tabletserver-1");
+          assertThat(states()).contains("tabletserver-1 WAITING");
+          assertThat(failures("tabletserver-1")).isEqualTo(8);
+          assertThat(noteOf("tabletserver-1")).contains("exit code 1");
+          process.sleep(Duration.ofSeconds(40));
+          assertThat(calls()).contains("start tabletserver-1");
         });
   }
 

@@ -3,7 +3,6 @@ package io.stele.yarn;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.yarn.HeldContainer.Phase;
-import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -48,7 +47,7 @@ final class PlannerUpgradeTest extends PlannerFixture {
     assertThat(planned()).as("it may come").isEmpty();
     withoutHeadroom.add(slot(2));
     assertThat(planned()).containsExactly("stop m1");
-    history.put(slot(2), SlotHistory.NEW.failed(NOW, "b", Duration.ZERO, "exit 1"));
+    history.put(slot(2), SlotHistory.NEW.failed(NOW, "b", "exit 1"));
     assertThat(planned()).as("its next try may succeed").isEmpty();
   }
 
