@@ -66,8 +66,7 @@ final class ApplicationState {
   /** Containers of running tablet servers that hold no lock, and of masters while none holds it. */
   private final Absences locksAbsent = new Absences(REGISTERED_GAP_MAX);
 
-  /** Since when nodes have been known to leave. */
-  private final Map<String, Instant> leavingSince = new TreeMap<>();
+  private final LeavingNodes leaving;
 
   /** Containers whose process has started up, of those held. */
   private final Set<String> serving = new HashSet<>();
@@ -95,6 +94,7 @@ final class ApplicationState {
    */
   ApplicationState(YarnSettings settings, Deployment deployment) {
     this.limits = settings.limits();
+    this.leaving = new LeavingNodes(limits.nodeExpiry());
     this.deployment = deployment;
     settings.kinds().forEach((kind, component) -> wanted.put(kind, component.count()));
   }
@@ -117,22 +117,22 @@ final class ApplicationState {
         asks(),
         withoutHeadroom(now),
         List.copyOf(nodes.values()),
-        drainBy(),
+        drainBy(now),
         history,
         provenKinds,
         stopRanks,
         limits);
   }
 
-  private Map<String, Instant> drainBy() {
+  private Map<String, Instant> drainBy(Instant now) {
     return nodes.values().stream()
         .filter(Node::leaving)
         .collect(
             Collectors.toMap(
                 Node::name,
                 node ->
-                    leavingSince
-                        .getOrDefault(node.name(), Instant.EPOCH)
+                    leaving
+                        .since(node.name(), now)
                         .plus(limits.replacementWait(node.timeToLeave()))));
   }
 
@@ -196,19 +196,25 @@ final class ApplicationState {
   void replaceNodes(Collection<Node> alive, Instant now) {
     nodes.clear();
     alive.forEach(node -> updateNode(node, now));
-    leavingSince.keySet().retainAll(nodes.keySet());
     if (nodes.isEmpty()) { // As it is when the ResourceManager has just begun.
       nodesUnknown();
     } else {
       Set<String> ours =
           containers.values().stream().map(HeldContainer::node).collect(Collectors.toSet());
       nodesAbsent.listed(ours, nodes.keySet(), now);
+      leaving.listed(nodes.keySet(), now);
     }
+  }
+
+  /** Whether any node is known: a ResourceManager that has just begun knows none. */
+  boolean knowsNodes() {
+    return !nodes.isEmpty();
   }
 
   /** Notes that nodes could not be listed. */
   void nodesUnknown() {
     nodesAbsent.missedList();
+    leaving.missedList();
   }
 
   /**
@@ -226,16 +232,11 @@ final class ApplicationState {
   void updateNode(Node node, Instant now) {
     nodes.put(node.name(), node);
     nodesAbsent.seen(node.name());
-    if (node.leaving()) {
-      leavingSince.putIfAbsent(node.name(), now);
-    } else {
-      leavingSince.remove(node.name());
-    }
+    leaving.seen(node, now);
   }
 
   void removeNode(String name) {
     nodes.remove(name);
-    leavingSince.remove(name);
   }
 
   void setHeadroom(OptionalLong mb) {
@@ -541,12 +542,13 @@ final class ApplicationState {
     provenKinds.forEach(kind -> proto.addProvenKinds(kind.id()));
     proto.setDeployment(deployment.toProto()).addAllOutdated(outdated);
     serving.stream().filter(containers::containsKey).sorted().forEach(proto::addServing);
+    proto.addAllLeavingNodes(leaving.toProto());
     return proto.build();
   }
 
   /**
-   * Takes over what an earlier attempt knew. Of an earlier application only the nodes are kept: the
-   * files of its tablets lie there.
+   * Takes over what an earlier attempt knew. Of an earlier application only the nodes are kept:
+   * those of its slots, where the files of its tablets lie, and those that leave.
    */
   void takeOver(ApplicationStateProto proto, String applicationId, Instant now) {
     boolean same = proto.getApplicationId().equals(applicationId);
@@ -554,6 +556,7 @@ final class ApplicationState {
       SlotHistory past = SlotHistory.of(entry, now);
       history.put(SlotId.parse(entry.getId()), same ? past : past.inAnotherApplication());
     }
+    leaving.takeOver(proto.getLeavingNodesList(), now);
     if (same) {
       stopping = proto.getStopping();
       proto

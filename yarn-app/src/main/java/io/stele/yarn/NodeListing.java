@@ -50,10 +50,11 @@ final class NodeListing {
   /**
    * Has them listed if it is time to.
    *
-   * @param placing whether some component has no container
+   * @param placing whether some component has no container; while no node is known it makes no
+   *     difference
    */
   void listWhenDue(boolean placing) {
-    Duration interval = placing ? INTERVAL_PLACING : INTERVAL;
+    Duration interval = placing || !state.knowsNodes() ? INTERVAL_PLACING : INTERVAL;
     if (listing || clock.instant().isBefore(listed.plus(interval))) {
       return;
     }

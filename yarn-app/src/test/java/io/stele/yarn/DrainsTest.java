@@ -3,6 +3,7 @@ package io.stele.yarn;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.config.Keys;
+import io.stele.runtime.Task;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.Optional;
@@ -189,6 +190,27 @@ final class DrainsTest extends ApplicationMasterFixture {
           yarn.makeRoom();
           process.sleep(A_WHILE);
           assertThat(calls()).contains("start tabletserver-1");
+        });
+  }
+
+  @Test
+  void theTimeOfANodeThatLeavesGoesOnThoughTheApplicationMasterAndYarnRestart() throws Exception {
+    simulation.run(
+        () -> {
+          Task first = attempt();
+          yarn.full = true;
+          yarn.decommission(yarn.nodeOf("tabletserver-1"), 120);
+          process.sleep(A_WHILE);
+          yarn.listener.shutDown("another attempt has begun");
+          process.await(first.ended());
+          calls();
+          yarn.listIsEmpty = true;
+          attempt();
+          yarn.listIsEmpty = false;
+          process.sleep(Duration.ofSeconds(15));
+          assertThat(calls()).doesNotContain("drain tabletserver-1");
+          process.sleep(Duration.ofSeconds(15));
+          assertThat(calls()).contains("drain tabletserver-1");
         });
   }
 
