@@ -155,6 +155,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     nodes.listNow();
     answers.answered(runtime.nanoTime());
     List<Container> left = resourceManager.register(host, rpcPort, trackingUrl);
+    state.registered(clock.instant());
     LOG.info("Registered; {} containers of the previous attempt still run", left.size());
     recovered(left);
     claimed |= !left.isEmpty(); // The attempt before this one asked for them.
@@ -269,7 +270,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
       claim();
       return;
     }
-    state.unknownToYarn().forEach(this::giveUp);
+    state.unknownToYarn(now).forEach(this::giveUp);
     for (Action action : Planner.plan(state.snapshot(now))) {
       take(action, now);
     }
@@ -445,11 +446,10 @@ final class ApplicationMaster implements ResourceManager.Listener {
   /** YARN will not report the end of a container that it does not know, which may go on unseen. */
   private void giveUp(HeldContainer held) {
     LOG.warn(
-        "{}: YARN has forgotten {}: it has not listed {} for {} s",
+        "{}: YARN does not know {} on {}: it has not reported it, or not listed the node, for long",
         held.slot(),
         held.id(),
-        held.node(),
-        state.limits().nodeExpiry().toSeconds());
+        held.node());
     ContainerId id = ContainerId.fromString(held.id());
     resourceManager.release(id);
     ended(

@@ -2,6 +2,7 @@ package io.stele.yarn;
 
 import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
 import io.stele.wire.application.ApplicationProtos.ComponentProto;
+import io.stele.wire.application.ApplicationProtos.HeldContainerProto;
 import io.stele.wire.application.ApplicationProtos.KindCountProto;
 import io.stele.wire.application.ApplicationProtos.SlotStateProto;
 import io.stele.wire.application.ApplicationProtos.StatusResponseProto;
@@ -33,6 +34,13 @@ final class ApplicationState {
   /** A container given back is forgotten after this, should YARN never report its end. */
   private static final Duration RELEASE_WAIT = Duration.ofSeconds(30);
 
+  /**
+   * A ResourceManager that has restarted reports containers when their nodes come back to it, which
+   * takes them half a minute by default. So containers of an earlier attempt are expected for this
+   * long before others take their places.
+   */
+  static final Duration EXPECTED_WAIT = Duration.ofMinutes(1);
+
   /** Between two lists no more than this counts, of nodes and of registered servers. */
   private static final Duration NODES_GAP_MAX = Duration.ofMinutes(1);
 
@@ -53,6 +61,10 @@ final class ApplicationState {
   private final Map<String, HeldContainer> containers = new LinkedHashMap<>();
   private final Map<SlotId, Ask> asks = new TreeMap<>();
   private final Map<String, Node> nodes = new TreeMap<>();
+
+  /** Since when each of the nodes has been known, without a break. */
+  private final Map<String, Instant> nodesSince = new TreeMap<>();
+
   private final Map<SlotId, SlotHistory> history = new TreeMap<>();
 
   /** Why YARN refused the last request for a slot that has not got a container since. */
@@ -196,6 +208,7 @@ final class ApplicationState {
   void replaceNodes(Collection<Node> alive, Instant now) {
     nodes.clear();
     alive.forEach(node -> updateNode(node, now));
+    nodesSince.keySet().retainAll(nodes.keySet());
     if (nodes.isEmpty()) { // As it is when the ResourceManager has just begun.
       nodesUnknown();
     } else {
@@ -219,24 +232,41 @@ final class ApplicationState {
 
   /**
    * Containers whose nodes YARN has not listed for so long that it would have reported their end if
-   * it knew of them. A ResourceManager that has restarted does not know the containers of a node
-   * that never came back.
+   * it knew of them, and those of an earlier attempt that it should have reported by now. A
+   * ResourceManager that has restarted does not know the containers of a node that never came back.
    */
-  List<HeldContainer> unknownToYarn() {
+  List<HeldContainer> unknownToYarn(Instant now) {
     return containers.values().stream()
         .filter(container -> container.phase() != Phase.RELEASED)
-        .filter(container -> nodesAbsent.of(container.node()).compareTo(limits.nodeExpiry()) >= 0)
+        .filter(
+            container ->
+                nodesAbsent.of(container.node()).compareTo(limits.nodeExpiry()) >= 0
+                    || isExpectedInVain(container, now))
         .toList();
+  }
+
+  /**
+   * Whether YARN has not reported a container in time though its node is there, or its process is
+   * not. One whose process has its lock is waited for as long as its node is away.
+   */
+  private boolean isExpectedInVain(HeldContainer container, Instant now) {
+    Instant nodeSince = nodesSince.getOrDefault(container.node(), now);
+    boolean nodeIsThere = Duration.between(nodeSince, now).compareTo(EXPECTED_WAIT) >= 0;
+    return container.phase() == Phase.EXPECTED
+        && since(container, now).compareTo(EXPECTED_WAIT) >= 0
+        && (nodeIsThere || !holdsLock(container) || stopping);
   }
 
   void updateNode(Node node, Instant now) {
     nodes.put(node.name(), node);
+    nodesSince.putIfAbsent(node.name(), now);
     nodesAbsent.seen(node.name());
     leaving.seen(node, now);
   }
 
   void removeNode(String name) {
     nodes.remove(name);
+    nodesSince.remove(name);
   }
 
   void setHeadroom(OptionalLong mb) {
@@ -265,10 +295,17 @@ final class ApplicationState {
   }
 
   void recovered(String id, SlotId slot, String node, Instant now) {
-    if (containers.putIfAbsent(id, new HeldContainer(id, slot, node, Phase.RECOVERED, now))
-        == null) {
+    HeldContainer known = containers.get(id);
+    if (known == null || known.phase() == Phase.EXPECTED) {
+      containers.put(id, new HeldContainer(id, slot, node, Phase.RECOVERED, now));
       history.put(slot, historyOf(slot).startedOn(node));
     }
+  }
+
+  /** Notes that YARN has begun to tell this attempt of the containers of the one before. */
+  void registered(Instant now) {
+    containers.replaceAll(
+        (id, held) -> held.phase() == Phase.EXPECTED ? held.in(Phase.EXPECTED, now) : held);
   }
 
   /** Notes that the container is in {@code phase}; one that has ended meanwhile stays ended. */
@@ -361,7 +398,7 @@ final class ApplicationState {
   Map<String, ComponentKind> toBeRegistered() {
     Map<String, ComponentKind> running = new TreeMap<>();
     for (HeldContainer container : containers.values()) {
-      if (container.phase() == Phase.RUNNING) {
+      if (container.phase() == Phase.RUNNING || container.phase() == Phase.EXPECTED) {
         running.put(container.id(), container.slot().kind());
       }
     }
@@ -409,9 +446,12 @@ final class ApplicationState {
   }
 
   private boolean isWell(HeldContainer container) {
-    return container.phase() == Phase.RUNNING
-        && serving.contains(container.id())
-        && !locksAbsent.isAbsent(container.id());
+    return container.phase() == Phase.RUNNING && holdsLock(container);
+  }
+
+  /** Whether its process has its lock, or some master the masters' if it is one, when last told. */
+  private boolean holdsLock(HeldContainer container) {
+    return serving.contains(container.id()) && !locksAbsent.isAbsent(container.id());
   }
 
   private static Duration since(HeldContainer container, Instant now) {
@@ -471,6 +511,9 @@ final class ApplicationState {
     if (preempted.contains(container.id())) {
       return "YARN is preempting its container";
     }
+    if (container.phase() == Phase.EXPECTED) {
+      return "YARN has restarted and has yet to report its container";
+    }
     if (container.phase() == Phase.RUNNING && isTooMany(container.slot())) {
       return "is no longer needed: ends once enough others serve";
     }
@@ -501,7 +544,7 @@ final class ApplicationState {
           hasLostItsLock(container)
               ? "LOST"
               : serving.contains(container.id()) ? "RUNNING" : "STARTING";
-      case ALLOCATED, STARTING, RECOVERED, CHECKING -> "STARTING";
+      case ALLOCATED, STARTING, EXPECTED, RECOVERED, CHECKING -> "STARTING";
       case DRAINING -> "DRAINING";
       case STOPPING, RELEASED -> "STOPPING";
     };
@@ -543,6 +586,15 @@ final class ApplicationState {
     proto.setDeployment(deployment.toProto()).addAllOutdated(outdated);
     serving.stream().filter(containers::containsKey).sorted().forEach(proto::addServing);
     proto.addAllLeavingNodes(leaving.toProto());
+    for (HeldContainer held : containers.values()) {
+      if (held.phase() != Phase.ALLOCATED && held.phase() != Phase.RELEASED) {
+        proto.addContainers(
+            HeldContainerProto.newBuilder()
+                .setId(held.id())
+                .setSlot(held.slot().toString())
+                .setNode(held.node()));
+      }
+    }
     return proto.build();
   }
 
@@ -568,6 +620,12 @@ final class ApplicationState {
       }
       outdated.addAll(proto.getOutdatedList());
       serving.addAll(proto.getServingList());
+      for (HeldContainerProto held : proto.getContainersList()) {
+        SlotId slot = SlotId.parse(held.getSlot());
+        containers.put(
+            held.getId(),
+            new HeldContainer(held.getId(), slot, held.getNode(), Phase.EXPECTED, now));
+      }
     }
   }
 

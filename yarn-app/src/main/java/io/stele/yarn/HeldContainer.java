@@ -54,6 +54,8 @@ record HeldContainer(String id, SlotId slot, String node, Phase phase, Instant s
   enum Phase {
     /** Just given; nothing was started in it. */
     ALLOCATED,
+    /** The attempt before this one had started it; YARN has yet to tell what has become of it. */
+    EXPECTED,
     /** Inherited from the attempt before this one, which may or may not have started it. */
     RECOVERED,
     /** Inherited, and its node has been asked what it does. */

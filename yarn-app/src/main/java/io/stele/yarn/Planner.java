@@ -127,14 +127,15 @@ final class Planner {
   }
 
   private int rank(HeldContainer container) {
-    int leaving = onLeavingNode(container) ? 5 : 0;
+    int leaving = onLeavingNode(container) ? 10 : 0;
     return switch (container.phase()) {
       case RUNNING -> leaving;
       case STARTING -> leaving + 1;
       case CHECKING -> leaving + 2;
       case RECOVERED -> leaving + 3;
-      case ALLOCATED -> leaving + 4;
-      case DRAINING, STOPPING, RELEASED -> 10;
+      case EXPECTED -> leaving + 4;
+      case ALLOCATED -> leaving + 5;
+      case DRAINING, STOPPING, RELEASED -> 20;
     };
   }
 
@@ -157,7 +158,7 @@ final class Planner {
                   ? new Action.Launch(container)
                   : new Action.Release(container));
       case RECOVERED -> actions.add(new Action.Check(container));
-      case CHECKING, STARTING, RELEASED -> {
+      case EXPECTED, CHECKING, STARTING, RELEASED -> {
         // Its node or the ResourceManager has the word.
       }
       case RUNNING -> {

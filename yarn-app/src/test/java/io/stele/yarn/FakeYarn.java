@@ -95,6 +95,9 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   /** Slots whose process holds no lock, and whether the lock service does not answer. */
   final Set<String> withoutLock = new TreeSet<>();
 
+  /** Containers whose process holds no lock. */
+  final Set<String> lost = new TreeSet<>();
+
   boolean locksAway;
 
   static ApplicationAttemptId attempt(int number) {
@@ -191,6 +194,17 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
     return List.copyOf(
         containers.values().stream()
             .filter(container -> started.contains(container.getId().toString()))
+            .filter(container -> knows(container.getNodeId().getHost()))
+            .toList());
+  }
+
+  /** A forgotten node registers with the ResourceManager that has restarted. */
+  void comesBack(String node) {
+    remember(node);
+    listener.recovered(
+        containers.values().stream()
+            .filter(container -> started.contains(container.getId().toString()))
+            .filter(container -> container.getNodeId().getHost().equals(node))
             .toList());
   }
 
@@ -379,7 +393,7 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
       throw new IOException("no ZooKeeper answers");
     }
     Set<String> serving = new TreeSet<>(starting ? Set.of() : running.keySet());
-    serving.removeIf(id -> withoutLock.contains(slot(id).toString()));
+    serving.removeIf(id -> withoutLock.contains(slot(id).toString()) || lost.contains(id));
     return serving;
   }
 
