@@ -20,8 +20,8 @@ import java.util.Set;
  *     queue
  * @param outdated those of them that were started with an earlier deployment
  * @param withoutLock for how long tablet servers that run have had no lock, and masters while none
- *     had the masters' lock; those that hold one are left out, and no time counts in which the lock
- *     service did not answer
+ *     had the masters' lock: zero if that was seen only once. Those that hold one are left out, and
+ *     no time counts in which the lock service did not answer
  * @param asks the containers that we have requested from YARN
  * @param withoutHeadroom slots for which YARN refuses a container, or has had no room for a while
  * @param nodes the nodes that YARN reports as alive; empty when not known yet
@@ -116,6 +116,13 @@ record ApplicationSnapshot(
   /** Whether the slot is to be filled. */
   boolean wants(SlotId slot) {
     return !stopping && slot.index() <= wanted.getOrDefault(slot.kind(), 0);
+  }
+
+  /** Until when a container that is too many may wait for others of its kind to serve. */
+  Instant surplusUntil(HeldContainer container) {
+    Instant since = wantedSince.getOrDefault(container.slot().kind(), container.since());
+    Instant tooManySince = since.isAfter(container.since()) ? since : container.since();
+    return tooManySince.plus(limits.replacementWait(Optional.empty()));
   }
 
   SlotHistory historyOf(SlotId slot) {

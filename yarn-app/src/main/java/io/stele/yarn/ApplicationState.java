@@ -1,7 +1,6 @@
 package io.stele.yarn;
 
 import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
-import io.stele.wire.application.ApplicationProtos.ComponentProto;
 import io.stele.wire.application.ApplicationProtos.HeldContainerProto;
 import io.stele.wire.application.ApplicationProtos.KindCountProto;
 import io.stele.wire.application.ApplicationProtos.SlotStateProto;
@@ -420,14 +419,9 @@ final class ApplicationState {
   }
 
   private Map<String, Duration> withoutLock() {
-    Map<String, Duration> without = new TreeMap<>();
-    for (HeldContainer container : containers.values()) {
-      Duration since = locksAbsent.of(container.id());
-      if (!since.isZero()) {
-        without.put(container.id(), since);
-      }
-    }
-    return without;
+    return containers.keySet().stream()
+        .filter(locksAbsent::isAbsent)
+        .collect(Collectors.toMap(id -> id, locksAbsent::of));
   }
 
   /** Notes what time alone brings about. */
@@ -470,107 +464,21 @@ final class ApplicationState {
 
   // What others see.
 
-  /** One entry a slot that is wanted or filled, in their order. */
   StatusResponseProto status(Instant now) {
-    Set<SlotId> slots = new TreeSet<>();
-    if (!stopping) {
-      wanted.forEach(
-          (kind, count) -> {
-            for (int index = 1; index <= count; index++) {
-              slots.add(new SlotId(kind, index));
-            }
-          });
-    }
-    containers.values().forEach(container -> slots.add(container.slot()));
-    StatusResponseProto.Builder status =
-        StatusResponseProto.newBuilder().setStopping(stopping).setDeployment(deployment.toProto());
-    for (SlotId slot : slots) {
-      List<HeldContainer> held =
-          containers.values().stream().filter(c -> c.slot().equals(slot)).toList();
-      if (held.isEmpty()) {
-        status.addComponents(waiting(slot, now));
-      }
-      for (HeldContainer container : held) {
-        SlotHistory past = historyOf(slot);
-        status.addComponents(
-            ComponentProto.newBuilder()
-                .setId(slot.toString())
-                .setState(stateOf(container))
-                .setContainer(container.id())
-                .setNode(container.node())
-                .setRestarts(past.restarts())
-                .setNote(noteOf(container, past))
-                .setOutdated(outdated.contains(container.id()))
-                .setFailures(past.recentFailureCount(now)));
-      }
-    }
-    return status.build();
-  }
-
-  private String noteOf(HeldContainer container, SlotHistory past) {
-    if (preempted.contains(container.id())) {
-      return "YARN is preempting its container";
-    }
-    if (container.phase() == Phase.EXPECTED) {
-      return "YARN has restarted and has yet to report its container";
-    }
-    if (container.phase() == Phase.RUNNING && isTooMany(container.slot())) {
-      return "is no longer needed: ends once enough others serve";
-    }
-    if (outdated.contains(container.id())) {
-      return "has yet to be upgraded";
-    }
-    Duration withoutLock = locksAbsent.of(container.id());
-    if (hasLostItsLock(container)) {
-      return "has had no lock for " + withoutLock.toSeconds() + " s";
-    }
-    Node node = nodes.get(container.node());
-    return node != null && node.leaving() ? "its node leaves" : past.lastExitLine();
-  }
-
-  private boolean isTooMany(SlotId slot) {
-    return !stopping && slot.index() > wanted.getOrDefault(slot.kind(), 0);
+    return StatusResponseProto.newBuilder()
+        .setStopping(stopping)
+        .setDeployment(deployment.toProto())
+        .addAllComponents(report(now).components())
+        .build();
   }
 
   /** Why the ask has not been met yet. */
   String wait(Ask ask, Instant now) {
-    long need = limits.sizeOf(ask.slot().kind()).memoryMb();
-    return WaitLog.words(ask, need, headroomMb, List.copyOf(nodes.values()), now);
+    return report(now).waitOf(ask);
   }
 
-  private String stateOf(HeldContainer container) {
-    return switch (container.phase()) {
-      case RUNNING ->
-          hasLostItsLock(container)
-              ? "LOST"
-              : serving.contains(container.id()) ? "RUNNING" : "STARTING";
-      case ALLOCATED, STARTING, EXPECTED, RECOVERED, CHECKING -> "STARTING";
-      case DRAINING -> "DRAINING";
-      case STOPPING, RELEASED -> "STOPPING";
-    };
-  }
-
-  private boolean hasLostItsLock(HeldContainer container) {
-    return serving.contains(container.id()) && locksAbsent.isAbsent(container.id());
-  }
-
-  private ComponentProto waiting(SlotId slot, Instant now) {
-    SlotHistory past = historyOf(slot);
-    ComponentProto.Builder component =
-        ComponentProto.newBuilder()
-            .setId(slot.toString())
-            .setRestarts(past.restarts())
-            .setFailures(past.recentFailureCount(now));
-    Ask ask = asks.get(slot);
-    if (ask != null) {
-      return component.setState("ASKED").setNote(wait(ask, now)).build();
-    }
-    String refusal = refusals.get(slot);
-    String note =
-        refusal == null
-            ? past.lastExitLine()
-            : "YARN refuses a container for it (will ask again): " + refusal;
-    return component.setState("WAITING").setNote(note).build();
+  private StatusReport report(Instant now) {
+    return new StatusReport(snapshot(now), refusals, headroomMb);
   }
 
   // What the next attempt must know.

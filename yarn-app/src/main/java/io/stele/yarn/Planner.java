@@ -207,18 +207,11 @@ final class Planner {
       long others =
           count(
               kind, other -> serves(other) && !other.equals(container) && !ending.contains(other));
-      if (others >= snapshot.wanted().getOrDefault(kind, 0) || hasWaitedForOthers(container)) {
+      if (others >= snapshot.wanted().getOrDefault(kind, 0)
+          || !snapshot.now().isBefore(snapshot.surplusUntil(container))) {
         end(container);
       }
     }
-  }
-
-  /** Whether a container has been too many for as long as replacements of others may take. */
-  private boolean hasWaitedForOthers(HeldContainer container) {
-    Instant since = snapshot.wantedSince().getOrDefault(container.slot().kind(), container.since());
-    Instant tooManySince = since.isAfter(container.since()) ? since : container.since();
-    Duration wait = snapshot.limits().replacementWait(Optional.empty());
-    return !snapshot.now().isBefore(tooManySince.plus(wait));
   }
 
   private void end(HeldContainer container) {

@@ -58,27 +58,29 @@ abstract class PlannerFixture {
             new ApplicationSnapshot.Size(1024, 2)));
   }
 
+  ApplicationSnapshot snapshot() {
+    return new ApplicationSnapshot(
+        NOW,
+        wanted,
+        wantedSince,
+        stopping,
+        containers,
+        serving,
+        preempted,
+        outdated,
+        withoutLock,
+        asks,
+        withoutHeadroom,
+        nodes,
+        drainBy,
+        history,
+        proven,
+        stopRanks,
+        limits());
+  }
+
   List<String> planned() {
-    ApplicationSnapshot snapshot =
-        new ApplicationSnapshot(
-            NOW,
-            wanted,
-            wantedSince,
-            stopping,
-            containers,
-            serving,
-            preempted,
-            outdated,
-            withoutLock,
-            asks,
-            withoutHeadroom,
-            nodes,
-            drainBy,
-            history,
-            proven,
-            stopRanks,
-            limits());
-    return Planner.plan(snapshot).stream().map(PlannerFixture::tell).collect(Collectors.toList());
+    return Planner.plan(snapshot()).stream().map(PlannerFixture::tell).collect(Collectors.toList());
   }
 
   static String tell(Action action) {

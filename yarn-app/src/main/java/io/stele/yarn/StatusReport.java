@@ -1,0 +1,210 @@
+package io.stele.yarn;
+
+import io.stele.wire.application.ApplicationProtos.ComponentProto;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * What operators see of the application's components: the state of each, and in a note what it
+ * waits for, until when, and why it last ended. Made of one snapshot; immutable.
+ */
+final class StatusReport {
+  /** A process that has been starting for less than this is not worth a note. */
+  private static final Duration SLOW_START = Duration.ofSeconds(30);
+
+  private final ApplicationSnapshot snapshot;
+  private final Map<SlotId, String> refusals;
+  private final OptionalLong headroomMb;
+
+  /**
+   * @param refusals why YARN refuses containers, by slot
+   * @param headroomMb the headroom in the queue, as far as it is known
+   */
+  StatusReport(
+      ApplicationSnapshot snapshot, Map<SlotId, String> refusals, OptionalLong headroomMb) {
+    this.snapshot = snapshot;
+    this.refusals = Map.copyOf(refusals);
+    this.headroomMb = headroomMb;
+  }
+
+  /** One entry a slot that is wanted or filled, in their order. */
+  List<ComponentProto> components() {
+    Set<SlotId> slots = new TreeSet<>();
+    if (!snapshot.stopping()) {
+      snapshot
+          .wanted()
+          .forEach(
+              (kind, count) -> {
+                for (int index = 1; index <= count; index++) {
+                  slots.add(new SlotId(kind, index));
+                }
+              });
+    }
+    snapshot.containers().forEach(container -> slots.add(container.slot()));
+    List<ComponentProto> components = new ArrayList<>();
+    for (SlotId slot : slots) {
+      List<HeldContainer> held =
+          snapshot.containers().stream().filter(c -> c.slot().equals(slot)).toList();
+      if (held.isEmpty()) {
+        components.add(waiting(slot));
+      }
+      held.forEach(container -> components.add(placed(container)));
+    }
+    return components;
+  }
+
+  private ComponentProto.Builder component(SlotId slot) {
+    SlotHistory past = snapshot.historyOf(slot);
+    return ComponentProto.newBuilder()
+        .setId(slot.toString())
+        .setRestarts(past.restarts())
+        .setFailures(past.recentFailureCount(snapshot.now()));
+  }
+
+  private ComponentProto placed(HeldContainer container) {
+    return component(container.slot())
+        .setState(stateOf(container))
+        .setContainer(container.id())
+        .setNode(container.node())
+        .setNote(noteOf(container).orElseGet(() -> pastOf(container.slot())))
+        .setOutdated(snapshot.outdated().contains(container.id()))
+        .build();
+  }
+
+  private ComponentProto waiting(SlotId slot) {
+    Optional<Ask> ask =
+        snapshot.asks().stream().filter(made -> made.slot().equals(slot)).findFirst();
+    if (ask.isPresent()) {
+      return component(slot).setState("ASKED").setNote(waitOf(ask.get())).build();
+    }
+    Instant notBefore = snapshot.historyOf(slot).notBefore();
+    List<String> words = new ArrayList<>();
+    if (snapshot.now().isBefore(notBefore)) {
+      words.add("will be asked for in " + secondsUntil(notBefore) + " s");
+    }
+    String refusal = refusals.get(slot);
+    String why = refusal == null ? pastOf(slot) : "YARN refuses a container for it: " + refusal;
+    if (!why.isEmpty()) {
+      words.add(why);
+    }
+    return component(slot).setState("WAITING").setNote(String.join("; ", words)).build();
+  }
+
+  /** Why the ask has not been met yet. */
+  String waitOf(Ask ask) {
+    long need = snapshot.limits().sizeOf(ask.slot().kind()).memoryMb();
+    return WaitLog.words(ask, need, headroomMb, snapshot.nodes(), snapshot.now());
+  }
+
+  /** How the slot's processes have ended; empty if none has. */
+  private String pastOf(SlotId slot) {
+    SlotHistory past = snapshot.historyOf(slot);
+    int failures = past.recentFailureCount(snapshot.now());
+    return failures < 2
+        ? past.lastExitLine()
+        : "failed "
+            + failures
+            + " times in "
+            + SlotHistory.WINDOW.toMinutes()
+            + " min; the last one "
+            + past.lastExitLine();
+  }
+
+  private String stateOf(HeldContainer container) {
+    return switch (container.phase()) {
+      case RUNNING ->
+          hasLostItsLock(container) ? "LOST" : serves(container) ? "RUNNING" : "STARTING";
+      case ALLOCATED, STARTING, EXPECTED, RECOVERED, CHECKING -> "STARTING";
+      case DRAINING -> "DRAINING";
+      case STOPPING, RELEASED -> "STOPPING";
+    };
+  }
+
+  private boolean serves(HeldContainer container) {
+    return snapshot.serving().contains(container.id());
+  }
+
+  private boolean hasLostItsLock(HeldContainer container) {
+    return serves(container) && snapshot.withoutLock().containsKey(container.id());
+  }
+
+  /** What the container's process waits for; empty if it just runs. */
+  private Optional<String> noteOf(HeldContainer container) {
+    if (snapshot.preempted().contains(container.id())) {
+      return Optional.of("YARN is preempting its container");
+    }
+    return switch (container.phase()) {
+      case EXPECTED -> Optional.of("YARN has restarted and has yet to report its container");
+      case DRAINING -> {
+        Instant latest = container.since().plus(snapshot.limits().drainTimeout());
+        yield Optional.of(
+            (leaves(container) ? "its node leaves" : "gives its tablets away")
+                + ": ends in "
+                + secondsUntil(latest)
+                + " s at the latest");
+      }
+      case RUNNING -> noteOfRunning(container);
+      case ALLOCATED, STARTING, RECOVERED, CHECKING, STOPPING, RELEASED -> Optional.empty();
+    };
+  }
+
+  private Optional<String> noteOfRunning(HeldContainer container) {
+    Duration withoutLock = snapshot.withoutLock().getOrDefault(container.id(), Duration.ZERO);
+    if (isTooMany(container.slot())) {
+      return Optional.of(
+          "is no longer needed: ends once enough others serve, in "
+              + secondsUntil(snapshot.surplusUntil(container))
+              + " s at the latest");
+    }
+    if (snapshot.outdated().contains(container.id())) {
+      return Optional.of("has yet to be upgraded");
+    }
+    if (hasLostItsLock(container)) {
+      return Optional.of(
+          "has had no lock for "
+              + withoutLock.toSeconds()
+              + " s: is stopped after "
+              + HeldContainer.LOST_LOCK_WAIT.toSeconds()
+              + " s");
+    }
+    if (leaves(container)) {
+      Instant latest = snapshot.drainBy().getOrDefault(container.node(), snapshot.now());
+      return Optional.of(
+          "its node leaves: ends once its replacement serves, in "
+              + secondsUntil(latest)
+              + " s at the latest");
+    }
+    if (!serves(container) && withoutLock.compareTo(SLOW_START) >= 0) {
+      String past = pastOf(container.slot());
+      return Optional.of(
+          "has not started up for "
+              + withoutLock.toSeconds()
+              + " s: is stopped after "
+              + HeldContainer.START_WAIT.toSeconds()
+              + " s"
+              + (past.isEmpty() ? "" : "; " + past));
+    }
+    return Optional.empty();
+  }
+
+  private boolean isTooMany(SlotId slot) {
+    return !snapshot.stopping() && !snapshot.wants(slot);
+  }
+
+  private boolean leaves(HeldContainer container) {
+    return snapshot.nodes().stream()
+        .anyMatch(node -> node.leaving() && node.name().equals(container.node()));
+  }
+
+  /** Rounded up; zero if the time is over. */
+  private long secondsUntil(Instant time) {
+    return Math.max(0, Duration.between(snapshot.now(), time).plusMillis(999).toSeconds());
+  }
+}

@@ -1,0 +1,79 @@
+package io.stele.yarn;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.wire.application.ApplicationProtos.ComponentProto;
+import io.stele.yarn.HeldContainer.Phase;
+import java.time.Duration;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What operators are told that the application's processes wait for, until when, and why. */
+final class StatusReportTest extends PlannerFixture {
+  @BeforeEach
+  void oneTabletServer() {
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+  }
+
+  private ComponentProto component() {
+    return new StatusReport(snapshot(), Map.of(), OptionalLong.empty()).components().get(0);
+  }
+
+  private String note() {
+    return component().getNote();
+  }
+
+  @Test
+  void aSlotThatFailsSaysHowOftenAndWhyAndWhenItIsAskedForAgain() {
+    SlotHistory past = SlotHistory.NEW.failed(NOW.minusSeconds(90), "a", "exit 1 on a");
+    history.put(slot(1), past);
+    assertThat(note()).isEqualTo("exit 1 on a");
+    for (int i = 0; i < 3; i++) {
+      past = past.failed(NOW.minusMillis(500), "a", "exit 2 on a\nand its last words");
+    }
+    history.put(slot(1), past);
+    assertThat(component().getState()).isEqualTo("WAITING");
+    assertThat(component().getFailures()).isEqualTo(4);
+    assertThat(note())
+        .isEqualTo("will be asked for in 4 s; failed 4 times in 10 min; the last one exit 2 on a");
+    hold("c1", 1, "b", Phase.RUNNING);
+    serving.add("c1");
+    assertThat(note()).isEqualTo("failed 4 times in 10 min; the last one exit 2 on a");
+  }
+
+  @Test
+  void aProcessThatDoesNotStartUpOrHasLostItsLockSaysWhenItIsStopped() {
+    hold("c1", 1, "a", Phase.RUNNING);
+    withoutLock.put("c1", Duration.ofSeconds(29));
+    assertThat(note()).isEmpty();
+    withoutLock.put("c1", Duration.ofSeconds(45));
+    assertThat(component().getState()).isEqualTo("STARTING");
+    assertThat(note()).isEqualTo("has not started up for 45 s: is stopped after 600 s");
+    serving.add("c1");
+    assertThat(component().getState()).isEqualTo("LOST");
+    assertThat(note()).isEqualTo("has had no lock for 45 s: is stopped after 60 s");
+  }
+
+  @Test
+  void whatEndsSaysWhyAndInWhichTime() {
+    hold("c1", 1, "a", Phase.RUNNING, 3600);
+    serving.add("c1");
+    nodes.add(node("a", true, 4096, 0));
+    drainBy.put("a", NOW.plusSeconds(30));
+    assertThat(note())
+        .isEqualTo("its node leaves: ends once its replacement serves, in 30 s at the latest");
+    containers.clear();
+    hold("c1", 1, "a", Phase.DRAINING, 20);
+    assertThat(note()).isEqualTo("its node leaves: ends in 40 s at the latest");
+    nodes.clear();
+    assertThat(note()).isEqualTo("gives its tablets away: ends in 40 s at the latest");
+    containers.clear();
+    hold("c1", 1, "a", Phase.RUNNING, 3600);
+    wanted.put(ComponentKind.TABLET_SERVER, 0);
+    wantedSince.put(ComponentKind.TABLET_SERVER, NOW.minusSeconds(100));
+    assertThat(note())
+        .isEqualTo("is no longer needed: ends once enough others serve, in 440 s at the latest");
+  }
+}
