@@ -117,7 +117,8 @@ final class Planner {
    * replaced by it.
    */
   private Map<SlotId, HeldContainer> holders() {
-    // A running process is never replaced by one that is not; of two alike the older stays.
+    // A process that serves is never replaced by one that does not, nor one that runs by one that
+    // does not; of two alike the older stays.
     Comparator<HeldContainer> best =
         Comparator.comparingInt(this::rank).thenComparing(HeldContainer::id);
     return snapshot.containers().stream()
@@ -129,12 +130,12 @@ final class Planner {
   private int rank(HeldContainer container) {
     int leaving = onLeavingNode(container) ? 10 : 0;
     return switch (container.phase()) {
-      case RUNNING -> leaving;
-      case STARTING -> leaving + 1;
-      case CHECKING -> leaving + 2;
-      case RECOVERED -> leaving + 3;
-      case EXPECTED -> leaving + 4;
-      case ALLOCATED -> leaving + 5;
+      case RUNNING -> leaving + (hasItsLock(container) ? 0 : 1);
+      case STARTING -> leaving + 2;
+      case CHECKING -> leaving + 3;
+      case RECOVERED -> leaving + 4;
+      case EXPECTED -> leaving + 5;
+      case ALLOCATED -> leaving + 6;
       case DRAINING, STOPPING, RELEASED -> 20;
     };
   }
@@ -317,9 +318,14 @@ final class Planner {
   /** Whether its process has started up and is not about to end, as far as is known. */
   private boolean serves(HeldContainer container) {
     return container.phase() == Phase.RUNNING
-        && snapshot.serving().contains(container.id())
-        && !snapshot.withoutLock().containsKey(container.id())
+        && hasItsLock(container)
         && (container.slot().kind() != ComponentKind.MASTER || isStandby(container));
+  }
+
+  /** Whether it has started up and has its lock, or some master the masters' if it is one. */
+  private boolean hasItsLock(HeldContainer container) {
+    return snapshot.serving().contains(container.id())
+        && !snapshot.withoutLock().containsKey(container.id());
   }
 
   private boolean isStandby(HeldContainer master) {

@@ -21,6 +21,18 @@ final class PlannerSurplusTest extends PlannerFixture {
   }
 
   @Test
+  void ofTwoRunningContainersInOneSlotTheOneThatServesStays() {
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    hold("c1", 1, "a", Phase.RUNNING, 3600);
+    hold("c2", 1, "b", Phase.RUNNING, 3600);
+    serving.add("c2");
+    assertThat(planned()).as("the first has never started up").containsExactly("drain c1");
+    serving.add("c1");
+    withoutLock.put("c1", Duration.ofSeconds(15));
+    assertThat(planned()).as("the first has lost its lock").containsExactly("drain c1");
+  }
+
+  @Test
   void fewerTabletServersMeansDrainingThoseWithTheHighestNumbers() {
     wanted.put(ComponentKind.TABLET_SERVER, 1);
     hold("c1", 1, "a", Phase.RUNNING);
