@@ -159,7 +159,12 @@ final class Planner {
                   ? new Action.Launch(container)
                   : new Action.Release(container));
       case RECOVERED -> actions.add(new Action.Check(container));
-      case EXPECTED, CHECKING, STARTING, RELEASED -> {
+      case STARTING -> {
+        if (age.compareTo(HeldContainer.START_WAIT) >= 0) {
+          actions.add(new Action.Release(container));
+        }
+      }
+      case EXPECTED, CHECKING, RELEASED -> {
         // Its node or the ResourceManager has the word.
       }
       case RUNNING -> {

@@ -41,6 +41,13 @@ final class PlannerHungTest extends PlannerFixture {
   }
 
   @Test
+  void aContainerWhoseStartIsNotHeardOfIsGivenBack() {
+    hold("c1", 1, "a", Phase.STARTING, HeldContainer.START_WAIT.toSeconds() - 1);
+    hold("c2", 2, "b", Phase.STARTING, HeldContainer.START_WAIT.toSeconds());
+    assertThat(planned()).containsExactly("release c2");
+  }
+
+  @Test
   void aProcessThatNeverStartsUpIsStopped() {
     wanted.put(ComponentKind.MASTER, 1);
     wanted.put(ComponentKind.TABLET_SERVER, 1);
