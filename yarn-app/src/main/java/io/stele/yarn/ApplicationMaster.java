@@ -270,9 +270,10 @@ final class ApplicationMaster implements ResourceManager.Listener {
       claim();
       return;
     }
-    state.unknownToYarn(now).forEach(this::giveUp);
+    // One step that fails must not keep the others from being taken.
+    state.unknownToYarn(now).forEach(held -> perform(() -> giveUp(held)));
     for (Action action : Planner.plan(state.snapshot(now))) {
-      take(action, now);
+      perform(() -> take(action, now));
     }
     state.setHeadroom(resourceManager.headroomMb());
     waits

@@ -126,6 +126,20 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
   }
 
   @Test
+  void aStepThatFailsDoesNotKeepOthersFromBeingTaken() throws Exception {
+    simulation.run(
+        () -> {
+          yarn.cannotBeRequested.add("master-1");
+          attempt();
+          assertThat(yarn.runningSlots()).containsExactly("tabletserver-1", "tabletserver-2");
+          assertThat(states()).contains("master-1 WAITING", "tabletserver-1 RUNNING");
+          yarn.cannotBeRequested.clear();
+          process.sleep(A_WHILE);
+          assertThat(yarn.runningSlots()).contains("master-1");
+        });
+  }
+
+  @Test
   void aPreemptedServerCountsAsLostNotAsSeenToEnd() throws Exception {
     simulation.run(
         () -> {

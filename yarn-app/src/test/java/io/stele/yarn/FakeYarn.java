@@ -70,6 +70,9 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   /** Slots for which it refuses containers. */
   final Set<String> refused = new TreeSet<>();
 
+  /** Slots for which no container can be asked for. */
+  final Set<String> cannotBeRequested = new TreeSet<>();
+
   /** Whether no room is left: what is asked for waits. */
   boolean full;
 
@@ -222,6 +225,9 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
 
   @Override
   public void request(Ask ask) {
+    if (cannotBeRequested.contains(ask.slot().toString())) {
+      throw new IllegalStateException("YARN's client does not take the request");
+    }
     calls.add("request " + ask.slot());
     if (refused.contains(ask.slot().toString())) {
       runtime.after(ANSWER, () -> listener.refused(ask.slot(), "larger than any node"));
