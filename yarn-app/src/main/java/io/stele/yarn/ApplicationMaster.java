@@ -69,6 +69,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private final EventQueue events;
   private final BlockingCalls calls;
   private final ExitReports exits;
+  private final BlockingCalls drainCalls;
   private final Drains drains;
   private final NodeListing nodes;
   private final ServerListing registered;
@@ -132,7 +133,9 @@ final class ApplicationMaster implements ResourceManager.Listener {
     this.exits = new ExitReports(servers, runtime, events);
     this.answers = new HeartbeatAnswers(runtime, state.limits().answerAge());
     this.resourceManager = resourceManager.connect(this);
-    this.drains = new Drains(servers, state, calls, answers::areRecent);
+    // Each may wait for the lock service for as long as a server may take to drain.
+    this.drainCalls = new BlockingCalls(runtime, events, "drain");
+    this.drains = new Drains(servers, state, drainCalls, answers::areRecent);
     this.nodes = new NodeListing(this.resourceManager, state, calls, clock);
     this.registered = new ServerListing(servers, state, calls, clock);
     this.saving = new StateSaving(stateFile, calls);
@@ -168,6 +171,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
       perform(this::turn);
     }
     calls.close();
+    drainCalls.close();
     exits.close();
     return exitCode.getAsInt();
   }

@@ -69,6 +69,23 @@ final class DrainsTest extends ApplicationMasterFixture {
   }
 
   @Test
+  void aMasterIsStartedThoughManyServersCannotBeAskedToDrain() throws Exception {
+    conf.set(Keys.YARN_TABLETSERVER_COUNT.name(), "20");
+    simulation.run(
+        () -> {
+          attempt();
+          process.sleep(A_WHILE);
+          yarn.drainTakes = Duration.ofSeconds(50); // The lock service is away.
+          master.flex(ComponentKind.TABLET_SERVER, 1);
+          process.sleep(Duration.ofSeconds(5));
+          calls();
+          yarn.end("master-1", 1);
+          process.sleep(A_WHILE);
+          assertThat(calls()).contains("start master-1");
+        });
+  }
+
+  @Test
   void aServerThatIsNotRegisteredIsStopped() throws Exception {
     simulation.run(
         () -> {

@@ -59,6 +59,9 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   /** How it ends to ask a server to drain, if not well. */
   Optional<IOException> drainFailure = Optional.empty();
 
+  /** How long it takes to ask a server to drain. */
+  Duration drainTakes = Duration.ZERO;
+
   /** Whether nodes cannot be listed, and whether none are there. */
   boolean listFails;
 
@@ -368,6 +371,7 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   @Override
   public void drain(String containerId) throws IOException {
     calls.add("drain " + slot(containerId));
+    pause(drainTakes, "asking it to drain");
     if (drainFailure.isPresent()) {
       throw drainFailure.get();
     }
@@ -376,14 +380,18 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   @Override
   public void exited(String containerId, boolean seen) throws IOException {
     breakDown();
-    if (!exitReportTakes.isZero()) {
+    pause(exitReportTakes, "telling the master");
+    calls.add((seen ? "exited " : "lost ") + slot(containerId));
+  }
+
+  private void pause(Duration time, String what) throws IOException {
+    if (!time.isZero()) {
       try {
-        runtime.sleep(exitReportTakes);
+        runtime.sleep(time);
       } catch (InterruptedException e) {
-        throw Futures.interrupted(e, "telling the master");
+        throw Futures.interrupted(e, what);
       }
     }
-    calls.add((seen ? "exited " : "lost ") + slot(containerId));
   }
 
   @Override
