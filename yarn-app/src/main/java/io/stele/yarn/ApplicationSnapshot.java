@@ -12,7 +12,6 @@ import java.util.Set;
  *
  * @param wanted how many components of each kind to keep running
  * @param wantedSince since when it is that many, of the kinds for which an operator has changed it
- *     in this attempt
  * @param stopping whether everything must end
  * @param containers the containers that YARN has given us
  * @param serving those of them whose processes have started up

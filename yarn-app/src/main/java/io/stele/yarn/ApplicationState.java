@@ -54,10 +54,14 @@ final class ApplicationState {
   private final ApplicationSnapshot.Limits limits;
   private final Map<ComponentKind, Integer> wanted = new EnumMap<>(ComponentKind.class);
 
-  /** Since when other numbers are wanted than those that this attempt began with. */
+  /** Since when other numbers are wanted than those that the application was submitted with. */
   private final Map<ComponentKind, Instant> wantedSince = new EnumMap<>(ComponentKind.class);
 
   private final Map<String, HeldContainer> containers = new LinkedHashMap<>();
+
+  /** When inherited containers began to run, as the attempt before this one knew. */
+  private final Map<String, Instant> runningSince = new TreeMap<>();
+
   private final Map<SlotId, Ask> asks = new TreeMap<>();
   private final Map<String, Node> nodes = new TreeMap<>();
 
@@ -315,7 +319,9 @@ final class ApplicationState {
           .hang(serving.contains(id), locksAbsent.of(id), now)
           .ifPresent(how -> hung.put(id, how));
     }
-    HeldContainer container = containers.computeIfPresent(id, (key, known) -> known.in(phase, now));
+    Instant since = phase == Phase.RUNNING ? runningSince.getOrDefault(id, now) : now;
+    HeldContainer container =
+        containers.computeIfPresent(id, (key, known) -> known.in(phase, since));
     if (container != null && phase == Phase.STARTING) {
       history.put(container.slot(), historyOf(container.slot()).startedOn(container.node()));
     }
@@ -341,6 +347,7 @@ final class ApplicationState {
       boolean served, boolean preempted, Optional<HeldContainer.Hang> hang, boolean outdated) {}
 
   private Flags takeFlags(String id) {
+    runningSince.remove(id);
     return new Flags(
         serving.remove(id),
         preempted.remove(id),
@@ -487,22 +494,32 @@ final class ApplicationState {
     ApplicationStateProto.Builder proto =
         ApplicationStateProto.newBuilder().setApplicationId(applicationId).setStopping(stopping);
     wanted.forEach(
-        (kind, count) ->
-            proto.addCounts(KindCountProto.newBuilder().setKind(kind.id()).setCount(count)));
+        (kind, count) -> {
+          KindCountProto.Builder entry =
+              KindCountProto.newBuilder().setKind(kind.id()).setCount(count);
+          Optional.ofNullable(wantedSince.get(kind))
+              .ifPresent(since -> entry.setSinceMillis(since.toEpochMilli()));
+          proto.addCounts(entry);
+        });
     history.forEach((slot, past) -> proto.addSlots(past.toProto(slot)));
     provenKinds.forEach(kind -> proto.addProvenKinds(kind.id()));
     proto.setDeployment(deployment.toProto()).addAllOutdated(outdated);
     serving.stream().filter(containers::containsKey).sorted().forEach(proto::addServing);
     proto.addAllLeavingNodes(leaving.toProto());
-    for (HeldContainer held : containers.values()) {
-      if (held.phase() != Phase.ALLOCATED && held.phase() != Phase.RELEASED) {
-        proto.addContainers(
-            HeldContainerProto.newBuilder()
-                .setId(held.id())
-                .setSlot(held.slot().toString())
-                .setNode(held.node()));
-      }
-    }
+    containers.values().stream()
+        .filter(held -> held.phase() != Phase.ALLOCATED && held.phase() != Phase.RELEASED)
+        .forEach(held -> proto.addContainers(toProto(held)));
+    return proto.build();
+  }
+
+  private HeldContainerProto toProto(HeldContainer held) {
+    HeldContainerProto.Builder proto =
+        HeldContainerProto.newBuilder()
+            .setId(held.id())
+            .setSlot(held.slot().toString())
+            .setNode(held.node());
+    Optional.ofNullable(held.phase() == Phase.RUNNING ? held.since() : runningSince.get(held.id()))
+        .ifPresent(since -> proto.setRunningSinceMillis(since.toEpochMilli()));
     return proto.build();
   }
 
@@ -519,9 +536,13 @@ final class ApplicationState {
     leaving.takeOver(proto.getLeavingNodesList(), now);
     if (same) {
       stopping = proto.getStopping();
-      proto
-          .getCountsList()
-          .forEach(count -> wanted.put(ComponentKind.parse(count.getKind()), count.getCount()));
+      for (KindCountProto count : proto.getCountsList()) {
+        ComponentKind kind = ComponentKind.parse(count.getKind());
+        wanted.put(kind, count.getCount());
+        if (count.hasSinceMillis()) {
+          wantedSince.put(kind, earlier(count.getSinceMillis(), now));
+        }
+      }
       proto.getProvenKindsList().forEach(kind -> provenKinds.add(ComponentKind.parse(kind)));
       if (proto.hasDeployment()) {
         deployment = Deployment.of(proto.getDeployment());
@@ -533,8 +554,17 @@ final class ApplicationState {
         containers.put(
             held.getId(),
             new HeldContainer(held.getId(), slot, held.getNode(), Phase.EXPECTED, now));
+        if (held.hasRunningSinceMillis()) {
+          runningSince.put(held.getId(), earlier(held.getRunningSinceMillis(), now));
+        }
       }
     }
+  }
+
+  /** A time by the clock of an earlier attempt, which may have been ahead. */
+  private static Instant earlier(long millis, Instant now) {
+    Instant time = Instant.ofEpochMilli(millis);
+    return time.isBefore(now) ? time : now;
   }
 
   private SlotHistory historyOf(SlotId slot) {

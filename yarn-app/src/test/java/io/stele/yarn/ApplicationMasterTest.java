@@ -331,6 +331,22 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
   }
 
   @Test
+  void aMasterThatHungBeforeTheApplicationMasterRestartedIsStopped() throws Exception {
+    simulation.run(
+        () -> {
+          Task first = attempt();
+          process.sleep(HeldContainer.MASTER_START_WAIT);
+          yarn.listener.shutDown("another attempt has begun");
+          process.await(first.ended());
+          yarn.withoutLock.add("master-1");
+          attempt();
+          calls();
+          process.sleep(Duration.ofSeconds(80));
+          assertThat(calls()).contains("stop master-1");
+        });
+  }
+
+  @Test
   void aServerThatHungBeforeTheApplicationMasterRestartedIsStopped() throws Exception {
     simulation.run(
         () -> {

@@ -69,6 +69,28 @@ final class DrainsTest extends ApplicationMasterFixture {
   }
 
   @Test
+  void theTimeOfAServerThatIsNotWantedAnyMoreGoesOnThoughTheApplicationMasterRestarts()
+      throws Exception {
+    simulation.run(
+        () -> {
+          Task first = attempt();
+          yarn.full = true;
+          yarn.end("tabletserver-1", 137);
+          process.sleep(A_WHILE);
+          master.flex(ComponentKind.TABLET_SERVER, 1);
+          Duration wait = YarnSettings.of(conf).limits().replacementWait(Optional.empty());
+          process.sleep(wait.minusMinutes(3));
+          yarn.listener.shutDown("another attempt has begun");
+          process.await(first.ended());
+          attempt();
+          process.sleep(Duration.ofMinutes(2));
+          assertThat(calls()).doesNotContain("drain tabletserver-2");
+          process.sleep(Duration.ofMinutes(1));
+          assertThat(calls()).contains("drain tabletserver-2");
+        });
+  }
+
+  @Test
   void aMasterIsStartedThoughManyServersCannotBeAskedToDrain() throws Exception {
     conf.set(Keys.YARN_TABLETSERVER_COUNT.name(), "20");
     simulation.run(
