@@ -65,13 +65,14 @@ final class CheckCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    CheckReport report = check(cluster.configuration(), wait, data);
+    CheckReport report = check(cluster, cluster.configuration(), wait, data);
     print(spec.commandLine().getOut(), report);
     return (report.problems().isEmpty() ? ExitCode.DONE : ExitCode.PROBLEMS).number();
   }
 
-  static CheckReport check(Configuration conf, Wait wait, boolean data) throws IOException {
-    ClusterOptions.connect(conf).close(); // Says within seconds that the cluster is stopped.
+  static CheckReport check(ClusterOptions cluster, Configuration conf, Wait wait, boolean data)
+      throws IOException {
+    cluster.connect(conf).close(); // Says within seconds that the cluster is stopped.
     ProcessRuntime runtime = SystemRuntime.INSTANCE;
     FileSystem fs = new Path(Keys.ROOT_DIR.in(conf)).getFileSystem(conf);
     try (LockService locks = CuratorLockService.connect(runtime, ClusterConfig.of(conf));

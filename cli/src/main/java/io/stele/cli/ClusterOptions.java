@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hdfs.HdfsConfiguration;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
@@ -102,9 +103,17 @@ public final class ClusterOptions {
     return connect(configuration());
   }
 
-  /** Connects to the cluster of {@code conf}, one that {@link #configuration} returned. */
-  static Stele connect(Configuration conf) throws IOException {
-    Stele stele = Stele.connect(conf);
+  /**
+   * Connects to the cluster of {@code conf}, one that {@link #configuration} returned. A call that
+   * waits for the master says so on standard error.
+   */
+  Stele connect(Configuration conf) throws IOException {
+    return connect(conf, line -> command.commandLine().getErr().println(line));
+  }
+
+  /** The same, with {@code teller} told what calls wait for. */
+  static Stele connect(Configuration conf, Consumer<String> teller) throws IOException {
+    Stele stele = Stele.connectTelling(conf, teller);
     try {
       requireRunning(stele, conf);
       return stele;

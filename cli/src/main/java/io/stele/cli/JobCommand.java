@@ -1,5 +1,6 @@
 package io.stele.cli;
 
+import io.stele.client.Stele;
 import io.stele.mapreduce.RecordMapping;
 import io.stele.mapreduce.jobs.CompareTables;
 import io.stele.mapreduce.jobs.CopyTable;
@@ -87,7 +88,9 @@ final class JobCommand {
 
   private int run(ClusterOptions cluster, TableJob job) throws Exception {
     Configuration conf = cluster.configuration();
-    ClusterOptions.connect(conf).close(); // Says within seconds that the cluster is stopped.
+    try (Stele stele = cluster.connect(conf)) { // Says within seconds that the cluster is stopped.
+      stele.admin().clusterStatus(); // Submitting waits for the master, too, but does not say so.
+    }
     return new JobRun(spec.commandLine()).run(job, conf);
   }
 

@@ -69,7 +69,7 @@ final class RepairCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     Configuration conf = cluster.configuration();
     PrintWriter out = spec.commandLine().getOut();
-    CheckReport report = CheckCommand.check(conf, wait, false);
+    CheckReport report = CheckCommand.check(cluster, conf, wait, false);
     show(report, out);
     if (report.problems().isEmpty()) {
       return ExitCode.DONE.number();
@@ -80,7 +80,7 @@ final class RepairCommand implements Callable<Integer> {
     if (yes) {
       Path root = new Path(Keys.ROOT_DIR.in(conf));
       FileSystem fs = root.getFileSystem(conf);
-      try (Stele stele = Stele.connect(conf)) {
+      try (Stele stele = cluster.connect(conf)) {
         ClusterRepair work =
             new ClusterRepair(SystemRuntime.INSTANCE, stele.admin(), fs, Layout.open(fs, root));
         left += carryOut(repairs, accepted, work::carryOut, out);

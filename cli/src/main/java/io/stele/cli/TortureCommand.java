@@ -154,7 +154,7 @@ final class TortureCommand implements Callable<Integer> {
 
   /** Made by picocli. */
   TortureCommand() {
-    this(ClusterOptions::connect, Workloads::all);
+    this(conf -> ClusterOptions.connect(conf, line -> {}), Workloads::all);
   }
 
   /**

@@ -56,12 +56,13 @@ final class YarnCommand {
 
   @Command(
       name = "start",
-      description = "Submit Stele to YARN and wait until every server runs.",
+      description = "Submit Stele to YARN and wait until every server runs and a master answers.",
       mixinStandardHelpOptions = true,
       footer = {
         "",
         "The data is under stele.root.dir. Stele serves all data that was there when it",
-        "was stopped."
+        "was stopped. If servers fail, this says why, and where their logs are. Exits",
+        "with 5 when the time is up, and with 4 if the application gives up."
       })
   int start(
       @Mixin ClusterOptions cluster,

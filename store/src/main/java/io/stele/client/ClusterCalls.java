@@ -190,7 +190,8 @@ final class ClusterCalls {
 
   /** Like {@link #ask(Effect, String, ControlPlane.Call)}, with these attempts. */
   <R> R ask(Attempts attempts, ControlPlane.Call<MasterProtocol, R> call) throws IOException {
-    return ask(attempts, () -> activeMaster(attempts.deadline()), MasterProtocol.class, call);
+    return ask(
+        attempts, "master", () -> activeMaster(attempts.deadline()), MasterProtocol.class, call);
   }
 
   /**
@@ -200,20 +201,37 @@ final class ClusterCalls {
    */
   <R> R ask(Attempts attempts, ServerId server, ControlPlane.Call<TabletServerProtocol, R> call)
       throws IOException {
-    return ask(attempts, () -> controlOf(server), TabletServerProtocol.class, call);
+    return ask(
+        attempts, "server " + server, () -> controlOf(server), TabletServerProtocol.class, call);
   }
 
   private <P, R> R ask(
       Attempts attempts,
+      String who,
       IoCallable<Address> lookup,
       Class<P> protocol,
       ControlPlane.Call<P, R> call)
       throws IOException {
     Optional<R> answer = attempt(attempts, lookup, protocol, call);
+    boolean told = false;
     while (answer.isEmpty()) {
+      if (!told && attempts.elapsed().compareTo(Waiting.LONG) >= 0) {
+        told = true;
+        connection.waiting().teller().accept(waitsFor(who, attempts));
+      }
       answer = attempt(attempts, lookup, protocol, call);
     }
     return answer.get();
+  }
+
+  private static String waitsFor(String who, Attempts attempts) {
+    return "no "
+        + who
+        + " answers yet; waiting up to "
+        + attempts.timeout().plusMillis(999).toSeconds()
+        + " s ("
+        + attempts.lastFailure()
+        + ")";
   }
 
   /**

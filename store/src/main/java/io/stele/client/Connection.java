@@ -39,6 +39,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.function.Consumer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -110,7 +111,9 @@ final class Connection implements AutoCloseable {
     this.lockReads = new LockReads(runtime);
   }
 
-  static Connection open(Configuration conf, Optional<Runnable> whileWaiting) throws IOException {
+  static Connection open(
+      Configuration conf, Optional<Runnable> whileWaiting, Consumer<String> teller)
+      throws IOException {
     ClusterConfig cluster = ClusterConfig.of(conf);
     Configuration own = new Configuration(conf);
     ProcessRuntime runtime = SystemRuntime.INSTANCE;
@@ -125,7 +128,7 @@ final class Connection implements AutoCloseable {
     }
     return new Connection(
         own,
-        new Waiting(runtime, whileWaiting),
+        new Waiting(runtime, whileWaiting, teller),
         session.resource(),
         transport,
         Optional.empty(),
@@ -134,6 +137,10 @@ final class Connection implements AutoCloseable {
 
   ProcessRuntime runtime() {
     return runtime;
+  }
+
+  Waiting waiting() {
+    return waiting;
   }
 
   ControlPlane controlPlane() {

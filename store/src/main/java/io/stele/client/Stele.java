@@ -8,6 +8,7 @@ import io.stele.wire.Transport;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.security.Credentials;
@@ -56,7 +57,7 @@ public final class Stele implements AutoCloseable {
    * @throws IOException if the lock service cannot be reached
    */
   public static Stele connect(Configuration conf) throws IOException {
-    return new Stele(Connection.open(conf, Optional.empty()));
+    return new Stele(Connection.open(conf, Optional.empty(), line -> {}));
   }
 
   /**
@@ -67,7 +68,18 @@ public final class Stele implements AutoCloseable {
    *     connection; it must not block or throw
    */
   public static Stele connect(Configuration conf, Runnable whileWaiting) throws IOException {
-    return new Stele(Connection.open(conf, Optional.of(whileWaiting)));
+    return new Stele(Connection.open(conf, Optional.of(whileWaiting), line -> {}));
+  }
+
+  /**
+   * Connects as {@link #connect(Configuration)} does, for a program at which a person looks.
+   *
+   * @param teller told in a line, once for each call, that the call has waited some seconds for a
+   *     master or a server, and why; called by the thread that waits, it must not block or throw
+   */
+  public static Stele connectTelling(Configuration conf, Consumer<String> teller)
+      throws IOException {
+    return new Stele(Connection.open(conf, Optional.empty(), teller));
   }
 
   /**

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 
 /**
  * How the calls of a connection wait. Whoever asked for it is told every few seconds, on the
@@ -15,14 +16,24 @@ import java.util.concurrent.CompletableFuture;
  *
  * @param runtime whose clock counts
  * @param tick called when a wait begins and every {@link #INTERVAL} of it; must not block or throw
+ * @param teller told in a line, once for each call, that the call has waited for {@link #LONG} and
+ *     for what; must not block or throw
  */
-record Waiting(ProcessRuntime runtime, Optional<Runnable> tick) {
+record Waiting(ProcessRuntime runtime, Optional<Runnable> tick, Consumer<String> teller) {
   /** Well below any time-out of a task that makes sense. */
   static final Duration INTERVAL = Duration.ofSeconds(2);
 
+  /** A person who waits for longer than this wants to know why. */
+  static final Duration LONG = Duration.ofSeconds(3);
+
   /** Waits without telling anybody. */
   static Waiting silent(ProcessRuntime runtime) {
-    return new Waiting(runtime, Optional.empty());
+    return of(runtime, Optional.empty());
+  }
+
+  /** Waits and calls {@code tick}, which may be there. */
+  static Waiting of(ProcessRuntime runtime, Optional<Runnable> tick) {
+    return new Waiting(runtime, tick, line -> {});
   }
 
   /**

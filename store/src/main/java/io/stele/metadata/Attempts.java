@@ -56,6 +56,7 @@ public final class Attempts {
   private long firstFailureNanos;
   private boolean inDoubt;
   private boolean begun;
+  private String lastFailure = "";
 
   /** Whether a request may be sent again. */
   public enum Effect {
@@ -139,6 +140,21 @@ public final class Attempts {
     return deadline;
   }
 
+  /** How long they have been made. */
+  public Duration elapsed() {
+    return timeout.minus(deadline.remaining());
+  }
+
+  /** How long they are made at most. */
+  public Duration timeout() {
+    return timeout;
+  }
+
+  /** What the last failure said; empty before the first. */
+  public String lastFailure() {
+    return lastFailure;
+  }
+
   /** How long one attempt may take. */
   public Duration attemptTimeout() {
     Duration left = deadline.remaining();
@@ -157,8 +173,8 @@ public final class Attempts {
 
   /** What to do after {@code failure} of an attempt before anything was sent. */
   public Decision notSent(Throwable failure) {
-    count();
     Throwable cause = Futures.cause(failure);
+    count(cause);
     boolean again =
         cause instanceof SteleException known
             ? known.code() == Code.RETRY_LATER || known.code() == Code.OUTCOME_UNKNOWN
@@ -168,8 +184,8 @@ public final class Attempts {
 
   /** What to do after {@code failure} of an attempt that was sent to a server. */
   public Decision sent(Throwable failure) {
-    count();
     Throwable cause = Futures.cause(failure);
+    count(cause);
     if (cause instanceof CallException lost) {
       patience = purpose.patience().after(patience);
       return lost.mayHaveExecuted() ? doubt(cause, true) : again(cause, true);
@@ -196,7 +212,8 @@ public final class Attempts {
     return end(Futures.cause(why)).failure();
   }
 
-  private void count() {
+  private void count(Throwable cause) {
+    lastFailure = message(cause);
     if (failures == 0) {
       firstFailureNanos = runtime.nanoTime();
     }

@@ -25,7 +25,7 @@ class WaitingTest {
           List<Long> ticks = new ArrayList<>();
           long start = runtime.nanoTime();
           ticks.add(start);
-          Waiting waiting = new Waiting(runtime, Optional.of(() -> ticks.add(runtime.nanoTime())));
+          Waiting waiting = Waiting.of(runtime, Optional.of(() -> ticks.add(runtime.nanoTime())));
           CompletableFuture<String> answer = new CompletableFuture<>();
           runtime.after(Duration.ofMinutes(10), () -> answer.complete("late"));
           assertThat(waiting.await(answer, "waiting")).isEqualTo("late");
@@ -43,7 +43,7 @@ class WaitingTest {
     simulation.run(
         () -> {
           List<String> ticks = new ArrayList<>();
-          Waiting waiting = new Waiting(simulation.outside(), Optional.of(() -> ticks.add("tick")));
+          Waiting waiting = Waiting.of(simulation.outside(), Optional.of(() -> ticks.add("tick")));
           assertThat(waiting.await(CompletableFuture.completedFuture(1), "waiting")).isEqualTo(1);
           assertThatThrownBy(
                   () ->

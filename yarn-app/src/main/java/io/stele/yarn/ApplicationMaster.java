@@ -535,10 +535,9 @@ final class ApplicationMaster implements ResourceManager.Listener {
     containers.remove(id);
     Optional<HeldContainer> held = state.ended(id, exit, clock.instant());
     LOG.info(
-        "{}: {} {}",
+        "{}: {}",
         held.map(c -> c.slot().toString()).orElse("no slot"),
-        id,
-        exit.describe(held.map(HeldContainer::node).orElse("an unknown node")));
+        exit.describe(id, held.map(HeldContainer::node).orElse("an unknown node")));
     exits.report(id, exit.wasSeen());
   }
 

@@ -381,8 +381,8 @@ final class ApplicationState {
     }
     boolean drained = exit.status() == 0 && flags.served();
     return exit.itsOwnFault() && !drained
-        ? before.failed(now, node, exit.describe(node))
-        : before.endedInOrder(now, exit.describe(node));
+        ? before.failed(now, node, exit.describe(container.id(), node))
+        : before.endedInOrder(now, exit.describe(container.id(), node));
   }
 
   /** Forgets a container whose end need not be awaited. */

@@ -14,6 +14,8 @@ package io.stele.yarn;
  * @param outdated whether it was started with an earlier version or configuration than would be
  *     used now
  * @param failures how often it ended by its own fault within the last minutes
+ * @param lastExit how its last container ended that ended unasked, in one line; empty if none has
+ *     or the ApplicationMaster is of an older version
  */
 public record ComponentStatus(
     String id,
@@ -23,7 +25,8 @@ public record ComponentStatus(
     int restarts,
     String note,
     boolean outdated,
-    int failures) {
+    int failures,
+    String lastExit) {
   /** Whether it is one of the kind. */
   boolean isOf(ComponentKind kind) {
     return SlotId.parse(id).kind() == kind;

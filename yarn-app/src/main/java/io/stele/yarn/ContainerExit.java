@@ -1,6 +1,7 @@
 package io.stele.yarn;
 
 import java.util.Set;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.hadoop.yarn.api.records.ContainerExitStatus;
@@ -20,6 +21,10 @@ record ContainerExit(int status, String diagnostics) {
 
   /** What a restarted NodeManager says of a process that it did not find again. */
   private static final int LOST = 154;
+
+  /** What our own processes say of their end. */
+  private static final Pattern OUR_WORDS =
+      Pattern.compile("^The (?:master|tablet server) .*$", Pattern.MULTILINE);
 
   /** A NodeManager that kills a container tells so when the process has ended. */
   private static final Set<Integer> SEEN_BY_THE_NODE =
@@ -48,13 +53,30 @@ record ContainerExit(int status, String diagnostics) {
     return !NOT_ITS_FAULT.contains(status);
   }
 
-  /** A message: what happened, where, and the process's last output. */
-  String describe(String node) {
+  /**
+   * A message, of which the first line says what happened, why and where; after it comes the
+   * process's last output.
+   */
+  String describe(String container, String node) {
     String words = diagnostics.strip();
     if (words.length() > DIAGNOSTICS_MAX) {
       words = words.substring(words.length() - DIAGNOSTICS_MAX);
     }
-    return what(words) + " on " + node + (words.isEmpty() || !itsOwnFault() ? "" : "\n" + words);
+    String first = what(words) + " on " + node + " (" + container + ")";
+    if (words.isEmpty() || !itsOwnFault()) {
+      return first;
+    }
+    return first + why(words) + "\n" + words;
+  }
+
+  private static String why(String words) {
+    return OUR_WORDS
+        .matcher(words)
+        .results()
+        .map(MatchResult::group)
+        .findFirst()
+        .map(": "::concat)
+        .orElse("");
   }
 
   private String what(String words) {

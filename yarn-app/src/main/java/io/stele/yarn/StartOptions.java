@@ -14,7 +14,7 @@ import java.util.stream.Stream;
  * How to start the application; immutable. All that is not here is configuration.
  *
  * @param jars our jars and what they need beside Hadoop's own
- * @param timeout how long to wait until every component runs
+ * @param timeout how long to wait until every component runs and a master answers
  * @param mainClasses main classes to run instead of Stele's; for tests of the application alone
  */
 public record StartOptions(List<Path> jars, Duration timeout, Map<String, String> mainClasses) {
@@ -44,6 +44,11 @@ public record StartOptions(List<Path> jars, Duration timeout, Map<String, String
   /** The same with another time to wait. */
   public StartOptions withTimeout(Duration newTimeout) {
     return new StartOptions(jars, newTimeout, mainClasses);
+  }
+
+  /** Whether something else than Stele's own process runs as that kind of component. */
+  boolean hasStandIn(ComponentKind kind) {
+    return mainClasses.containsKey(ApplicationMasterMain.ENV_MAIN + kind.name());
   }
 
   /** The same, with a stand-in for one kind of component. */

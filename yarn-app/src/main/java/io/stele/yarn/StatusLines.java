@@ -4,11 +4,16 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Turns statuses of an application into lines for people, each said once. For one thread. */
 final class StatusLines {
+  private static final Pattern CONTAINER = Pattern.compile("container_\\w+");
+
   private final Consumer<String> progress;
   private final Map<String, String> said = new HashMap<>();
+  private final Map<String, Integer> failures = new HashMap<>();
 
   StatusLines(Consumer<String> progress) {
     this.progress = progress;
@@ -18,11 +23,35 @@ final class StatusLines {
   void show(ApplicationStatus status) {
     say("", status.id() + " is " + status.state());
     for (ComponentStatus component : status.components()) {
+      if (failed(component)) {
+        progress.accept(failure(status, component));
+      }
       String where = component.node().isEmpty() ? "" : " on " + component.node();
       say(
           component.id() + component.container(),
           component.id() + " is " + component.state().toLowerCase(Locale.ROOT) + where);
     }
+  }
+
+  /** Whether it has ended by its own fault since the last status. */
+  private boolean failed(ComponentStatus component) {
+    Integer before = failures.put(component.id(), component.failures());
+    return component.failures() > (before == null ? 0 : before) && !component.lastExit().isEmpty();
+  }
+
+  /** How it ended, how often it has, and where its logs are. */
+  static String failure(ApplicationStatus status, ComponentStatus component) {
+    Matcher container = CONTAINER.matcher(component.lastExit());
+    return component.id()
+        + " "
+        + component.lastExit()
+        + (component.failures() > 1 ? "; that was failure " + component.failures() : "")
+        + (container.find()
+            ? "; its logs: yarn logs -applicationId "
+                + status.id()
+                + " -containerId "
+                + container.group()
+            : "");
   }
 
   private void say(String subject, String line) {

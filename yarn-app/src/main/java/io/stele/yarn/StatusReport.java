@@ -65,7 +65,8 @@ final class StatusReport {
     return ComponentProto.newBuilder()
         .setId(slot.toString())
         .setRestarts(past.restarts())
-        .setFailures(past.recentFailureCount(snapshot.now()));
+        .setFailures(past.recentFailureCount(snapshot.now()))
+        .setLastExit(past.lastExitLine());
   }
 
   private ComponentProto placed(HeldContainer container) {

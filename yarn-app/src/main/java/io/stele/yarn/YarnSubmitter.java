@@ -3,6 +3,7 @@ package io.stele.yarn;
 import io.stele.model.SteleException;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.Futures;
+import io.stele.runtime.IoCallable;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
 import io.stele.wire.Address;
@@ -98,7 +99,7 @@ public final class YarnSubmitter implements Closeable {
   }
 
   /**
-   * Starts the application and waits until every component runs.
+   * Starts the application and waits until every component runs and a master answers.
    *
    * @param progress hears in one line at a time what goes on
    * @throws SteleException REFUSED when it runs already or another start was faster (with the id of
@@ -111,7 +112,7 @@ public final class YarnSubmitter implements Closeable {
     applications.requireNone();
     Preflight.attemptsWarning(conf, ATTEMPTS_WINDOW).ifPresent(progress);
     ApplicationId id = submit(options, progress);
-    waitUntilComplete(id, options.timeout(), progress);
+    waitUntilComplete(id, options, progress);
     return id;
   }
 
@@ -160,54 +161,13 @@ public final class YarnSubmitter implements Closeable {
         settings.root().getFileSystem(conf).makeQualified(settings.root()));
   }
 
-  private void waitUntilComplete(ApplicationId id, Duration timeout, Consumer<String> progress)
+  private void waitUntilComplete(ApplicationId id, StartOptions options, Consumer<String> progress)
       throws IOException {
-    Deadline deadline = Deadline.after(RUNTIME, timeout);
-    StatusLines lines = new StatusLines(progress);
-    while (true) {
-      ApplicationStatus status = status(id);
-      lines.show(status);
-      if (status.complete()) {
-        return;
-      }
-      if (!status.alive()) {
-        throw SteleException.refused(
-            id + " is " + status.state() + ": " + status.diagnostics().strip());
-      }
-      if (deadline.isOver()) {
-        throw SteleException.retryLater(
-            id
-                + " is "
-                + status.state()
-                + " but not all servers run after "
-                + timeout.toSeconds()
-                + " s"
-                + waitingFor(status)
-                + ". It stays submitted: 'stele yarn status' shows more, 'stele yarn stop' stops"
-                + " it");
-      }
-      pause();
+    try (MasterProbe probe = new MasterProbe(RUNTIME, conf)) {
+      IoCallable<Optional<String>> master =
+          options.hasStandIn(ComponentKind.MASTER) ? Optional::empty : probe::missing;
+      new Startup(RUNTIME, () -> status(id), master, progress).await(options.timeout());
     }
-  }
-
-  private static String waitingFor(ApplicationStatus status) {
-    if (status.state().equals(YarnApplicationState.ACCEPTED.name())) {
-      return ": YARN has given no container to the ApplicationMaster ("
-          + status.diagnostics().strip()
-          + "); the queue may be full, or yarn.scheduler.capacity.maximum-am-resource-percent too"
-          + " small";
-    }
-    StringBuilder text = new StringBuilder();
-    for (ComponentStatus component : status.components()) {
-      if (!component.running()) {
-        text.append(text.isEmpty() ? ": " : "; ")
-            .append(component.id())
-            .append(' ')
-            .append(component.state())
-            .append(component.note().isEmpty() ? "" : " (" + component.note() + ")");
-      }
-    }
-    return text.toString();
   }
 
   /**
@@ -265,7 +225,8 @@ public final class YarnSubmitter implements Closeable {
                             c.getRestarts(),
                             c.getNote(),
                             c.getOutdated(),
-                            c.getFailures()))
+                            c.getFailures(),
+                            c.getLastExit()))
                 .toList();
         reachable = true;
       } catch (IOException | SteleException e) {

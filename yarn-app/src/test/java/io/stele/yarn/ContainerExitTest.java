@@ -26,11 +26,12 @@ class ContainerExitTest {
     String errors = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
     int status = process.waitFor();
 
-    String exit = new ContainerExit(status, "Last 4096 bytes of stderr :\n" + errors).describe("n");
+    String exit =
+        new ContainerExit(status, "Last 4096 bytes of stderr :\n" + errors).describe("c", "n");
     assertThat(exit.lines().findFirst().orElseThrow())
         .contains("java.lang.OutOfMemoryError: Java heap space")
         .contains("stele.yarn.*.memory")
-        .endsWith("on n");
+        .endsWith("on n (c)");
   }
 
   /** Takes all memory. */
@@ -50,19 +51,21 @@ class ContainerExitTest {
     String words =
         "The tablet server ends: tablet t1/00 could not make a minor compaction:"
             + " java.lang.OutOfMemoryError: Cannot reserve 7 bytes of direct buffer memory";
-    assertThat(new ContainerExit(3, words).describe("n"))
+    assertThat(new ContainerExit(3, words).describe("c", "n"))
         .startsWith("ran out of memory (java.lang.OutOfMemoryError: Cannot reserve 7 bytes");
   }
 
   @Test
   void othersAreToldAsBefore() {
-    assertThat(new ContainerExit(3, "The tablet server ends: its lease is gone").describe("n"))
-        .isEqualTo("ended with exit code 3 on n\nThe tablet server ends: its lease is gone");
-    assertThat(new ContainerExit(0, "").describe("n")).isEqualTo("exited on its own (exit 0) on n");
+    assertThat(new ContainerExit(3, "The tablet server ends: its lease is gone").describe("c", "n"))
+        .isEqualTo(
+            "ended with exit code 3 on n (c): The tablet server ends: its lease is gone\nThe tablet server ends: its lease is gone");
+    assertThat(new ContainerExit(0, "").describe("c", "n"))
+        .isEqualTo("exited on its own (exit 0) on n (c)");
     assertThat(
             new ContainerExit(ContainerExitStatus.ABORTED, "OutOfMemoryError earlier")
-                .describe("n"))
-        .isEqualTo("was lost with its node or released on n");
+                .describe("c", "n"))
+        .isEqualTo("was lost with its node or released on n (c)");
   }
 
   @Test

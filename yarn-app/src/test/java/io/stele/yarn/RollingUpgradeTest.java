@@ -53,13 +53,13 @@ final class RollingUpgradeTest {
 
   private static ComponentStatus server(int index, String state, int failures, boolean outdated) {
     return new ComponentStatus(
-        "tabletserver-" + index, state, "c", "n", 99, "exit 1", outdated, failures);
+        "tabletserver-" + index, state, "c", "n", 99, "exit 1", outdated, failures, "exit 1");
   }
 
   /** One without a container. */
   private static ComponentStatus away(int index, String state, int failures, int restarts) {
     return new ComponentStatus(
-        "tabletserver-" + index, state, "", "", restarts, "exit 1", false, failures);
+        "tabletserver-" + index, state, "", "", restarts, "exit 1", false, failures, "exit 1");
   }
 
   private static RollingUpgrade upgrade() {
@@ -152,7 +152,7 @@ final class RollingUpgradeTest {
   }
 
   private static ComponentStatus master(int index, String state, String container, boolean old) {
-    return new ComponentStatus("master-" + index, state, container, "", 0, "no room", old, 0);
+    return new ComponentStatus("master-" + index, state, container, "", 0, "no room", old, 0, "");
   }
 
   @Test
@@ -225,7 +225,7 @@ final class RollingUpgradeTest {
 
   private static ComponentStatus running(int index, boolean outdated) {
     return new ComponentStatus(
-        "tabletserver-" + index, "RUNNING", "c" + index, "n", 0, "", outdated, 0);
+        "tabletserver-" + index, "RUNNING", "c" + index, "n", 0, "", outdated, 0, "");
   }
 
   @Test

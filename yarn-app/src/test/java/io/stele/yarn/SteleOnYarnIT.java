@@ -1,10 +1,13 @@
 package io.stele.yarn;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.client.Stele;
 import io.stele.config.Keys;
+import io.stele.model.SteleException;
 import java.io.IOException;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -46,6 +49,32 @@ final class SteleOnYarnIT {
         assertThat(submitter.status(id).state()).isEqualTo("FINISHED");
         // Nobody had to be killed: each tablet server gave its tablets away and ended.
         assertThat(lines).noneMatch(line -> line.matches("tabletserver-\\d is stopping.*"));
+      }
+    }
+  }
+
+  @Test
+  void aMasterThatCannotComeUpIsReportedWithItsReasonInsteadOfAStart(@TempDir Path own)
+      throws Exception {
+    try (TestingServer zooKeeper = new TestingServer();
+        TestCluster cluster = new TestCluster(own);
+        ServerSocket taken = new ServerSocket(0)) {
+      Configuration conf = cluster.conf(zooKeeper);
+      conf.set(Keys.YARN_TABLETSERVER_COUNT.name(), "1");
+      conf.set(Keys.YARN_FAILURES_MAX.name(), "1");
+      conf.set(Keys.MASTER_PORT.name(), Integer.toString(taken.getLocalPort()));
+      try (YarnSubmitter submitter = YarnSubmitter.connect(conf)) {
+        StartOptions options =
+            StartOptions.of(List.of(cluster.emptyJar())).withTimeout(Duration.ofMinutes(6));
+        assertThatThrownBy(() -> submitter.start(options, System.out::println))
+            .isInstanceOfSatisfying(
+                SteleException.class,
+                e -> assertThat(e.code()).as(e.getMessage()).isEqualTo(SteleException.Code.REFUSED))
+            .hasMessageContainingAll(
+                "master-1 ended 1 times",
+                "(container_",
+                ": The master stops: ",
+                Integer.toString(taken.getLocalPort()));
       }
     }
   }

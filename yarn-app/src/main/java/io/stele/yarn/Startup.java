@@ -1,0 +1,131 @@
+package io.stele.yarn;
+
+import io.stele.model.SteleException;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
+import io.stele.runtime.IoCallable;
+import io.stele.runtime.ProcessRuntime;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.apache.hadoop.yarn.api.records.YarnApplicationState;
+
+/**
+ * Waits until an application that was submitted serves: every component runs, and a master answers.
+ * Tells what it waits for, and how components fail meanwhile. For use by one thread.
+ */
+final class Startup {
+  private static final Duration POLL = Duration.ofMillis(250);
+
+  private final ProcessRuntime runtime;
+  private final IoCallable<ApplicationStatus> statuses;
+  private final IoCallable<Optional<String>> master;
+  private final Consumer<String> progress;
+  private final StatusLines lines;
+  private String saidOfMaster = "";
+
+  /**
+   * A start that is to be waited for.
+   *
+   * @param statuses reads the application's status
+   * @param master says why no master answers; empty if one does
+   * @param progress takes lines for people
+   */
+  Startup(
+      ProcessRuntime runtime,
+      IoCallable<ApplicationStatus> statuses,
+      IoCallable<Optional<String>> master,
+      Consumer<String> progress) {
+    this.runtime = runtime;
+    this.statuses = statuses;
+    this.master = master;
+    this.progress = progress;
+    this.lines = new StatusLines(progress);
+  }
+
+  /**
+   * Waits.
+   *
+   * @throws SteleException REFUSED if the application ends, RETRY_LATER if the time is up
+   */
+  void await(Duration timeout) throws IOException {
+    Deadline deadline = Deadline.after(runtime, timeout);
+    while (true) {
+      ApplicationStatus status = statuses.call();
+      lines.show(status);
+      if (!status.alive()) {
+        throw SteleException.refused(
+            status.id() + " is " + status.state() + ": " + status.diagnostics().strip());
+      }
+      Optional<String> missing = status.complete() ? master.call() : Optional.empty();
+      if (status.complete() && missing.isEmpty()) {
+        return;
+      }
+      missing.ifPresent(this::sayOfMaster);
+      if (deadline.isOver()) {
+        throw SteleException.retryLater(
+            status.id()
+                + " is "
+                + status.state()
+                + " but "
+                + (missing.isPresent() ? "no master answers" : "not all servers run")
+                + " after "
+                + timeout.toSeconds()
+                + " s"
+                + missing.map(": "::concat).orElseGet(() -> waitingFor(status))
+                + failures(status)
+                + ". It stays submitted: 'stele yarn status' shows more, 'stele yarn stop' stops"
+                + " it");
+      }
+      pause();
+    }
+  }
+
+  private void sayOfMaster(String missing) {
+    if (!missing.equals(saidOfMaster)) {
+      saidOfMaster = missing;
+      progress.accept("waiting until a master answers: " + missing);
+    }
+  }
+
+  private static String waitingFor(ApplicationStatus status) {
+    if (status.state().equals(YarnApplicationState.ACCEPTED.name())) {
+      return ": YARN has given no container to the ApplicationMaster ("
+          + status.diagnostics().strip()
+          + "); the queue may be full, or yarn.scheduler.capacity.maximum-am-resource-percent too"
+          + " small";
+    }
+    List<String> missing = new ArrayList<>();
+    for (ComponentStatus component : status.components()) {
+      if (!component.running()) {
+        missing.add(
+            component.id()
+                + " "
+                + component.state()
+                + (component.note().isEmpty() ? "" : " (" + component.note() + ")"));
+      }
+    }
+    return missing.isEmpty() ? "" : ": " + String.join("; ", missing);
+  }
+
+  private static String failures(ApplicationStatus status) {
+    StringBuilder text = new StringBuilder();
+    for (ComponentStatus component : status.components()) {
+      if (component.failures() > 0) {
+        text.append(". ").append(StatusLines.failure(status, component));
+      }
+    }
+    return text.toString();
+  }
+
+  private void pause() throws IOException {
+    try {
+      runtime.sleep(POLL);
+    } catch (InterruptedException e) {
+      throw Futures.interrupted(e, "the application stays as it is");
+    }
+  }
+}

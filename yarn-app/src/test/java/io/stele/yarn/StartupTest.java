@@ -1,0 +1,125 @@
+package io.stele.yarn;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.model.SteleException;
+import io.stele.runtime.SystemRuntime;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.junit.jupiter.api.Test;
+
+final class StartupTest {
+  private static final Duration LONG = Duration.ofMinutes(1);
+
+  private final List<String> said = new ArrayList<>();
+
+  private static ApplicationStatus application(String state, ComponentStatus... components) {
+    return new ApplicationStatus(
+        ApplicationId.newInstance(1, 2),
+        "stele",
+        state,
+        "",
+        "master-1 ended 2 times",
+        state.equals("RUNNING"),
+        false,
+        "",
+        List.of(components));
+  }
+
+  private static ComponentStatus master(String state, int failures) {
+    String exit =
+        "ended with exit code 1 on n (container_1_%d): The master stops: the port is taken"
+            .formatted(failures);
+    return new ComponentStatus(
+        "master-1",
+        state,
+        "container_1_" + (failures + 1),
+        "n",
+        failures,
+        "",
+        false,
+        failures,
+        failures == 0 ? "" : exit);
+  }
+
+  /** What is looked at in turn; the last of them again and again. */
+  private static <T> T next(Deque<T> answers) {
+    return answers.size() > 1 ? answers.remove() : answers.element();
+  }
+
+  private Startup startup(List<ApplicationStatus> statuses, List<Optional<String>> masters) {
+    Deque<ApplicationStatus> applications = new ArrayDeque<>(statuses);
+    Deque<Optional<String>> probed = new ArrayDeque<>(masters);
+    return new Startup(
+        SystemRuntime.INSTANCE, () -> next(applications), () -> next(probed), said::add);
+  }
+
+  @Test
+  void aMasterThatHasTheLockAndDoesNotAnswerIsWaitedFor() throws Exception {
+    startup(
+            List.of(application("RUNNING", master("RUNNING", 0))),
+            List.of(Optional.of("it was elected"), Optional.of("it was elected"), Optional.empty()))
+        .await(LONG);
+    assertThat(said)
+        .containsOnlyOnce("waiting until a master answers: it was elected")
+        .endsWith("waiting until a master answers: it was elected");
+  }
+
+  @Test
+  void eachFailureIsToldWithItsReasonItsNumberAndItsLogs() throws Exception {
+    startup(
+            List.of(
+                application("RUNNING", master("RUNNING", 0)),
+                application("RUNNING", master("WAITING", 1)),
+                application("RUNNING", master("STARTING", 1)),
+                application("RUNNING", master("STARTING", 2)),
+                application("RUNNING", master("RUNNING", 2))),
+            List.of(Optional.of("it was elected"), Optional.empty()))
+        .await(LONG);
+    assertThat(said)
+        .containsOnlyOnce(
+            "master-1 ended with exit code 1 on n (container_1_1): The master stops: the port is"
+                + " taken; its logs: yarn logs -applicationId application_1_0002 -containerId"
+                + " container_1_1")
+        .containsOnlyOnce(
+            "master-1 ended with exit code 1 on n (container_1_2): The master stops: the port is"
+                + " taken; that was failure 2; its logs: yarn logs -applicationId"
+                + " application_1_0002 -containerId container_1_2");
+  }
+
+  @Test
+  void whenTheTimeIsUpItSaysWhatIsMissingAndHowItFailed() {
+    Startup startup =
+        startup(
+            List.of(application("RUNNING", master("RUNNING", 2))),
+            List.of(Optional.of("it was elected")));
+    assertThatThrownBy(() -> startup.await(Duration.ZERO))
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
+        .hasMessageContainingAll(
+            "no master answers after 0 s: it was elected",
+            "The master stops: the port is taken; that was failure 2",
+            "It stays submitted");
+  }
+
+  @Test
+  void anApplicationThatGivesUpIsReportedWithItsLastWords() {
+    Startup startup =
+        startup(
+            List.of(
+                application("RUNNING", master("STARTING", 1)),
+                application("FAILED", master("WAITING", 2))),
+            List.of(Optional.empty()));
+    assertThatThrownBy(() -> startup.await(LONG))
+        .isInstanceOfSatisfying(
+            SteleException.class, e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
+        .hasMessageContaining("application_1_0002 is FAILED: master-1 ended 2 times");
+  }
+}
