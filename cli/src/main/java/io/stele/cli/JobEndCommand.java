@@ -1,5 +1,6 @@
 package io.stele.cli;
 
+import io.stele.client.ClusterJob;
 import io.stele.client.Stele;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -32,7 +33,7 @@ final class JobEndCommand implements Callable<Integer> {
   @Mixin private ClusterOptions cluster;
   @Spec private CommandSpec spec;
 
-  @Parameters(paramLabel = "JOB", description = "The job's name, as stele job list shows it.")
+  @Parameters(paramLabel = "JOB", description = "The job's name, or as much of it as stele job list shows.")
   private String job;
 
   @Option(
@@ -51,7 +52,8 @@ final class JobEndCommand implements Callable<Integer> {
               + " --yes to confirm");
     }
     try (Stele stele = cluster.connect()) {
-      stele.admin().endJob(job);
+      String name = JobNames.find(stele.admin().listJobs(), job).map(ClusterJob::name).orElse(job);
+      stele.admin().endJob(name);
     }
     spec.commandLine()
         .getOut()

@@ -6,11 +6,13 @@ import io.stele.client.Jobs;
 import io.stele.client.Stele;
 import io.stele.metadata.JobNodes;
 import io.stele.model.TableSchema;
+import io.stele.model.TableUse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.apache.hadoop.security.UserGroupInformation;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -47,27 +49,72 @@ class JobListCommandTest {
     return ran.out().lines().map(line -> List.of(line.split("  +"))).toList();
   }
 
+  /** What is left of a name. */
+  private static String brief(String name) {
+    return name.substring(0, 12);
+  }
+
   @Test
-  void jobsAreListedWithWhatRunsThem() throws Exception {
+  void jobsAreListedWithWhatTheyDoAndWhatRunsThem() throws Exception {
     assertThat(commands.run("job", "list"))
         .isEqualTo(new Ran(ExitCode.DONE.number(), "There are no jobs.\n", ""));
 
     String plain = jobs.begin(Duration.ofSeconds(90));
-    String tagged = jobs.begin(Duration.ofMinutes(10), Optional.of(Jobs.tagged("stele-1")));
-    String part = jobs.begin(LEASE, Optional.of(JobNodes.JOB + tagged));
+    String tagged =
+        jobs.begin(
+            Duration.ofMinutes(10),
+            Optional.of(Jobs.tagged("stele-1")),
+            List.of(
+                new TableUse("links", TableUse.How.BULK),
+                new TableUse("ranks", TableUse.How.BULK)));
+    String part =
+        jobs.begin(
+            LEASE,
+            Optional.of(JobNodes.JOB + tagged),
+            List.of(new TableUse("web", TableUse.How.DIRECT)));
     String ofYarn = jobs.begin(LEASE, Optional.of("application_1_0001"));
     String committed = jobs.begin(LEASE);
     jobs.commit(committed, Map.of());
     jobs.renew(plain);
+    String user = UserGroupInformation.getCurrentUser().getShortUserName();
     assertThat(listed())
-        .startsWith(List.of("JOB", "STATE", "LEASE", "RENEWED", "RUN BY"))
-        .contains(
-            List.of(plain, "begun", "90 s", "1", "-"),
-            List.of(tagged, "begun", "10 min", "0", "tag stele-1"),
-            List.of(part, "begun", "1 h", "0", "job " + tagged),
-            List.of(ofYarn, "begun", "1 h", "0", "application_1_0001"))
-        .anySatisfy(line -> assertThat(line).startsWith(committed, "committed"))
+        .startsWith(List.of("JOB", "STATE", "USES", "OWNER", "BEGUN", "LEASE", "RENEWED", "RUN BY"))
+        .anySatisfy(
+            line ->
+                assertThat(line)
+                    .startsWith(brief(plain), "begun", "-", user)
+                    .endsWith("90 s", "1", "-"))
+        .anySatisfy(
+            line ->
+                assertThat(line)
+                    .startsWith(brief(tagged), "begun", "writes links, ranks (bulk)")
+                    .endsWith("10 min", "0", "tag stele-1"))
+        .anySatisfy(
+            line ->
+                assertThat(line)
+                    .startsWith(brief(part), "begun", "reads web (direct)")
+                    .endsWith("1 h", "0", "job " + brief(tagged)))
+        .anySatisfy(
+            line ->
+                assertThat(line).startsWith(brief(ofYarn), "begun").endsWith("application_1_0001"))
+        .anySatisfy(line -> assertThat(line).startsWith(brief(committed), "committed"))
+        .anySatisfy(line -> assertThat(line.get(4)).matches("20\\d\\d-\\d\\d-\\d\\dT[0-9:]{8}Z"))
         .hasSize(6);
+    assertThat(commands.run("job", "list", "--full").out()).contains(plain, "job " + tagged);
+  }
+
+  @Test
+  void aJobIsEndedByTheBeginningOfItsNameIfNoOtherBeginsSo() throws Exception {
+    String ends = jobs.begin(LEASE);
+    String stays = jobs.begin(LEASE);
+    Ran ran = commands.run("job", "end", brief(ends), "--yes");
+    assertThat(ran.exit()).as(ran.err()).isZero();
+    assertThat(jobs.state(ends)).isEqualTo(JobNodes.State.GONE);
+    assertThat(jobs.state(stays)).isEqualTo(JobNodes.State.BEGUN);
+
+    List<String> names = List.of("abcdefghijklmnop", "abcdefghijklmxyz", "b");
+    assertThat(JobNames.shortened("abcdefghijklmnop", names)).isEqualTo("abcdefghijklmn");
+    assertThat(JobNames.shortened("b", names)).isEqualTo("b");
   }
 
   @Test

@@ -12,6 +12,7 @@ import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
+import io.stele.model.TableUse;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.InputFormat;
 import org.apache.hadoop.mapreduce.InputSplit;
@@ -191,7 +193,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
       }
     }
     Duration lease = Jobs.lease(conf, LEASE_KEY, leaseUnset(context));
-    String job = stele.jobs().begin(lease, keeper(stele.jobs(), context));
+    String job = stele.jobs().begin(lease, keeper(stele.jobs(), context), uses(conf, scans));
     boolean done = false;
     try {
       Map<String, List<RowRange>> rows = new TreeMap<>();
@@ -210,6 +212,15 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
         stele.jobs().end(job);
       }
     }
+  }
+
+  private static List<TableUse> uses(Configuration conf, List<TableScan> scans) throws IOException {
+    TableUse.How how = isDirect(conf) ? TableUse.How.DIRECT : TableUse.How.SERVED;
+    return Stream.concat(scans.stream(), TableScan.beside(conf).stream())
+        .map(TableScan::table)
+        .distinct()
+        .map(table -> new TableUse(table, how))
+        .toList();
   }
 
   /** The splits at the pin of {@code job}, which is kept however long it takes to plan them. */

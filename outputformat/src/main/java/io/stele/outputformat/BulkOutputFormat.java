@@ -11,6 +11,7 @@ import io.stele.model.Mutation;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
+import io.stele.model.TableUse;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -296,7 +297,7 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
       long valueBytesMax = stele.jobs().environment().valueBytesMax();
       long timestamp = stele.jobs().environment().nowMicros();
       OutputJob.endSubmittedBefore(context, stele.jobs(), JOB_KEY);
-      String job = OutputJob.begin(context, stele.jobs(), LEASE_KEY);
+      String job = OutputJob.begin(context, stele.jobs(), LEASE_KEY, TableUse.How.BULK);
       makeDirectory(stele, conf, job);
       ReplacedRows.setSubmitted(conf);
       conf.set(JOB_KEY, job);

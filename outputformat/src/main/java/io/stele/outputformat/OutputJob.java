@@ -4,6 +4,7 @@ import io.stele.client.JobRenewal;
 import io.stele.client.Jobs;
 import io.stele.client.Stele;
 import io.stele.client.SubmittedOutput;
+import io.stele.model.TableUse;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -54,12 +55,18 @@ final class OutputJob {
    * Begins a job when it is submitted.
    *
    * @param leaseKey the configuration key of its lease: how long it lives without being renewed
+   * @param how it writes its tables
    * @return its name
    */
-  static String begin(JobContext context, Jobs jobs, String leaseKey) throws IOException {
+  static String begin(JobContext context, Jobs jobs, String leaseKey, TableUse.How how)
+      throws IOException {
     Duration unset = isOfLocalRunner(context) ? LOCAL_LEASE : LEASE;
     Duration lease = Jobs.lease(context.getConfiguration(), leaseKey, unset);
-    String job = jobs.begin(lease, application(context, jobs));
+    List<TableUse> uses =
+        OutputTable.all(context.getConfiguration()).stream()
+            .map(table -> new TableUse(table.name(), how))
+            .toList();
+    String job = jobs.begin(lease, application(context, jobs), uses);
     SubmittedOutput.set(context.getConfiguration(), job);
     return job;
   }

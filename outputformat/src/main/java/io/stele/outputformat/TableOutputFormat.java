@@ -5,6 +5,7 @@ import io.stele.client.Stele;
 import io.stele.config.JobKeys;
 import io.stele.model.RowOperation;
 import io.stele.model.SteleException;
+import io.stele.model.TableUse;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
@@ -117,7 +118,7 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
     ModelSerialization.register(conf);
     try (Stele stele = Stele.connect(conf)) {
       OutputTable.identifyAll(stele, conf);
-      conf.set(JOB_KEY, OutputJob.begin(context, stele.jobs(), LEASE_KEY));
+      conf.set(JOB_KEY, OutputJob.begin(context, stele.jobs(), LEASE_KEY, TableUse.How.LIVE));
     }
     // The name of this submission: job ids are unique only as long as nobody sets the clock back.
     conf.set(TaskOperations.SUBMISSION_KEY, UUID.randomUUID().toString());

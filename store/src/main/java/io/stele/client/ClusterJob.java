@@ -1,6 +1,9 @@
 package io.stele.client;
 
+import io.stele.model.TableUse;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -16,13 +19,32 @@ import java.util.OptionalLong;
  *     number that stays the same shows that no task of it runs; empty if it is {@link
  *     State#UNREADABLE}
  * @param runner what runs it, if it was begun with that
+ * @param origin where it comes from
  */
 public record ClusterJob(
     String name,
     State state,
     Optional<Duration> lease,
     OptionalLong renewals,
-    Optional<Runner> runner) {
+    Optional<Runner> runner,
+    Origin origin) {
+
+  /**
+   * Where a job comes from.
+   *
+   * @param begun when it began, by the master's clock; empty if it was begun by an earlier version
+   * @param owner the user who submitted it; empty if that is not known
+   * @param uses the tables that it reads or writes; those of a job that was begun by an earlier
+   *     version are not known
+   */
+  public record Origin(Optional<Instant> begun, Optional<String> owner, List<TableUse> uses) {
+    /** Of a job of which nothing is known. */
+    public static final Origin UNKNOWN = new Origin(Optional.empty(), Optional.empty(), List.of());
+
+    public Origin {
+      uses = List.copyOf(uses);
+    }
+  }
 
   /** How far a job is. */
   public enum State {

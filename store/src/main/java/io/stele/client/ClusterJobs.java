@@ -1,6 +1,7 @@
 package io.stele.client;
 
 import io.stele.metadata.JobNodes;
+import io.stele.metadata.JobOrigin;
 import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
 import java.io.IOException;
@@ -49,7 +50,8 @@ final class ClusterJobs {
               ClusterJob.State.UNREADABLE,
               Optional.empty(),
               OptionalLong.empty(),
-              Optional.empty()));
+              Optional.empty(),
+              ClusterJob.Origin.UNKNOWN));
     }
   }
 
@@ -59,7 +61,12 @@ final class ClusterJobs {
         state(job),
         Optional.of(job.lease()),
         OptionalLong.of(job.renewals()),
-        job.application().map(ClusterJobs::runner));
+        job.application().map(ClusterJobs::runner),
+        origin(job.origin()));
+  }
+
+  private static ClusterJob.Origin origin(JobOrigin origin) {
+    return new ClusterJob.Origin(origin.begun(), origin.owner(), origin.uses());
   }
 
   private static ClusterJob.State state(JobNodes.Job job) {

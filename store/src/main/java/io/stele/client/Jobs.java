@@ -7,12 +7,14 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
+import io.stele.model.TableUse;
 import io.stele.record.FileRef;
 import io.stele.record.JobChange;
 import io.stele.runtime.Deadline;
 import io.stele.wire.control.ControlProtos.BeginJobRequestProto;
 import io.stele.wire.control.ControlProtos.CommitJobRequestProto;
 import io.stele.wire.control.ControlProtos.EndJobRequestProto;
+import io.stele.wire.control.ControlProtos.JobUseProto;
 import io.stele.wire.control.ControlProtos.MakeJobDirectoryRequestProto;
 import io.stele.wire.control.ControlProtos.PinningProto;
 import io.stele.wire.control.ControlProtos.RenewJobRequestProto;
@@ -84,11 +86,27 @@ public final class Jobs {
    *     master cannot ask YARN, its lease counts
    */
   public String begin(Duration lease, Optional<String> application) throws IOException {
+    return begin(lease, application, List.of());
+  }
+
+  /**
+   * Like {@link #begin(Duration, Optional)}.
+   *
+   * @param uses which tables it reads or writes, for those who look at it
+   */
+  public String begin(Duration lease, Optional<String> application, List<TableUse> uses)
+      throws IOException {
     BeginJobRequestProto.Builder draft =
         BeginJobRequestProto.newBuilder()
             .setRequest(JobNodes.newRequest(connection.runtime()))
             .setLeaseMillis(lease.toMillis());
     application.ifPresent(draft::setApplication);
+    for (TableUse use : uses) {
+      draft.addUses(
+          JobUseProto.newBuilder()
+              .setTable(use.table())
+              .setHow(JobUseProto.How.valueOf(use.how().name())));
+    }
     BeginJobRequestProto request = draft.build();
     return admin
         .calls()

@@ -123,7 +123,7 @@ final class ActiveMaster implements AutoCloseable {
     ClusterStatusAnswer status =
         new ClusterStatusAnswer(runtime.wallClock(), loop, parts, changeRequests, servers, balance);
     MasterRequests.Topics topics =
-        new MasterRequests.Topics(changeRequests, new JobRequests(jobs, jobDirectories), status);
+        new MasterRequests.Topics(changeRequests, new JobRequests(runtime.wallClock(), jobs, jobDirectories), status);
     MasterRequests service = new MasterRequests(loop, parts, servers, balance, topics, signal);
     address = serve(transport, Keys.MASTER_PORT.in(conf), service, status);
 

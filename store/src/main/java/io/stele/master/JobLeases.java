@@ -1,6 +1,7 @@
 package io.stele.master;
 
 import io.stele.metadata.JobNodes;
+import io.stele.metadata.JobOrigin;
 import io.stele.model.SteleException;
 import io.stele.runtime.Durations;
 import io.stele.runtime.ProcessRuntime;
@@ -68,9 +69,10 @@ final class JobLeases implements Runnable {
   }
 
   /** Begins the job that {@code request} asks for, only once while it exists; returns its name. */
-  String begin(String request, Duration lease, Optional<String> application) throws IOException {
+  String begin(String request, Duration lease, Optional<String> application, JobOrigin origin)
+      throws IOException {
     JobNodes.checkLease(lease, "the lease");
-    String job = jobs.begin(request, lease, application);
+    String job = jobs.begin(request, lease, application, origin);
     LOG.info(
         "Job {} has begun, with a lease of {} s{}",
         job,

@@ -1,17 +1,21 @@
 package io.stele.master;
 
+import io.stele.metadata.JobOrigin;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
+import io.stele.model.TableUse;
 import io.stele.wire.ControlServer;
 import io.stele.wire.control.ControlProtos.BeginJobRequestProto;
 import io.stele.wire.control.ControlProtos.BeginJobResponseProto;
 import io.stele.wire.control.ControlProtos.CommitJobRequestProto;
 import io.stele.wire.control.ControlProtos.EndJobRequestProto;
+import io.stele.wire.control.ControlProtos.JobUseProto;
 import io.stele.wire.control.ControlProtos.MakeJobDirectoryRequestProto;
 import io.stele.wire.control.ControlProtos.RenewJobRequestProto;
 import io.stele.wire.control.ControlProtos.RenewJobResponseProto;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 
@@ -22,10 +26,12 @@ import java.util.Optional;
  * <p>Safe for use by any number of threads.
  */
 final class JobRequests {
+  private final InstantSource clock;
   private final JobLeases jobs;
   private final JobDirectories directories;
 
-  JobRequests(JobLeases jobs, JobDirectories directories) {
+  JobRequests(InstantSource clock, JobLeases jobs, JobDirectories directories) {
+    this.clock = clock;
     this.jobs = jobs;
     this.directories = directories;
   }
@@ -35,8 +41,17 @@ final class JobRequests {
         jobs.begin(
             request.getRequest(),
             Duration.ofMillis(request.getLeaseMillis()),
-            Optional.of(request.getApplication()).filter(name -> !name.isEmpty()));
+            Optional.of(request.getApplication()).filter(name -> !name.isEmpty()),
+            new JobOrigin(Optional.of(clock.instant()), ControlServer.caller(), uses(request)));
     return BeginJobResponseProto.newBuilder().setJob(job).build();
+  }
+
+  /** What it says it does; a way of a later version is not known here. */
+  private static List<TableUse> uses(BeginJobRequestProto request) {
+    return request.getUsesList().stream()
+        .filter(JobUseProto::hasHow)
+        .map(use -> new TableUse(use.getTable(), TableUse.How.valueOf(use.getHow().name())))
+        .toList();
   }
 
   RenewJobResponseProto renew(RenewJobRequestProto request) throws IOException {

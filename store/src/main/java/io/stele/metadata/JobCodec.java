@@ -22,11 +22,12 @@ import java.util.regex.Pattern;
  * application := application_* | tag_* | job_*                   what runs it, if known
  * pinning     := (pinning | interrupted) id:decimal renewals     see {@link Pinning}
  * commit      := committing | committed
- * other       := key=value                                       of a later version
+ * other       := key=value                                       its {@link JobOrigin}, or of a later version
  * </pre>
  *
  * <p>Later versions may add words at the end, as {@code key=value}. This version ignores words that
- * it does not know, and keeps them when it changes the node.
+ * it does not know, and keeps them when it changes the node. Nodes without an origin are of an
+ * earlier version.
  */
 final class JobCodec {
   private static final Pattern APPLICATION =

@@ -100,7 +100,8 @@ public final class JobNodes {
    * @param application what runs it: the name of a YARN application, or {@link #TAG} and a tag of
    *     it, or {@link #JOB} and the name of the job that it is part of
    * @param pinning empty if no tablets are being pinned, or all are
-   * @param others the words of later versions, as they are in the node, each after a blank
+   * @param others the words that stay as they are in the node, each after a blank: of its origin,
+   *     and of later versions
    * @param version of the node
    */
   public record Job(
@@ -114,6 +115,11 @@ public final class JobNodes {
     /** Whether it has committed. */
     public boolean committed() {
       return commit == Commit.DONE;
+    }
+
+    /** Where it comes from. */
+    public JobOrigin origin() {
+      return JobOrigin.in(others);
     }
 
     /** Whether its tablets are being pinned. */
@@ -173,6 +179,12 @@ public final class JobNodes {
     return UniqueName.of(runtime);
   }
 
+  /** Begins a job of which nothing is said, as {@link #begin} with an origin does. */
+  public String begin(String request, Duration lease, Optional<String> application)
+      throws IOException {
+    return begin(request, lease, application, JobOrigin.UNKNOWN);
+  }
+
   /**
    * Begins a job, or finds the one that {@code request} began.
    *
@@ -181,7 +193,8 @@ public final class JobNodes {
    *
    * @return its name
    */
-  public String begin(String request, Duration lease, Optional<String> application)
+  public String begin(
+      String request, Duration lease, Optional<String> application, JobOrigin origin)
       throws IOException {
     if (application.isPresent() && !JobCodec.isApplication(application.get())) {
       throw SteleException.refused("\"" + application.get() + "\" cannot run a job");
@@ -195,7 +208,8 @@ public final class JobNodes {
       }
     }
     String job = request + "-" + UniqueName.of(runtime);
-    Job begun = new Job(lease, 0, application, Optional.empty(), Commit.NOT_BEGUN, "", 0);
+    Job begun =
+        new Job(lease, 0, application, Optional.empty(), Commit.NOT_BEGUN, origin.words(), 0);
     locks.create(LockPaths.job(job), JobCodec.encode(begun));
     return job;
   }

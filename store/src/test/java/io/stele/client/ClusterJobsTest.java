@@ -21,11 +21,13 @@ import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
+import io.stele.model.TableUse;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.MiniStele;
 import io.stele.sim.Site;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -78,7 +80,12 @@ class ClusterJobsTest {
 
   private static ClusterJob job(String name, State state, long renewals) {
     return new ClusterJob(
-        name, state, Optional.of(LEASE), OptionalLong.of(renewals), Optional.empty());
+        name,
+        state,
+        Optional.of(LEASE),
+        OptionalLong.of(renewals),
+        Optional.empty(),
+        ClusterJob.Origin.UNKNOWN);
   }
 
   private static ClusterJob run(String name, Runner.Kind by, String runner) {
@@ -87,12 +94,18 @@ class ClusterJobsTest {
         State.BEGUN,
         Optional.of(LEASE),
         OptionalLong.of(0),
-        Optional.of(new Runner(by, runner)));
+        Optional.of(new Runner(by, runner)),
+        ClusterJob.Origin.UNKNOWN);
   }
 
   private static ClusterJob unreadable(String name) {
     return new ClusterJob(
-        name, State.UNREADABLE, Optional.empty(), OptionalLong.empty(), Optional.empty());
+        name,
+        State.UNREADABLE,
+        Optional.empty(),
+        OptionalLong.empty(),
+        Optional.empty(),
+        ClusterJob.Origin.UNKNOWN);
   }
 
   private static void assertCode(Code code, ThrowingCallable call) {
@@ -127,6 +140,37 @@ class ClusterJobsTest {
             run(application, Runner.Kind.APPLICATION, "application_1_0001"),
             run(tagged, Runner.Kind.TAG, "stele-1"),
             run(part, Runner.Kind.JOB, begun));
+  }
+
+  @Test
+  void aJobTellsWhenAndByWhomItWasBegunAndWhatItDoes() throws IOException {
+    List<TableUse> uses =
+        List.of(
+            new TableUse("a table: of=commas, and blanks", TableUse.How.DIRECT),
+            new TableUse("web", TableUse.How.BULK));
+    Instant before = Instant.now().minusSeconds(1);
+    String name = jobs.begin(LEASE, Optional.empty(), uses);
+    jobs.renew(name); // What is not changed stays.
+    ClusterJob.Origin origin = admin.listJobs().get(0).origin();
+    assertThat(origin.uses()).isEqualTo(uses);
+    assertThat(origin.begun().orElseThrow()).isBetween(before, Instant.now().plusSeconds(1));
+  }
+
+  @Test
+  void whatALaterVersionSaysOfAJobIsLeftOut() throws IOException {
+    node(
+        "600000 0 begun=1764457000123 owner=a+b%2C uses=served:web,shaken:web,live:t.2 color=blue");
+    assertThat(admin.listJobs())
+        .extracting(ClusterJob::origin)
+        .containsExactly(
+            new ClusterJob.Origin(
+                Optional.of(Instant.ofEpochMilli(1764457000123L)),
+                Optional.of("a b,"),
+                List.of(
+                    new TableUse("web", TableUse.How.SERVED),
+                    new TableUse("t.2", TableUse.How.LIVE))));
+    node("600000 0 begun=soon owner=%zz uses=,");
+    assertThat(admin.listJobs()).extracting(ClusterJob::origin).contains(ClusterJob.Origin.UNKNOWN);
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.metadata.JobNodes;
+import io.stele.metadata.JobOrigin;
 import io.stele.model.SteleException;
 import java.time.Duration;
 import java.util.Optional;
@@ -19,7 +20,8 @@ class CommitTurnsTest {
   private final JobNodes nodes = new JobNodes(master.process, master.locks);
 
   private String begin() throws Exception {
-    return master.jobs.begin(JobNodes.newRequest(master.process), LEASE, Optional.empty());
+    return master.jobs.begin(
+        JobNodes.newRequest(master.process), LEASE, Optional.empty(), JobOrigin.UNKNOWN);
   }
 
   private int version(String job) throws Exception {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.metadata.JobNodes;
+import io.stele.metadata.JobOrigin;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
@@ -40,7 +41,10 @@ class JobDirectoriesTest {
 
   private String begin() throws IOException {
     return master.jobs.begin(
-        JobNodes.newRequest(master.process), Duration.ofMinutes(1), Optional.empty());
+        JobNodes.newRequest(master.process),
+        Duration.ofMinutes(1),
+        Optional.empty(),
+        JobOrigin.UNKNOWN);
   }
 
   private Path directory(String job) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.client.Jobs;
 import io.stele.lock.LockPaths;
 import io.stele.metadata.JobNodes;
+import io.stele.metadata.JobOrigin;
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import java.time.Duration;
@@ -24,7 +25,8 @@ class JobLeasesTest {
   private final JobNodes nodes = new JobNodes(master.process, master.locks);
 
   private String begin() throws Exception {
-    return master.jobs.begin(JobNodes.newRequest(master.process), LEASE, Optional.empty());
+    return master.jobs.begin(
+        JobNodes.newRequest(master.process), LEASE, Optional.empty(), JobOrigin.UNKNOWN);
   }
 
   private void lookFor(JobLeases leases, Duration time) throws Exception {
@@ -267,7 +269,10 @@ class JobLeasesTest {
         () -> {
           String job =
               master.jobs.begin(
-                  JobNodes.newRequest(master.process), Duration.ofSeconds(5), Optional.empty());
+                  JobNodes.newRequest(master.process),
+                  Duration.ofSeconds(5),
+                  Optional.empty(),
+                  JobOrigin.UNKNOWN);
           lookFor(master.jobs, Duration.ofSeconds(2));
           master.sleep(Duration.ofMillis(4500)); // The lock service was away, say.
           master.jobs.look();
@@ -296,13 +301,15 @@ class JobLeasesTest {
     master.run(
         () -> {
           String request = JobNodes.newRequest(master.process);
-          String job = master.jobs.begin(request, LEASE, Optional.empty());
-          assertThat(master.jobs.begin(request, LEASE, Optional.empty())).isEqualTo(job);
+          String job = master.jobs.begin(request, LEASE, Optional.empty(), JobOrigin.UNKNOWN);
+          assertThat(master.jobs.begin(request, LEASE, Optional.empty(), JobOrigin.UNKNOWN))
+              .isEqualTo(job);
           assertThat(nodes.names()).containsExactly(job);
           master.jobs.end(job);
           master.jobs.end(job);
           assertThat(nodes.names()).isEmpty();
-          assertThat(master.jobs.begin(request, LEASE, Optional.empty())).isNotEqualTo(job);
+          assertThat(master.jobs.begin(request, LEASE, Optional.empty(), JobOrigin.UNKNOWN))
+              .isNotEqualTo(job);
           assertThat(isOver(job)).isTrue();
         });
   }
@@ -339,7 +346,7 @@ class JobLeasesTest {
 
   private String beginFor(JobLeases leases, String application) throws Exception {
     String request = JobNodes.newRequest(master.process);
-    return leases.begin(request, LEASE, Optional.of(application));
+    return leases.begin(request, LEASE, Optional.of(application), JobOrigin.UNKNOWN);
   }
 
   @Test
@@ -442,7 +449,8 @@ class JobLeasesTest {
   void leasesThatCannotBeKeptAreRefused() {
     String request = JobNodes.newRequest(master.process);
     for (Duration lease : new Duration[] {Duration.ofSeconds(-1), Duration.ofDays(400)}) {
-      assertThatThrownBy(() -> master.jobs.begin(request, lease, Optional.empty()))
+      assertThatThrownBy(
+              () -> master.jobs.begin(request, lease, Optional.empty(), JobOrigin.UNKNOWN))
           .isInstanceOfSatisfying(
               SteleException.class,
               e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));

@@ -3,6 +3,7 @@ package io.stele.master;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.metadata.JobNodes;
+import io.stele.metadata.JobOrigin;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
@@ -39,7 +40,8 @@ class JobSweepTest {
   }
 
   private String begin() throws IOException {
-    return master.jobs.begin(JobNodes.newRequest(master.process), LEASE, Optional.empty());
+    return master.jobs.begin(
+        JobNodes.newRequest(master.process), LEASE, Optional.empty(), JobOrigin.UNKNOWN);
   }
 
   private PendingFile file(String job, String name) throws IOException {

@@ -140,7 +140,7 @@ final class MasterFixture {
     ChangeRequests asked = new ChangeRequests(tables, changes, schemas, loop);
     return new MasterRequests.Topics(
         asked,
-        new JobRequests(jobs, directories),
+        new JobRequests(process.wallClock(), jobs, directories),
         new ClusterStatusAnswer(process.wallClock(), loop, parts, asked, watch, balance));
   }
 

@@ -87,6 +87,17 @@ public final class YarnSubmitter implements Closeable {
    */
   public static YarnSubmitter connect(Configuration conf) throws IOException {
     YarnSettings settings = YarnSettings.of(conf);
+    YarnClient client = client(conf);
+    return new YarnSubmitter(
+        conf, settings, client, new ClusterApplications(RUNTIME, client, conf));
+  }
+
+  /**
+   * A client of the ResourceManager that {@code conf} names.
+   *
+   * @throws SteleException RETRY_LATER, within seconds, when none answers
+   */
+  static YarnClient client(Configuration conf) {
     Configuration impatient = new YarnConfiguration(conf);
     Preflight.resourceManagerAnswers(impatient);
     impatient.setLong(YarnConfiguration.RESOURCEMANAGER_CONNECT_MAX_WAIT_MS, 30_000);
@@ -94,8 +105,7 @@ public final class YarnSubmitter implements Closeable {
     YarnClient client = YarnClient.createYarnClient();
     client.init(impatient);
     client.start();
-    return new YarnSubmitter(
-        conf, settings, client, new ClusterApplications(RUNTIME, client, conf));
+    return client;
   }
 
   /**

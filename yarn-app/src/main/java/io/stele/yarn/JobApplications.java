@@ -1,0 +1,84 @@
+package io.stele.yarn;
+
+import io.stele.client.ClusterJob;
+import io.stele.model.SteleException;
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.List;
+import java.util.Set;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.apache.hadoop.yarn.api.records.ApplicationReport;
+import org.apache.hadoop.yarn.client.api.YarnClient;
+import org.apache.hadoop.yarn.exceptions.ApplicationNotFoundException;
+import org.apache.hadoop.yarn.exceptions.YarnException;
+
+/** The applications of YARN that run jobs. Calls block. For use by one thread; close it. */
+public final class JobApplications implements Closeable {
+  private final YarnClient client;
+
+  private JobApplications(YarnClient client) {
+    this.client = client;
+  }
+
+  /**
+   * An application.
+   *
+   * @param id such as {@code application_1764457000123_0001}
+   * @param state YARN's word for it, such as {@code RUNNING}
+   * @param alive whether it has not ended
+   */
+  public record Found(String id, String state, boolean alive) {}
+
+  /**
+   * Connects to the ResourceManager that {@code conf} names.
+   *
+   * @throws SteleException RETRY_LATER, within seconds, when none answers
+   */
+  public static JobApplications connect(Configuration conf) {
+    return new JobApplications(YarnSubmitter.client(conf));
+  }
+
+  /**
+   * The applications that run, or ran, what {@code runner} names; none that YARN does not know, and
+   * none for another job.
+   */
+  public List<Found> find(ClusterJob.Runner runner) throws IOException {
+    try {
+      return switch (runner.kind()) {
+        case APPLICATION ->
+            List.of(found(client.getApplicationReport(ApplicationId.fromString(runner.name()))));
+        case TAG ->
+            client.getApplications(null, null, Set.of(runner.name())).stream()
+                .map(JobApplications::found)
+                .toList();
+        case JOB -> List.of();
+      };
+    } catch (ApplicationNotFoundException | IllegalArgumentException e) {
+      return List.of(); // Forgotten, or of something else than YARN.
+    } catch (YarnException e) {
+      throw new IOException("cannot ask YARN for " + runner.name(), e);
+    }
+  }
+
+  private static Found found(ApplicationReport report) {
+    return new Found(
+        report.getApplicationId().toString(),
+        report.getYarnApplicationState().name(),
+        ClusterApplications.ALIVE.contains(report.getYarnApplicationState()));
+  }
+
+  /** Has YARN kill an application, and waits until it has ended; one that has ended stays so. */
+  public void kill(String id) throws IOException {
+    try {
+      client.killApplication(ApplicationId.fromString(id), "by stele job kill");
+    } catch (YarnException e) {
+      throw new IOException("cannot have YARN kill " + id, e);
+    }
+  }
+
+  @Override
+  public void close() {
+    client.stop();
+  }
+}
