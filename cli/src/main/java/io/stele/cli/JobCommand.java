@@ -34,12 +34,12 @@ import picocli.CommandLine.Spec;
 /** {@code stele job}: MapReduce jobs over tables, and the jobs that the cluster knows. */
 @Command(
     name = "job",
-    description = "Run a MapReduce job over tables, or list and end jobs.",
+    description = "Run a MapReduce job over tables, or list, kill and end jobs.",
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel =
         "(count | stats | copy | compare | verify | export-avro | import-avro | import-text | list"
-            + " | end)",
-    subcommands = {JobListCommand.class, JobEndCommand.class},
+            + " | kill | end)",
+    subcommands = {JobListCommand.class, JobKillCommand.class, JobEndCommand.class},
     footer = {
       "",
       "Examples:",

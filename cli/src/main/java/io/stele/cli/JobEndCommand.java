@@ -20,7 +20,8 @@ import picocli.CommandLine.Spec;
       "",
       "This cannot be undone, so --yes is required. The files that the job has",
       "written are deleted and never become visible. What its tasks have applied with",
-      "TableOutputFormat stays. If the job still runs, it fails: stop it first. A job",
+      "TableOutputFormat stays. If the job still runs, it fails: end it with stele job",
+      "kill instead. A job",
       "that has committed is refused: its output stays, and the cluster forgets the",
       "job in time.",
       "",
@@ -33,7 +34,9 @@ final class JobEndCommand implements Callable<Integer> {
   @Mixin private ClusterOptions cluster;
   @Spec private CommandSpec spec;
 
-  @Parameters(paramLabel = "JOB", description = "The job's name, or as much of it as stele job list shows.")
+  @Parameters(
+      paramLabel = "JOB",
+      description = "The job's name, or as much of it as stele job list shows.")
   private String job;
 
   @Option(

@@ -104,8 +104,7 @@ final class JobRun {
   static Optional<String> leftAlone(String job) {
     return job.startsWith(OF_LOCAL_RUNNER)
         ? Optional.empty()
-        : Optional.of(
-            job + " goes on without this command; `mapred job -kill " + job + "` ends it");
+        : Optional.of(job + " goes on without this command; `stele job kill " + job + "` ends it");
   }
 
   private static ExitCode exit(TableJob.Verdict verdict) {

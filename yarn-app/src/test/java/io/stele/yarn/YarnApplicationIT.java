@@ -7,6 +7,7 @@ import static io.stele.yarn.Components.nodesOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.client.ClusterJob;
 import io.stele.master.Applications;
 import io.stele.metadata.JobNodes;
 import io.stele.model.SteleException;
@@ -261,6 +262,31 @@ final class YarnApplicationIT {
         assertThat(yarn.state(id)).isEqualTo(Applications.State.ENDED);
         assertThat(yarn.state(again.id().toString())).isEqualTo(Applications.State.ALIVE);
       }
+    }
+  }
+
+  @Test
+  void theApplicationOfAJobIsFoundByItsTagAndKilled() throws Exception {
+    ClusterJob.Runner tag = new ClusterJob.Runner(ClusterJob.Runner.Kind.TAG, "stele-job-2");
+    try (JobApplications yarn = JobApplications.connect(conf)) {
+      assertThat(yarn.find(tag)).isEmpty();
+      try (OtherApplication job = new OtherApplication(conf, "default", 0, Set.of("stele-job-2"))) {
+        String id = job.id().toString();
+        assertThat(yarn.find(tag))
+            .singleElement()
+            .satisfies(
+                found -> {
+                  assertThat(found.id()).isEqualTo(id);
+                  assertThat(found.alive()).isTrue();
+                });
+        yarn.kill(id);
+        yarn.kill(id);
+        assertThat(yarn.find(new ClusterJob.Runner(ClusterJob.Runner.Kind.APPLICATION, id)))
+            .containsExactly(new JobApplications.Found(id, "KILLED", false));
+      }
+      String unknown = ApplicationId.newInstance(1, 1).toString();
+      assertThat(yarn.find(new ClusterJob.Runner(ClusterJob.Runner.Kind.APPLICATION, unknown)))
+          .isEmpty();
     }
   }
 
