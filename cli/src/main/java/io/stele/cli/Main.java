@@ -1,7 +1,6 @@
 package io.stele.cli;
 
 import io.stele.cli.demo.DemoCommand;
-import io.stele.client.Stele;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -109,9 +108,8 @@ public final class Main {
   static final class Version implements IVersionProvider {
     @Override
     public String[] getVersion() {
-      String version = Stele.class.getPackage().getImplementationVersion();
       return new String[] {
-        "stele " + (version == null ? "(not built)" : version),
+        "stele " + io.stele.config.Version.text(),
         "Java " + Runtime.version() + ", Hadoop " + org.apache.hadoop.util.VersionInfo.getVersion()
       };
     }

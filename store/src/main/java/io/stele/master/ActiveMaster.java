@@ -123,9 +123,11 @@ final class ActiveMaster implements AutoCloseable {
     ClusterStatusAnswer status =
         new ClusterStatusAnswer(runtime.wallClock(), loop, parts, changeRequests, servers, balance);
     MasterRequests.Topics topics =
-        new MasterRequests.Topics(changeRequests, new JobRequests(runtime.wallClock(), jobs, jobDirectories), status);
+        new MasterRequests.Topics(
+            changeRequests, new JobRequests(runtime.wallClock(), jobs, jobDirectories), status);
     MasterRequests service = new MasterRequests(loop, parts, servers, balance, topics, signal);
-    address = serve(transport, Keys.MASTER_PORT.in(conf), service, status);
+    MasterPage page = page(cluster, status, new TableOverview(loop::view, schemas));
+    address = serve(environment, service, status, page);
 
     run("master-loop", loop);
     open.push(loop::stop);
@@ -147,21 +149,29 @@ final class ActiveMaster implements AutoCloseable {
     parts.failures().retryAfter(Keys.QUARANTINE_RETRY.in(conf));
   }
 
-  /** Serves requests on {@code port}, and the page; returns where requests are served. */
+  private MasterPage page(ClusterConfig cluster, ClusterStatusAnswer status, TableOverview tables) {
+    return new MasterPage(cluster, runtime.wallClock().instant(), status, tables);
+  }
+
+  /** Serves requests, and the page; returns where requests are served. */
   private Address serve(
-      Transport transport, int port, MasterRequests service, ClusterStatusAnswer status)
+      Master.Environment environment,
+      MasterRequests service,
+      ClusterStatusAnswer status,
+      MasterPage page)
       throws IOException {
+    Transport transport = environment.transport();
     Transport.Listener control =
         opened(
             transport.serveControl(
-                port,
+                Keys.MASTER_PORT.in(environment.conf()),
                 REQUEST_HANDLERS,
                 MasterProtocol.class,
                 MasterService.newReflectiveBlockingService(service)));
     Address served = new Address(transport.host(), control.port());
     status.servesAt(served);
-    Transport.Listener page = opened(transport.servePage(0, () -> MasterPage.of(status)));
-    status.showsPageAt(new Address(transport.host(), page.port()));
+    Transport.Listener shown = opened(transport.servePage(0, page::render));
+    status.showsPageAt(new Address(transport.host(), shown.port()));
     return served;
   }
 

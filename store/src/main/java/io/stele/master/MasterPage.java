@@ -1,5 +1,8 @@
 package io.stele.master;
 
+import io.stele.config.ClusterConfig;
+import io.stele.config.Version;
+import io.stele.model.Amount;
 import io.stele.model.ServerId;
 import io.stele.web.Metric;
 import io.stele.web.StatusPage;
@@ -13,27 +16,57 @@ import io.stele.wire.control.ControlProtos.TroubledTabletProto;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** The master's status page: the status of the cluster. */
+/** The master's status page: the status of the cluster. Safe for use by any number of threads. */
 final class MasterPage {
-  private MasterPage() {}
+  private final ClusterConfig cluster;
+  private final Instant since;
+  private final ClusterStatusAnswer status;
+  private final TableOverview tables;
+
+  /** The page of the master that is active since {@code since}. */
+  MasterPage(
+      ClusterConfig cluster, Instant since, ClusterStatusAnswer status, TableOverview tables) {
+    this.cluster = cluster;
+    this.since = since;
+    this.status = status;
+    this.tables = tables;
+  }
 
   /** The page of this moment. */
-  static StatusPage of(ClusterStatusAnswer status) {
+  StatusPage render() {
     try {
-      return of(status.now());
+      return of(cluster(), status.now(), tables.now());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
+  private Section cluster() {
+    return new Section(
+        "Cluster",
+        List.of("name", "root directory", "version of Stele", "this master is active since"),
+        List.of(
+            List.of(
+                cluster.name(),
+                cluster.root().toString(),
+                Version.text(),
+                since.truncatedTo(ChronoUnit.SECONDS).toString())));
+  }
+
   /** The page that shows {@code status}. */
-  static StatusPage of(ClusterStatusResponseProto status) {
+  static StatusPage of(
+      Section cluster, ClusterStatusResponseProto status, TableOverview.Shown tables) {
     return new StatusPage(
         "Master " + status.getMaster(),
         List.of(
+            cluster,
             new Section(
                 "Tablet servers",
                 List.of(
@@ -45,6 +78,7 @@ final class MasterPage {
                     "local bytes",
                     "state"),
                 status.getServersList().stream().map(MasterPage::row).toList()),
+            tables(status, tables),
             new Section(
                 "Recoveries of dead servers",
                 List.of(
@@ -65,6 +99,30 @@ final class MasterPage {
                 List.of("tablet", "state", "trouble"),
                 status.getTroubledList().stream().map(MasterPage::row).toList())),
         metrics(status));
+  }
+
+  private static Section tables(ClusterStatusResponseProto status, TableOverview.Shown tables) {
+    Map<String, String> changes = new HashMap<>();
+    status
+        .getChangesList()
+        .forEach(change -> changes.put(change.getTable(), "being " + change.getParticiple()));
+    int left = tables.all() - tables.tables().size();
+    return new Section(
+        "Tables" + (left > 0 ? ", the largest; there are " + left + " more" : ""),
+        List.of("table", "tablets", "SSTable bytes", "state"),
+        tables.tables().stream()
+            .map(table -> row(table, Optional.ofNullable(changes.get(table.name()))))
+            .toList());
+  }
+
+  private static List<String> row(TableOverview.Table table, Optional<String> change) {
+    int notServed = table.totals().notServed();
+    String served = notServed == 0 ? "served" : Amount.of(notServed, "tablet") + " not served";
+    return List.of(
+        table.name(),
+        Integer.toString(table.totals().tablets()),
+        Long.toString(table.totals().bytes()),
+        change.map(being -> notServed == 0 ? being : being + ", " + served).orElse(served));
   }
 
   private static List<Metric> metrics(ClusterStatusResponseProto status) {

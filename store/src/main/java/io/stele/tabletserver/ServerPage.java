@@ -1,5 +1,7 @@
 package io.stele.tabletserver;
 
+import io.stele.config.ClusterConfig;
+import io.stele.config.Version;
 import io.stele.log.LogStatistics;
 import io.stele.model.TabletKind;
 import io.stele.sstable.CacheStatistics;
@@ -49,6 +51,7 @@ final class ServerPage {
       List.of("what", "heap hits", "whole-file hits", "off-heap hits", "misses", "hit rate");
 
   private final ServerContext server;
+  private final ClusterConfig cluster;
   private final Supplier<CacheStatistics> cacheStatistics;
   private final TabletLocality locality;
   private final RequestCounts requests;
@@ -58,20 +61,23 @@ final class ServerPage {
   /**
    * The page of {@code server}.
    *
-   * @param requestsWithoutRoom how many requests were refused before they reached {@code requests}
+   * @param cluster whose server it is
+   * @param service what serves its requests
+   * @param requestsWithoutRoom how many requests were refused before they reached {@code service}
    */
   ServerPage(
       ServerContext server,
+      ClusterConfig cluster,
       Supplier<CacheStatistics> cacheStatistics,
       TabletLocality locality,
-      RequestCounts requests,
-      RequestTimes requestTimes,
+      DataService service,
       LongSupplier requestsWithoutRoom) {
     this.server = server;
+    this.cluster = cluster;
     this.cacheStatistics = cacheStatistics;
     this.locality = locality;
-    this.requests = requests;
-    this.requestTimes = requestTimes;
+    this.requests = service.counts();
+    this.requestTimes = service.times();
     this.requestsWithoutRoom = requestsWithoutRoom;
   }
 
@@ -79,6 +85,11 @@ final class ServerPage {
   StatusPage render() {
     List<Metric> metrics = new ArrayList<>();
     List<Section> sections = new ArrayList<>();
+    sections.add(
+        new Section(
+            "Cluster",
+            List.of("name", "root directory", "version of Stele"),
+            List.of(List.of(cluster.name(), cluster.root().toString(), Version.text()))));
     addTablets(sections, metrics);
     addRequests(metrics);
     addRequestTimes(sections, metrics);

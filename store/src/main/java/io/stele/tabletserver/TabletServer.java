@@ -1,5 +1,6 @@
 package io.stele.tabletserver;
 
+import io.stele.config.ClusterConfig;
 import io.stele.config.MemoryPlan;
 import io.stele.config.ProcessMemory;
 import io.stele.config.TabletServerConfig;
@@ -199,7 +200,7 @@ public final class TabletServer {
     AdminService admin = new AdminService(context, schemas, lifecycle, requested, sorter, started);
     controlListener = serveControl(transport, config.controlPort(), admin);
     teardown.add(controlListener::close);
-    page = page(cache, service);
+    page = page(config.cluster(), cache, service);
     pageListener = transport.servePage(0, page::render);
     teardown.add(pageListener::close);
 
@@ -300,14 +301,9 @@ public final class TabletServer {
     return service;
   }
 
-  private ServerPage page(CaffeineBlockCache cache, DataService service) {
+  private ServerPage page(ClusterConfig cluster, CaffeineBlockCache cache, DataService service) {
     return new ServerPage(
-        context,
-        cache::statistics,
-        locality,
-        service.counts(),
-        service.times(),
-        dataListener::requestsRefused);
+        context, cluster, cache::statistics, locality, service, dataListener::requestsRefused);
   }
 
   private static DataServer.Limits limits(MemoryPlan plan) {

@@ -7,6 +7,7 @@ import io.stele.web.Metric;
 import io.stele.web.StatusPage;
 import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
 import io.stele.wire.control.ControlProtos.RecoveryProto;
+import io.stele.wire.control.ControlProtos.RunningChangeProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import io.stele.wire.control.ControlProtos.StageProto;
 import io.stele.wire.control.ControlProtos.TroubledTabletProto;
@@ -14,10 +15,43 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class MasterPageTest {
+  private static final StatusPage.Section CLUSTER =
+      new StatusPage.Section("Cluster", List.of("name"), List.of(List.of("test")));
+
+  @Test
+  void itShowsTheLargestTablesAndHowManyMoreThereAre() {
+    StatusPage page =
+        MasterPage.of(
+            CLUSTER,
+            ClusterStatusResponseProto.newBuilder()
+                .setMaster("node1:7000")
+                .addChanges(
+                    RunningChangeProto.newBuilder()
+                        .setId("1")
+                        .setTable("links")
+                        .setParticiple("altered")
+                        .setWaitsFor("servers")
+                        .setBegunMillis(0))
+                .build(),
+            new TableOverview.Shown(
+                List.of(
+                    new TableOverview.Table("web", new TableOverview.Totals(7, 1, 9000)),
+                    new TableOverview.Table("links", new TableOverview.Totals(1, 0, 0))),
+                5));
+    assertThat(page.sections().get(0)).isEqualTo(CLUSTER);
+    StatusPage.Section tables = page.sections().get(2);
+    assertThat(tables.heading()).isEqualTo("Tables, the largest; there are 3 more");
+    assertThat(tables.rows())
+        .containsExactly(
+            List.of("web", "7", "9000", "1 tablet not served"),
+            List.of("links", "1", "0", "being altered"));
+  }
+
   @Test
   void itShowsServersAndWhatTheTimeOfRecoveriesWentInto() {
     StatusPage page =
         MasterPage.of(
+            CLUSTER,
             ClusterStatusResponseProto.newBuilder()
                 .setMaster("node1:7000")
                 .setTablets(12)
@@ -51,12 +85,13 @@ class MasterPageTest {
                         .setReason("a file is damaged")
                         .setQuarantined(true))
                 .setBalanced(true)
-                .build());
+                .build(),
+            new TableOverview.Shown(List.of(), 0));
     assertThat(page.title()).isEqualTo("Master node1:7000");
-    assertThat(page.sections().get(0).rows())
+    assertThat(page.sections().get(1).rows())
         .containsExactly(
             List.of("node2:41231", "http://node2:3/", "10", "0", "0", "93 %", "draining"));
-    assertThat(page.sections().get(1).rows())
+    assertThat(page.sections().get(3).rows())
         .contains(
             List.of(
                 "node3_41231_1",

@@ -73,6 +73,18 @@ class ServerPageTest {
   }
 
   @Test
+  void thePageSaysOfWhichClusterAndVersionTheServerIs() throws IOException {
+    Configuration conf = MiniStele.quick(new Configuration(false));
+    conf.set("stele.cluster.name", "blue");
+    try (MiniStele cluster = MiniStele.start(conf, Site.inMemory(), 0, 1)) {
+      StatusPage.Section first = cluster.startServer().page().sections().get(0);
+      assertThat(first.columns()).containsExactly("name", "root directory", "version of Stele");
+      assertThat(first.rows()).hasSize(1);
+      assertThat(first.rows().get(0)).startsWith("blue").doesNotContain("");
+    }
+  }
+
+  @Test
   void noCounterFallsWhenTabletsAreSplitOrUnloaded() throws IOException {
     Configuration conf = MiniStele.quick(new Configuration(false));
     try (MiniStele cluster = MiniStele.start(conf, Site.inMemory(), 0, 1)) {
