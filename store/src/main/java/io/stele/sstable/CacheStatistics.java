@@ -3,6 +3,7 @@ package io.stele.sstable;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.OptionalDouble;
 
 /**
  * What a cache has done since it was made, and what it holds now.
@@ -63,10 +64,12 @@ public record CacheStatistics(
     /** Nothing yet. */
     public static final Counts NONE = new Counts(0, 0, 0, 0);
 
-    /** The part of all look-ups that found something, 0 to 1; 1 if there were none. */
-    public double hitRate() {
+    /** The part of all look-ups that found something, 0 to 1; empty if there were none. */
+    public OptionalDouble hitRate() {
       long hits = heapHits + wholeHits + offHeapHits;
-      return hits + misses == 0 ? 1 : hits / (double) (hits + misses);
+      return hits + misses == 0
+          ? OptionalDouble.empty()
+          : OptionalDouble.of(hits / (double) (hits + misses));
     }
   }
 

@@ -17,6 +17,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
@@ -249,9 +250,13 @@ final class ServerPage {
               Long.toString(counts.wholeHits()),
               Long.toString(counts.offHeapHits()),
               Long.toString(counts.misses()),
-              String.format(Locale.ROOT, "%.3f", counts.hitRate())));
+              rate(counts.hitRate())));
     }
     return rows;
+  }
+
+  private static String rate(OptionalDouble rate) {
+    return rate.isPresent() ? String.format(Locale.ROOT, "%.3f", rate.getAsDouble()) : "-";
   }
 
   private static void addCache(List<Metric> metrics, CacheStatistics cache) {

@@ -85,6 +85,22 @@ class ServerPageTest {
   }
 
   @Test
+  void aCacheThatWasNeverAskedHasNoHitRate() throws IOException {
+    Configuration conf = MiniStele.quick(new Configuration(false));
+    try (MiniStele cluster = MiniStele.start(conf, Site.inMemory(), 0, 1)) {
+      StatusPage.Section cache =
+          cluster.startServer().page().sections().stream()
+              .filter(section -> section.heading().equals("Cache"))
+              .findFirst()
+              .orElseThrow();
+      assertThat(cache.rows())
+          .filteredOn(row -> row.subList(1, 5).equals(List.of("0", "0", "0", "0")))
+          .isNotEmpty()
+          .allSatisfy(row -> assertThat(row).endsWith("-"));
+    }
+  }
+
+  @Test
   void noCounterFallsWhenTabletsAreSplitOrUnloaded() throws IOException {
     Configuration conf = MiniStele.quick(new Configuration(false));
     try (MiniStele cluster = MiniStele.start(conf, Site.inMemory(), 0, 1)) {
