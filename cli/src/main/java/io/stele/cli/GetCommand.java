@@ -30,6 +30,7 @@ import picocli.CommandLine.Spec;
       "  stele get webtable com.example/ -c contents: --raw > page.html",
       "  stele get webtable com.example/ -c anchor --versions 3",
       "  stele get webtable com.example/ --versions all --since 2026-01-31T00:00:00Z",
+      "  stele get webtable com.example/ --numbers stats     show counters as numbers",
       "  stele get webtable -- -row              a row that begins with '-'",
       "",
       "Next: stele scan webtable --prefix com.example"

@@ -29,7 +29,7 @@ import picocli.CommandLine.Spec;
       "  stele increment webtable com.example/ stats:visits 10",
       "  stele increment webtable com.example/ stats:visits -1",
       "",
-      "Next: stele increment webtable com.example/ stats:visits 0"
+      "Next: stele get webtable com.example/ --numbers stats"
     })
 final class IncrementCommand implements Callable<Integer> {
   @Mixin private ClusterOptions cluster;

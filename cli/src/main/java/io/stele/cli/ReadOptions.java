@@ -4,12 +4,14 @@ import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
+import io.stele.model.Column;
 import io.stele.model.Filter;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
@@ -49,6 +51,15 @@ final class ReadOptions {
       description = "Show whole values. Without this option, long values are cut on a terminal.")
   private boolean full;
 
+  @Option(
+      names = "--numbers",
+      paramLabel = "COLUMN",
+      converter = OptionValue.ColumnText.class,
+      description =
+          "Show values of 8 bytes in this column (FAMILY:QUALIFIER) or family (FAMILY) as numbers, such"
+              + " as those of counters; may be repeated.")
+  private List<String> numbers = List.of();
+
   /**
    * The part of {@code query} that is asked for.
    *
@@ -75,18 +86,31 @@ final class ReadOptions {
     for (Cell cell : row.cells()) {
       out.print(row.key() + "\t" + cell.family() + ":" + cell.qualifier() + "\t");
       out.print(time(cell.timestampMicros()) + "\t");
-      out.println(shown(cell.value())); // May be large: not copied once more.
+      out.println(shown(cell)); // May be large: not copied once more.
     }
   }
 
   @SuppressWarnings("SystemConsoleNull") // As it was before Java 22: bin/stele says so.
-  private String shown(Bytes value) {
+  private String shown(Cell cell) {
+    Bytes value = cell.value();
+    if (value.length() == Long.BYTES && numbers.stream().anyMatch(text -> isIn(cell, text))) {
+      return Long.toString(value.toLong());
+    }
     Optional<Integer> width =
         full || System.console() == null ? Optional.empty() : Optional.of(WIDTH_ON_TERMINAL);
     if (width.isPresent() && value.length() > width.get()) {
       return value.slice(0, width.get()) + "... (" + value.length() + " bytes)";
     }
     return value.toString();
+  }
+
+  /** Whether a cell is in a column or family. */
+  private static boolean isIn(Cell cell, String text) {
+    if (text.indexOf(':') < 0) {
+      return cell.family().equals(text);
+    }
+    Column column = Column.parse(text);
+    return cell.family().equals(column.family()) && cell.qualifier().equals(column.qualifier());
   }
 
   /** Micros as a time where they can be one, else as the number. */

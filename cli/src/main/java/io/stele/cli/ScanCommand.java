@@ -34,6 +34,7 @@ import picocli.CommandLine.Spec;
       "  stele scan webtable --prefix org.apache -c language:",
       "  stele scan webtable --from com.a --to com.b --limit 1000",
       "  stele scan webtable -c language: --filter 'value_is(\"en\")'",
+      "  stele scan webtable -c stats --numbers stats:visits",
       "  stele scan webtable --keys --limit 0    show every key",
       "  stele scan webtable --count             show the number of rows and cells"
     })

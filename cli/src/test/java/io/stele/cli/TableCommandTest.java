@@ -377,4 +377,19 @@ class TableCommandTest {
         .isEqualTo("Server " + server + " has no tablets and takes none until --undo.\n");
     assertThat(run("status").out()).contains("server " + server + " is being drained");
   }
+
+  @Test
+  void countersAreShownAsNumbersWhereThatIsAskedFor() throws Exception {
+    assertThat(run("table", "create", "hits", "stats", "text").exit()).isZero();
+    assertThat(run("increment", "hits", "row", "stats:visits", "41").exit()).isZero();
+    assertThat(run("increment", "hits", "row", "stats:errors", "-1").exit()).isZero();
+    assertThat(run("put", "hits", "row", "stats:name", "short").exit()).isZero();
+    assertThat(run("put", "hits", "row", "text:name", "8 bytes!").exit()).isZero();
+    assertThat(run("get", "hits", "row").out()).contains("\\x00\\x00").doesNotContain("\t41\n");
+    assertThat(run("get", "hits", "row", "--numbers", "stats").out())
+        .contains("\t41\n", "\t-1\n", "\tshort\n", "\t8 bytes!\n");
+    assertThat(run("scan", "hits", "--numbers", "stats:visits").out())
+        .contains("\t41\n", "\\xff\\xff")
+        .doesNotContain("\t-1\n");
+  }
 }
