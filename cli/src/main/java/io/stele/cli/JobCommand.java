@@ -87,7 +87,17 @@ final class JobCommand {
   }
 
   private int run(ClusterOptions cluster, TableJob job) throws Exception {
+    return run(cluster.configuration(), cluster, job);
+  }
+
+  /** The same, for a job that reads {@code files}. */
+  private int run(ClusterOptions cluster, TableJob job, Path files) throws Exception {
     Configuration conf = cluster.configuration();
+    JobInput.require(files, conf);
+    return run(conf, cluster, job);
+  }
+
+  private int run(Configuration conf, ClusterOptions cluster, TableJob job) throws Exception {
     try (Stele stele = cluster.connect(conf)) { // Says within seconds that the cluster is stopped.
       stele.admin().clusterStatus(); // Submitting waits for the master, too, but does not say so.
     }
@@ -249,7 +259,8 @@ final class JobCommand {
       throws Exception {
     return run(
         cluster,
-        new ImportAvro(directory, output.to(table, sub("import-avro")), records.mapping()));
+        new ImportAvro(directory, output.to(table, sub("import-avro")), records.mapping()),
+        directory);
   }
 
   @Command(
@@ -259,7 +270,8 @@ final class JobCommand {
       footer = {
         "",
         "Empty fields are skipped. A field cannot contain the separator, not even in",
-        "quotes.",
+        "quotes. FILES are in the cluster's file system: copy those of this machine",
+        "there first, with hdfs dfs -put.",
         "",
         "Example:",
         "  stele job import-text webtable /data/pages.tsv \\",
@@ -297,7 +309,7 @@ final class JobCommand {
       throw new ParameterException(
           sub("import-text").commandLine(), "--fields: " + wrong.getMessage(), wrong);
     }
-    return run(cluster, text);
+    return run(cluster, text, files);
   }
 
   /** What records are in files. */

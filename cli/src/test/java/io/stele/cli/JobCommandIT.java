@@ -348,6 +348,16 @@ class JobCommandIT {
         "/no*such",
         "--fields",
         "ROW,f:a");
+    String local = directory.resolve("core-site.xml").toString();
+    refused(
+        ExitCode.NOT_FOUND,
+        local + " is on this machine",
+        "job",
+        "import-text",
+        "target",
+        local,
+        "--fields",
+        "ROW,f:a");
     refused(ExitCode.USAGE, "must be ROW", "job", "import-text", "target", text, "--fields", "f:a");
     refused(
         ExitCode.NOT_FOUND, "nosuch", "job", "import-text", "nosuch", text, "--fields", "ROW,f:a");
