@@ -228,7 +228,7 @@ final class ClusterCalls {
     return "no "
         + who
         + " answers yet; waiting up to "
-        + attempts.timeout().plusMillis(999).toSeconds()
+        + attempts.deadline().limit().plusMillis(999).toSeconds()
         + " s ("
         + attempts.lastFailure()
         + ")";

@@ -142,12 +142,7 @@ public final class Attempts {
 
   /** How long they have been made. */
   public Duration elapsed() {
-    return timeout.minus(deadline.remaining());
-  }
-
-  /** How long they are made at most. */
-  public Duration timeout() {
-    return timeout;
+    return deadline.limit().minus(deadline.remaining());
   }
 
   /** What the last failure said; empty before the first. */
