@@ -72,7 +72,7 @@ class JobsOnYarnIT {
     undisturbed.submit();
     assertThat(undisturbed.waitForCompletion(false)).isTrue();
 
-    Job disturbed = dump("reads", "/disturbed", GATES.toString());
+    Job disturbed = dump("reads", "/disturbed", "gate");
     disturbed.submit();
     RunningStele.await(
         "every mapper in the middle of its split", () -> fs.listStatus(GATES).length >= 2);
@@ -89,29 +89,6 @@ class JobsOnYarnIT {
         .isZero();
     assertThat(disturbed.getCounters().findCounter("test", "our jars").getValue()).isPositive();
     cluster.awaitAllComponents();
-  }
-
-  @Test
-  void aJobThatRunsIsListedWithItsTablesAndKilled() throws Exception {
-    fill(cluster.create("endless"), 2000);
-    FileSystem fs = FileSystem.get(cluster.conf());
-    Path gates = new Path("/gates-that-stay-closed");
-    fs.mkdirs(gates);
-    Job job = dump("endless", "/endless", gates.toString());
-    job.submit();
-    RunningStele.await("a mapper at work", () -> fs.listStatus(gates).length >= 1);
-    String application = job.getJobID().toString().replace("job_", "application_");
-    assertThat(cluster.run("job", "list").out())
-        .contains("reads endless (served)", application + " RUNNING");
-
-    Ran killed = cluster.run("job", "kill", job.getJobID().toString());
-    assertThat(killed.exit()).as(killed.err()).isZero();
-    assertThat(killed.out()).contains("Killed " + application + ".", " is over.");
-    assertThat(cluster.run("job", "list").out()).doesNotContain(application);
-    Ran again = cluster.run("job", "kill", job.getJobID().toString());
-    assertThat(again.exit()).as(again.err()).isZero();
-    assertThat(again.out()).contains(application + " has ended already (KILLED)");
-    assertThat(job.waitForCompletion(false)).isFalse();
   }
 
   @Test
@@ -284,15 +261,12 @@ class JobsOnYarnIT {
     return job;
   }
 
-  /**
-   * @param gates the directory where mappers wait until there is a file "open"; empty: they do not
-   */
-  private Job dump(String table, String output, String gates) throws IOException {
+  private Job dump(String table, String output, String gate) throws IOException {
     Job job = SteleJob.create(cluster.conf(), "dump " + table, JobsOnYarnIT.class);
     // Both tablets are small and on one host: one mapper would read them.
     job.getConfiguration().setLong("mapreduce.stele.input.split.bytes", 10_000);
     job.setJar(JarOf.classes(DumpMapper.class).toString());
-    job.getConfiguration().set("test.gate", gates);
+    job.getConfiguration().set("test.gate", gate);
     TableInputFormat.addTable(job, table, RowQuery.ALL);
     job.setMapperClass(DumpMapper.class);
     job.setNumReduceTasks(0);
@@ -303,8 +277,7 @@ class JobsOnYarnIT {
   }
 
   /**
-   * Writes every row to the output; waits in the middle of its split until a gate is open, if there
-   * is one.
+   * Writes every row to the output; waits at a gate in the middle of its split, if there is one.
    */
   public static final class DumpMapper extends Mapper<Bytes, Row, Text, Text> {
     private static final int ROWS_BEFORE_THE_GATE = 300;
@@ -329,11 +302,11 @@ class JobsOnYarnIT {
     @Override
     protected void map(Bytes key, Row row, Context context)
         throws IOException, InterruptedException {
-      String gates = context.getConfiguration().get("test.gate", "");
-      if (++rows == ROWS_BEFORE_THE_GATE && !gates.isEmpty()) {
+      if (++rows == ROWS_BEFORE_THE_GATE
+          && !context.getConfiguration().get("test.gate", "").isEmpty()) {
         FileSystem fs = FileSystem.get(context.getConfiguration());
-        fs.create(new Path(gates, context.getTaskAttemptID().toString()), true).close();
-        while (!fs.exists(new Path(gates, "open"))) {
+        fs.create(new Path("/gates/" + context.getTaskAttemptID()), true).close();
+        while (!fs.exists(new Path("/gates/open"))) {
           context.progress();
           Thread.sleep(100);
         }

@@ -68,7 +68,7 @@ public final class JobApplications implements Closeable {
         ClusterApplications.ALIVE.contains(report.getYarnApplicationState()));
   }
 
-  /** Has YARN kill an application, and waits until it has ended; one that has ended stays so. */
+  /** Has YARN kill an application, which ends soon after; one that has ended stays so. */
   public void kill(String id) throws IOException {
     try {
       client.killApplication(ApplicationId.fromString(id), "by stele job kill");

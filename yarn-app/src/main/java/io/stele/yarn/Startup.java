@@ -114,7 +114,7 @@ final class Startup {
   private static String failures(ApplicationStatus status) {
     StringBuilder text = new StringBuilder();
     for (ComponentStatus component : status.components()) {
-      if (component.failures() > 0) {
+      if (!component.lastExit().isEmpty()) {
         text.append(". ").append(StatusLines.failure(status, component));
       }
     }

@@ -13,7 +13,7 @@ final class StatusLines {
 
   private final Consumer<String> progress;
   private final Map<String, String> said = new HashMap<>();
-  private final Map<String, Integer> failures = new HashMap<>();
+  private final Map<String, Integer> restarts = new HashMap<>();
 
   StatusLines(Consumer<String> progress) {
     this.progress = progress;
@@ -33,10 +33,10 @@ final class StatusLines {
     }
   }
 
-  /** Whether it has ended by its own fault since the last status. */
+  /** Whether it has ended unasked since the last status. */
   private boolean failed(ComponentStatus component) {
-    Integer before = failures.put(component.id(), component.failures());
-    return component.failures() > (before == null ? 0 : before) && !component.lastExit().isEmpty();
+    Integer before = restarts.put(component.id(), component.restarts());
+    return before != null && component.restarts() > before && !component.lastExit().isEmpty();
   }
 
   /** How it ended, how often it has, and where its logs are. */
@@ -45,7 +45,7 @@ final class StatusLines {
     return component.id()
         + " "
         + component.lastExit()
-        + (component.failures() > 1 ? "; that was failure " + component.failures() : "")
+        + (component.restarts() > 1 ? "; it has ended " + component.restarts() + " times" : "")
         + (container.find()
             ? "; its logs: yarn logs -applicationId "
                 + status.id()

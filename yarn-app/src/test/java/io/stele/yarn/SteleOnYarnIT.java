@@ -64,17 +64,16 @@ final class SteleOnYarnIT {
       conf.set(Keys.YARN_FAILURES_MAX.name(), "1");
       conf.set(Keys.MASTER_PORT.name(), Integer.toString(taken.getLocalPort()));
       try (YarnSubmitter submitter = YarnSubmitter.connect(conf)) {
-        StartOptions options =
-            StartOptions.of(List.of(cluster.emptyJar())).withTimeout(Duration.ofMinutes(6));
+        StartOptions options = StartOptions.of(List.of(cluster.emptyJar()));
         assertThatThrownBy(() -> submitter.start(options, System.out::println))
             .isInstanceOfSatisfying(
                 SteleException.class,
-                e -> assertThat(e.code()).as(e.getMessage()).isEqualTo(SteleException.Code.REFUSED))
+                // On a slow machine a master has its lock for so long that it counts as having run.
+                e ->
+                    assertThat(e.code())
+                        .isIn(SteleException.Code.REFUSED, SteleException.Code.RETRY_LATER))
             .hasMessageContainingAll(
-                "master-1 ended 1 times",
-                "(container_",
-                ": The master stops: ",
-                Integer.toString(taken.getLocalPort()));
+                "(container_", ": The master stops: ", Integer.toString(taken.getLocalPort()));
       }
     }
   }
