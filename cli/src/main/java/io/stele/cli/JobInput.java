@@ -34,7 +34,7 @@ final class JobInput {
             + files
             + " is on this machine. Copy it with `hdfs dfs -put "
             + files
-            + " DIR` and name that, or name "
+            + " DIR` and give that path, or give "
             + local.makeQualified(files)
             + " if each node of the cluster has the same files there");
   }

@@ -21,6 +21,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * Has YARN kill what runs a job, and sees to it that the cluster's jobs end with it. Done again, it
@@ -30,7 +31,7 @@ final class JobKill {
   private static final ProcessRuntime RUNTIME = SystemRuntime.INSTANCE;
   private static final Duration LOOK_EVERY = Duration.ofMillis(250);
 
-  /** The master asks YARN every 10 s; where it cannot, nobody else ends the jobs for long. */
+  /** The master asks YARN every 10 s; where it cannot, nobody else ends the jobs soon. */
   private static final Duration LEFT_TO_MASTER = Duration.ofSeconds(25);
 
   /** MapReduce's names of jobs and YARN's of applications. */
@@ -81,7 +82,7 @@ final class JobKill {
     for (Found application : target.get().applications()) {
       if (application.alive()) {
         killer.accept(application.id());
-        out.accept("Killed " + application.id() + ".");
+        out.accept("Told YARN to kill " + application.id() + ".");
       } else {
         out.accept(application.id() + " has ended already (" + application.state() + ").");
       }
@@ -111,6 +112,7 @@ final class JobKill {
       }
     }
     if (!jobs.isEmpty()) {
+      requireToBeKilled(id, found, all.stream().filter(job -> jobs.contains(job.name())).toList());
       return Optional.of(new Target(found, jobs));
     }
     if (found.isEmpty()) {
@@ -127,6 +129,22 @@ final class JobKill {
             + found.get(0).state()
             + "). The cluster keeps nothing for it.");
     return Optional.empty();
+  }
+
+  private static void requireToBeKilled(String id, List<Found> found, List<ClusterJob> jobs) {
+    String names = jobs.stream().map(ClusterJob::name).collect(Collectors.joining(", "));
+    if (found.isEmpty()) {
+      throw SteleException.refused(
+          "YARN knows no application "
+              + id
+              + ", which runs jobs of this cluster: "
+              + names
+              + ". If it does not run any more, `stele job end JOB --yes` has the cluster forget them");
+    }
+    if (jobs.stream().allMatch(job -> job.state() == ClusterJob.State.COMMITTED)) {
+      throw SteleException.refused(
+          id + " has committed its jobs (" + names + "): their output is visible, and stays");
+    }
   }
 
   private Optional<Target> ofJob(String text) throws IOException {

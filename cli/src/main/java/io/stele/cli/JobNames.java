@@ -29,13 +29,17 @@ final class JobNames {
   }
 
   /**
-   * The job of that name, or whose name alone begins so; empty if there is none.
+   * The job of that name, or whose name alone begins so, with at least as many characters as {@link
+   * #shortened} gives; empty if there is none.
    *
    * @throws SteleException REFUSED if several names begin so
    */
   static Optional<ClusterJob> find(List<ClusterJob> jobs, String text) {
     List<ClusterJob> found =
-        jobs.stream().filter(job -> !text.isEmpty() && job.name().startsWith(text)).toList();
+        jobs.stream()
+            .filter(job -> job.name().startsWith(text))
+            .filter(job -> text.length() >= SHORTEST || job.name().equals(text))
+            .toList();
     if (found.size() > 1) {
       throw SteleException.refused(
           "the names of "

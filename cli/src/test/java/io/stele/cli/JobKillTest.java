@@ -89,7 +89,10 @@ class JobKillTest {
     String reads = jobs.begin(LEASE, Optional.of(JobNodes.JOB + writes));
     String other = jobs.begin(LEASE, Optional.of("application_1_0002"));
     assertThat(kill(reads.substring(0, 12)))
-        .contains("Killed " + ID + ".", "Job " + writes + " is over.", "Job " + reads + " is over.")
+        .contains(
+            "Told YARN to kill " + ID + ".",
+            "Job " + writes + " is over.",
+            "Job " + reads + " is over.")
         .hasSize(3);
     assertThat(killed).containsExactly(ID);
     assertThat(jobs.state(writes)).isEqualTo(JobNodes.State.GONE);
@@ -107,7 +110,7 @@ class JobKillTest {
     run("stele-1");
     String writes = jobs.begin(LEASE, Optional.of(Jobs.tagged("stele-1")));
     assertThat(kill("job_1_0001"))
-        .containsExactly("Killed " + ID + ".", "Job " + writes + " is over.");
+        .containsExactly("Told YARN to kill " + ID + ".", "Job " + writes + " is over.");
   }
 
   @Test

@@ -67,8 +67,8 @@ final class AsyncWrites {
       leave(count, taken);
       throw e;
     }
-    // Not the result itself: cancelling what is returned here ends no write.
-    return result.whenComplete((value, failure) -> leave(count, taken));
+    // A copy: whoever cancels what is returned, or has it time out, ends no write.
+    return result.whenComplete((value, failure) -> leave(count, taken)).copy();
   }
 
   private synchronized boolean enter(int count, long size) {

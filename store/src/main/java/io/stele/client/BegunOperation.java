@@ -4,6 +4,7 @@ import io.stele.metadata.Operations;
 import io.stele.model.OperationId;
 import io.stele.model.RowOperation;
 import io.stele.runtime.Deadline;
+import java.util.Objects;
 
 /**
  * An operation that has its id and its deadline, and was not sent yet. It has both from the
@@ -15,6 +16,7 @@ import io.stele.runtime.Deadline;
 record BegunOperation(RowOperation operation, OperationId id, Deadline deadline) {
   /** Begins an operation; its id is of {@code operations}. */
   static BegunOperation of(RowOperation operation, Operations operations, Deadline deadline) {
+    Objects.requireNonNull(operation, "operation"); // Nobody would end its id.
     return new BegunOperation(operation, operations.begin(operation), deadline);
   }
 }

@@ -191,7 +191,11 @@ final class ClusterCalls {
   /** Like {@link #ask(Effect, String, ControlPlane.Call)}, with these attempts. */
   <R> R ask(Attempts attempts, ControlPlane.Call<MasterProtocol, R> call) throws IOException {
     return ask(
-        attempts, "master", () -> activeMaster(attempts.deadline()), MasterProtocol.class, call);
+        attempts,
+        "no master answers yet",
+        () -> activeMaster(attempts.deadline()),
+        MasterProtocol.class,
+        call);
   }
 
   /**
@@ -202,12 +206,16 @@ final class ClusterCalls {
   <R> R ask(Attempts attempts, ServerId server, ControlPlane.Call<TabletServerProtocol, R> call)
       throws IOException {
     return ask(
-        attempts, "server " + server, () -> controlOf(server), TabletServerProtocol.class, call);
+        attempts,
+        "server " + server + " does not answer yet",
+        () -> controlOf(server),
+        TabletServerProtocol.class,
+        call);
   }
 
   private <P, R> R ask(
       Attempts attempts,
-      String who,
+      String clause,
       IoCallable<Address> lookup,
       Class<P> protocol,
       ControlPlane.Call<P, R> call)
@@ -217,17 +225,16 @@ final class ClusterCalls {
     while (answer.isEmpty()) {
       if (!told && attempts.elapsed().compareTo(Waiting.LONG) >= 0) {
         told = true;
-        connection.waiting().teller().accept(waitsFor(who, attempts));
+        connection.waiting().teller().accept(waitsFor(clause, attempts));
       }
       answer = attempt(attempts, lookup, protocol, call);
     }
     return answer.get();
   }
 
-  private static String waitsFor(String who, Attempts attempts) {
-    return "no "
-        + who
-        + " answers yet; waiting up to "
+  private static String waitsFor(String clause, Attempts attempts) {
+    return clause
+        + "; waiting up to "
         + attempts.deadline().limit().plusMillis(999).toSeconds()
         + " s ("
         + attempts.lastFailure()

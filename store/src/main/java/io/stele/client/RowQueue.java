@@ -35,7 +35,7 @@ final class RowQueue {
       bytes += next.bytes;
       if (taken.size() == countMax
           || bytes > bytesMax
-          || next.attempts.deadline().isOver()
+          || next.attempts.isTooLate()
           || next.isSingle()) {
         break;
       }

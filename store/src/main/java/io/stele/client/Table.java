@@ -212,7 +212,8 @@ public final class Table {
     return connection.asyncWrites().admit(mutations, () -> applyAll(mutations));
   }
 
-  private CompletableFuture<List<Outcome>> applyAll(List<Mutation> mutations) {
+  private CompletableFuture<List<Outcome>> applyAll(List<Mutation> given) {
+    List<Mutation> mutations = List.copyOf(given);
     Batcher.Writer writer = writer();
     Deadline deadline = ref.deadline();
     List<BegunOperation> begun =
@@ -258,7 +259,12 @@ public final class Table {
 
   /** Completes where an operation may be sent; if it fails, the operation has ended. */
   private CompletableFuture<Void> checked(BegunOperation begun, Operations operations) {
-    CompletableFuture<Void> good = check.operation(begun.operation(), begun.deadline());
+    CompletableFuture<Void> good;
+    try {
+      good = check.operation(begun.operation(), begun.deadline());
+    } catch (RuntimeException | Error e) {
+      good = CompletableFuture.failedFuture(e); // Its id must end.
+    }
     return good.whenComplete(
         (nothing, refusal) -> {
           if (refusal != null) {

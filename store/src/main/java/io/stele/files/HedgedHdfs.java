@@ -29,6 +29,9 @@ public final class HedgedHdfs extends DistributedFileSystem {
   /** Each read that hangs keeps a thread, and a buffer of up to a megabyte. */
   private static final long HEAP_BYTES_PER_THREAD = 32L << 20;
 
+  private static final String PROXY_PROVIDER = "dfs.client.failover.proxy.provider.";
+  private static final String PROVIDERS = "org.apache.hadoop.hdfs.server.namenode.ha.";
+
   private final DistributedFileSystem reads = new DistributedFileSystem();
 
   @Override
@@ -37,7 +40,22 @@ public final class HedgedHdfs extends DistributedFileSystem {
     Configuration impatient = new Configuration(conf);
     HdfsClientDefaults.replaceDefault(impatient, TIMEOUT, TIMEOUT_DEFAULT_MILLIS, TIMEOUT_MILLIS);
     HdfsClientDefaults.replaceDefault(impatient, THREADS, 0, threads());
+    askActiveNameNode(impatient, uri);
     reads.initialize(uri, impatient);
+  }
+
+  /**
+   * An Observer would answer the client that reads from before what the other one has changed: it
+   * waits only for the changes that the same client knows.
+   */
+  static void askActiveNameNode(Configuration conf, URI uri) {
+    String key = PROXY_PROVIDER + uri.getHost();
+    String provider = conf.getTrimmed(key, "");
+    if (provider.contains("Observer")) {
+      boolean byAddress = provider.contains("IPFailover");
+      conf.set(
+          key, PROVIDERS + (byAddress ? "IPFailover" : "ConfiguredFailover") + "ProxyProvider");
+    }
   }
 
   private static int threads() {

@@ -30,7 +30,7 @@ final class MasterPage {
   private final ClusterStatusAnswer status;
   private final TableOverview tables;
 
-  /** The page of the master that is active since {@code since}. */
+  /** The page of the master that has been active since {@code since}. */
   MasterPage(
       ClusterConfig cluster, Instant since, ClusterStatusAnswer status, TableOverview tables) {
     this.cluster = cluster;
@@ -51,7 +51,7 @@ final class MasterPage {
   private Section cluster() {
     return new Section(
         "Cluster",
-        List.of("name", "root directory", "version of Stele", "this master is active since"),
+        List.of("name", "root directory", "version of Stele", "active since"),
         List.of(
             List.of(
                 cluster.name(),

@@ -179,8 +179,9 @@ final class Merges {
     return all;
   }
 
-  private void end(Wish wish) {
-    giveUp(wish.upper());
+  private synchronized void end(Wish wish) {
+    wishes.remove(wish.upper());
+    changed();
   }
 
   /** Ends a wish; what was unloaded for it will be assigned again. */
@@ -315,17 +316,20 @@ final class Merges {
       return records.finish(lower, upper);
     } catch (SteleException e) {
       if (e.code() == SteleException.Code.REFUSED) { // And so it would be again.
-        LOG.error("{} and {} cannot be merged: {} is assigned instead", lower, upper, upper, e);
+        LOG.error("{} and {} cannot be merged and are assigned again", lower, upper, e);
         refused.add(upper.id());
-        giveUp(upper.id());
+        refuse(lower, upper, "METADATA refuses it: " + e.getMessage());
       }
       throw e;
     }
   }
 
-  private synchronized void giveUp(TabletId upper) {
-    wishes.remove(upper);
-    changed();
+  /** Ends the wish if there is one: another master may have marked the record. */
+  private synchronized void refuse(TabletRecord lower, TabletRecord upper, String why) {
+    Wish wish = wishes.get(upper.id());
+    if (wish != null) {
+      refuse(wish, lower, upper, why);
+    }
   }
 
   private boolean finish(TabletRecord lower, TabletRecord upper, Outcome outcome)

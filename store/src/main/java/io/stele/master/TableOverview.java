@@ -2,6 +2,7 @@ package io.stele.master;
 
 import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletRecord;
+import io.stele.model.CorruptionException;
 import io.stele.model.TableId;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -14,6 +15,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The largest tables, for the master's page. The lock service is asked which tables there are, and
@@ -22,6 +25,8 @@ import java.util.function.Supplier;
  * <p>Safe for use by any number of threads.
  */
 final class TableOverview {
+  private static final Logger LOG = LoggerFactory.getLogger(TableOverview.class);
+
   /** More would make the page slow. */
   static final int SHOWN_MAX = 200;
 
@@ -91,8 +96,13 @@ final class TableOverview {
     if (known != null) {
       return Optional.of(known);
     }
-    Optional<String> name = schemas.table(id).map(table -> table.schema().name());
-    name.ifPresent(read -> names.put(id, read));
-    return name;
+    try {
+      Optional<String> name = schemas.table(id).map(table -> table.schema().name());
+      name.ifPresent(read -> names.put(id, read));
+      return name;
+    } catch (CorruptionException e) {
+      LOG.debug("The node of table {} is damaged", id, e); // `stele check` says so.
+      return Optional.of(id + " (its node is damaged)");
+    }
   }
 }

@@ -75,7 +75,7 @@ public final class MergeRecords {
                 + lower.id()
                 + " and "
                 + upper.id()
-                + " have more files than one record has room for until they are compacted");
+                + " have more files, with those that are yet to be swept, than one record has room for");
   }
 
   private static boolean fits(TabletRecord lower, TabletRecord upper) {

@@ -61,7 +61,6 @@ public interface Site {
   static Site of(
       Configuration conf, Path root, String quorum, String cluster, Duration sessionTimeout) {
     Configuration servers = new Configuration(conf); // As a tablet server has it.
-    HdfsClientDefaults.hedgeReads(servers);
     HdfsClientDefaults.writeInLargeSteps(servers, MemoryPlan.STREAM_BYTES_MOST);
     return new Site() {
       @Override

@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
 class AsyncWritesTest {
@@ -68,6 +69,11 @@ class AsyncWritesTest {
     AsyncWrites writes = new AsyncWrites(1, 2500);
     write(writes, 1, 1).cancel(false);
     assertFull(write(writes, 1, 1));
+    sent.remove().complete("done");
+    write(writes, 1, 1).completeExceptionally(new TimeoutException("as orTimeout does"));
+    assertFull(write(writes, 1, 1));
+    sent.remove().complete("done");
+    assertThat(write(writes, 1, 1)).isNotDone();
   }
 
   @Test

@@ -254,8 +254,10 @@ class MergesTest {
                   throw SteleException.refused("for the test");
                 }
               });
-          merge(upper);
+          merge(request(upper, "asked"));
           assertThat(refused).hasValue(1);
+          assertThat(master.parts.merges().refusal("asked").orElseThrow())
+              .contains("METADATA refuses it");
           assertThat(tablets())
               .extracting(TabletRecord::extent)
               .containsExactly(RowRange.of("", "h"), RowRange.of("h", "p"), RowRange.of("p", ""));

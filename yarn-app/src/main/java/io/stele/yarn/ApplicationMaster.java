@@ -451,7 +451,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
   /** YARN will not report the end of a container that it does not know, which may go on unseen. */
   private void giveUp(HeldContainer held) {
     LOG.warn(
-        "{}: YARN does not know {} on {}: it has not reported it, or not listed the node, for long",
+        "{}: giving up {} on {}: YARN has not reported it in time, or has not listed its node for a long time",
         held.slot(),
         held.id(),
         held.node());

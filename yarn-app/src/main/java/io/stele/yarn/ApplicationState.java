@@ -439,14 +439,14 @@ final class ApplicationState {
         .toList()
         .forEach(this::forget);
     for (HeldContainer container : containers.values()) {
-      if (isWell(container) && since(container, now).compareTo(SlotHistory.PROVEN_AFTER) >= 0) {
+      if (isHealthy(container) && since(container, now).compareTo(SlotHistory.PROVEN_AFTER) >= 0) {
         provenKinds.add(container.slot().kind());
-        history.computeIfPresent(container.slot(), (slot, past) -> past.well(now));
+        history.computeIfPresent(container.slot(), (slot, past) -> past.healthy(now));
       }
     }
   }
 
-  private boolean isWell(HeldContainer container) {
+  private boolean isHealthy(HeldContainer container) {
     return container.phase() == Phase.RUNNING && holdsLock(container);
   }
 

@@ -10,11 +10,15 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.ApplicationReport;
 import org.apache.hadoop.yarn.client.api.YarnClient;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.exceptions.ApplicationNotFoundException;
 import org.apache.hadoop.yarn.exceptions.YarnException;
 
 /** The applications of YARN that run jobs. Calls block. For use by one thread; close it. */
 public final class JobApplications implements Closeable {
+  private static final long KILL_WAIT = 10_000; // Milliseconds; without an end by default.
+  private static final String NOT_YET = "Timed out";
+
   private final YarnClient client;
 
   private JobApplications(YarnClient client) {
@@ -36,7 +40,10 @@ public final class JobApplications implements Closeable {
    * @throws SteleException RETRY_LATER, within seconds, when none answers
    */
   public static JobApplications connect(Configuration conf) {
-    return new JobApplications(YarnSubmitter.client(conf));
+    Configuration own = new Configuration(conf);
+    own.setLong(
+        YarnConfiguration.YARN_CLIENT_APPLICATION_CLIENT_PROTOCOL_POLL_TIMEOUT_MS, KILL_WAIT);
+    return new JobApplications(YarnSubmitter.client(own));
   }
 
   /**
@@ -68,12 +75,14 @@ public final class JobApplications implements Closeable {
         ClusterApplications.ALIVE.contains(report.getYarnApplicationState()));
   }
 
-  /** Has YARN kill an application, which ends soon after; one that has ended stays so. */
+  /** Tells YARN to kill an application, which ends soon after; one that has ended stays so. */
   public void kill(String id) throws IOException {
     try {
       client.killApplication(ApplicationId.fromString(id), "by stele job kill");
     } catch (YarnException e) {
-      throw new IOException("cannot have YARN kill " + id, e);
+      if (!String.valueOf(e.getMessage()).startsWith(NOT_YET)) { // Else YARN was told.
+        throw new IOException("cannot have YARN kill " + id, e);
+      }
     }
   }
 

@@ -13,7 +13,7 @@ import java.util.TreeMap;
  *
  * <p>A node that is not listed for some time may come back with a ResourceManager that restarts,
  * and goes on leaving then. It is forgotten when it is listed as one that stays, or when it has
- * been in no list for long.
+ * been in no list for a long time.
  *
  * <p>Confined to the ApplicationMaster's one thread.
  */

@@ -62,6 +62,9 @@ final class MasterProbe implements Closeable {
       if (Futures.isInterruption(e)) {
         throw e;
       }
+      if (e instanceof SteleException known && known.code() == SteleException.Code.REFUSED) {
+        return Optional.empty(); // It does answer: that this user may not ask.
+      }
       return Optional.of("the master at " + address + " does not answer: " + e.getMessage());
     }
   }

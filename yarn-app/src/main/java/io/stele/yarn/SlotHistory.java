@@ -21,7 +21,7 @@ import java.util.TreeSet;
  * @param lastNode the node of its last container that was started
  * @param restarts how many of its containers have ended unasked
  * @param failures the latest of those endings that were the process's own fault, oldest first
- * @param lastWell when its process was last found to be well after failures; they are over
+ * @param lastHealthy when its process was last found to be healthy after failures; they are over
  * @param notBefore when the next container may be asked for
  * @param lastExit how the last container ended, for people; empty when none has
  */
@@ -29,7 +29,7 @@ record SlotHistory(
     Optional<String> lastNode,
     int restarts,
     List<Failure> failures,
-    Instant lastWell,
+    Instant lastHealthy,
     Instant notBefore,
     String lastExit) {
   /** Failures older than this no longer tell how the slot fares. */
@@ -54,24 +54,24 @@ record SlotHistory(
   }
 
   SlotHistory startedOn(String node) {
-    return new SlotHistory(Optional.of(node), restarts, failures, lastWell, notBefore, lastExit);
+    return new SlotHistory(Optional.of(node), restarts, failures, lastHealthy, notBefore, lastExit);
   }
 
   /** Its next container is not requested before {@code time}, whatever pause was due. */
   SlotHistory pausedUntil(Instant time) {
-    return new SlotHistory(lastNode, restarts, failures, lastWell, time, lastExit);
+    return new SlotHistory(lastNode, restarts, failures, lastHealthy, time, lastExit);
   }
 
   /** Its process is well: it serves, and has for {@link #PROVEN_AFTER}. */
-  SlotHistory well(Instant now) {
-    return failuresSinceWell().isEmpty()
+  SlotHistory healthy(Instant now) {
+    return failuresSinceHealthy().isEmpty()
         ? this
         : new SlotHistory(lastNode, restarts, failures, now, notBefore, lastExit);
   }
 
   /** After an ending that YARN or an operator brought about: the next may follow at once. */
   SlotHistory endedInOrder(Instant now, String exit) {
-    return new SlotHistory(lastNode, restarts + 1, failures, lastWell, now, exit);
+    return new SlotHistory(lastNode, restarts + 1, failures, lastHealthy, now, exit);
   }
 
   /**
@@ -82,8 +82,8 @@ record SlotHistory(
     List<Failure> all = new ArrayList<>(failures);
     all.add(new Failure(now, node));
     List<Failure> kept = all.subList(Math.max(0, all.size() - FAILURES_KEPT), all.size());
-    SlotHistory next = new SlotHistory(lastNode, restarts + 1, kept, lastWell, now, exit);
-    return next.pausedUntil(now.plus(backOff(next.failuresSinceWell().size())));
+    SlotHistory next = new SlotHistory(lastNode, restarts + 1, kept, lastHealthy, now, exit);
+    return next.pausedUntil(now.plus(backOff(next.failuresSinceHealthy().size())));
   }
 
   private static Duration backOff(int failures) {
@@ -105,7 +105,7 @@ record SlotHistory(
    */
   Set<String> nodesToAvoid(Instant now) {
     Set<String> avoid = new TreeSet<>(withTwo(recentFailures(now)));
-    avoid.addAll(withTwo(failuresSinceWell()));
+    avoid.addAll(withTwo(failuresSinceHealthy()));
     return avoid;
   }
 
@@ -120,8 +120,8 @@ record SlotHistory(
     return failures.stream().filter(failure -> failure.time().plus(WINDOW).isAfter(now)).toList();
   }
 
-  private List<Failure> failuresSinceWell() {
-    return failures.stream().filter(failure -> failure.time().isAfter(lastWell)).toList();
+  private List<Failure> failuresSinceHealthy() {
+    return failures.stream().filter(failure -> failure.time().isAfter(lastHealthy)).toList();
   }
 
   /** The first line of {@link #lastExit}; the others are the process's last words. */
@@ -141,7 +141,7 @@ record SlotHistory(
               .setNode(failure.node()));
     }
     return proto
-        .setLastWellMillis(lastWell.toEpochMilli())
+        .setLastWellMillis(lastHealthy.toEpochMilli())
         .setNotBeforeMillis(notBefore.toEpochMilli())
         .setLastExit(lastExitLine())
         .build();

@@ -146,7 +146,7 @@ final class StatusReport {
       case DRAINING -> {
         Instant latest = container.since().plus(snapshot.limits().drainTimeout());
         yield Optional.of(
-            (leaves(container) ? "its node leaves" : "gives its tablets away")
+            (leaves(container) ? "its node is being decommissioned" : "gives its tablets away")
                 + ": ends in "
                 + secondsUntil(latest)
                 + " s at the latest");
@@ -171,23 +171,23 @@ final class StatusReport {
       return Optional.of(
           "has had no lock for "
               + withoutLock.toSeconds()
-              + " s: is stopped after "
+              + " s: will be stopped after "
               + HeldContainer.LOST_LOCK_WAIT.toSeconds()
               + " s");
     }
     if (leaves(container)) {
       Instant latest = snapshot.drainBy().getOrDefault(container.node(), snapshot.now());
       return Optional.of(
-          "its node leaves: ends once its replacement serves, in "
+          "its node is being decommissioned: ends once its replacement serves, in "
               + secondsUntil(latest)
               + " s at the latest");
     }
     if (!serves(container) && withoutLock.compareTo(SLOW_START) >= 0) {
       String past = pastOf(container.slot());
       return Optional.of(
-          "has not started up for "
+          "has been starting for "
               + withoutLock.toSeconds()
-              + " s: is stopped after "
+              + " s: will be stopped after "
               + HeldContainer.START_WAIT.toSeconds()
               + " s"
               + (past.isEmpty() ? "" : "; " + past));

@@ -26,7 +26,7 @@ final class PlannerFailuresTest extends PlannerFixture {
     assertThat(waits).containsExactly(0L, 1L, 2L, 4L, 8L, 16L, 32L, 60L, 60L, 60L);
     history.put(slot(1), past);
     assertThat(planned()).isEmpty();
-    history.put(slot(1), past.well(NOW.minusSeconds(1)).failed(NOW, "a", "exit 1"));
+    history.put(slot(1), past.healthy(NOW.minusSeconds(1)).failed(NOW, "a", "exit 1"));
     assertThat(planned()).containsExactly("ask tabletserver-1 anywhere");
   }
 
@@ -45,7 +45,7 @@ final class PlannerFailuresTest extends PlannerFixture {
   @Test
   void aNodeOnWhichAProcessKeepsFailingAfterItWasWellIsNotAskedFor() {
     SlotHistory past = SlotHistory.NEW.startedOn("a").failed(NOW.minusSeconds(400), "a", "exit 1");
-    past = past.well(NOW.minusSeconds(300)).failed(NOW.minusSeconds(200), "a", "exit 1");
+    past = past.healthy(NOW.minusSeconds(300)).failed(NOW.minusSeconds(200), "a", "exit 1");
     assertThat(past.nodesToAvoid(NOW)).containsExactly("a");
     assertThat(past.recentFailureCount(NOW)).isEqualTo(2);
     assertThat(past.notBefore()).as("it was well").isEqualTo(NOW.minusSeconds(200));
@@ -57,7 +57,7 @@ final class PlannerFailuresTest extends PlannerFixture {
     SlotHistory past = SlotHistory.NEW.failed(NOW.minusSeconds(3000), "a", "hung");
     past = past.failed(NOW.minusSeconds(2000), "a", "hung");
     assertThat(past.nodesToAvoid(NOW)).containsExactly("a");
-    assertThat(past.well(NOW).nodesToAvoid(NOW)).isEmpty();
+    assertThat(past.healthy(NOW).nodesToAvoid(NOW)).isEmpty();
     assertThat(past.endedInOrder(NOW, "preempted").nodesToAvoid(NOW)).containsExactly("a");
   }
 

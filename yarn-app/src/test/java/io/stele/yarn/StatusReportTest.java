@@ -50,10 +50,10 @@ final class StatusReportTest extends PlannerFixture {
     assertThat(note()).isEmpty();
     withoutLock.put("c1", Duration.ofSeconds(45));
     assertThat(component().getState()).isEqualTo("STARTING");
-    assertThat(note()).isEqualTo("has not started up for 45 s: is stopped after 600 s");
+    assertThat(note()).isEqualTo("has been starting for 45 s: will be stopped after 600 s");
     serving.add("c1");
     assertThat(component().getState()).isEqualTo("LOST");
-    assertThat(note()).isEqualTo("has had no lock for 45 s: is stopped after 60 s");
+    assertThat(note()).isEqualTo("has had no lock for 45 s: will be stopped after 60 s");
   }
 
   @Test
@@ -63,10 +63,11 @@ final class StatusReportTest extends PlannerFixture {
     nodes.add(node("a", true, 4096, 0));
     drainBy.put("a", NOW.plusSeconds(30));
     assertThat(note())
-        .isEqualTo("its node leaves: ends once its replacement serves, in 30 s at the latest");
+        .isEqualTo(
+            "its node is being decommissioned: ends once its replacement serves, in 30 s at the latest");
     containers.clear();
     hold("c1", 1, "a", Phase.DRAINING, 20);
-    assertThat(note()).isEqualTo("its node leaves: ends in 40 s at the latest");
+    assertThat(note()).isEqualTo("its node is being decommissioned: ends in 40 s at the latest");
     nodes.clear();
     assertThat(note()).isEqualTo("gives its tablets away: ends in 40 s at the latest");
     containers.clear();
