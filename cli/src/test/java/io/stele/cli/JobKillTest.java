@@ -9,49 +9,27 @@ import io.stele.metadata.JobNodes;
 import io.stele.model.SteleException;
 import io.stele.yarn.JobApplications.Found;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** {@code stele job kill} against a cluster in this JVM and a YARN that is made up. */
 @Timeout(120)
-class JobKillTest {
+class JobKillTest extends JobCommandFixture {
   private static final Duration LEASE = Duration.ofHours(1);
   private static final Duration WAIT = Duration.ofSeconds(1);
   private static final String ID = "application_1_0001";
-
-  @TempDir Path scratch;
-
-  private CommandCluster commands;
-  private Jobs jobs;
 
   /** What YARN knows, by the name or the tag of an application. */
   private final Map<String, Found> yarn = new HashMap<>();
 
   private final List<String> killed = new ArrayList<>();
   private final List<String> said = new ArrayList<>();
-
-  @BeforeEach
-  void start() throws Exception {
-    commands = new CommandCluster(scratch);
-    jobs = commands.cluster().client().jobs();
-  }
-
-  @AfterEach
-  void stop() {
-    if (commands != null) { // Else it did not start.
-      commands.close();
-    }
-  }
 
   private void run(String name) {
     Found running = new Found(ID, "RUNNING", true);

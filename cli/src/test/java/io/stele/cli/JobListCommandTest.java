@@ -7,40 +7,18 @@ import io.stele.client.Stele;
 import io.stele.metadata.JobNodes;
 import io.stele.model.TableSchema;
 import io.stele.model.TableUse;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.hadoop.security.UserGroupInformation;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** {@code stele job list} and {@code stele job end} against a cluster in this JVM. */
 @Timeout(120)
-class JobListCommandTest {
+class JobListCommandTest extends JobCommandFixture {
   private static final Duration LEASE = Duration.ofHours(1);
-
-  @TempDir Path scratch;
-
-  private CommandCluster commands;
-  private Jobs jobs;
-
-  @BeforeEach
-  void start() throws Exception {
-    commands = new CommandCluster(scratch);
-    jobs = commands.cluster().client().jobs();
-  }
-
-  @AfterEach
-  void stop() {
-    if (commands != null) { // Else it did not start.
-      commands.close();
-    }
-  }
 
   /** The words of each line. */
   private List<List<String>> listed() {

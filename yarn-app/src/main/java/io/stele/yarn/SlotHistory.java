@@ -16,7 +16,7 @@ import java.util.TreeSet;
  * What is remembered of a slot over its containers.
  *
  * <p>Failures count in two ways. Those of the last {@link #WINDOW} tell how the slot fares. Those
- * since its process was last well, however long ago, tell how long the next start has to wait.
+ * since its process was last healthy, however long ago, tell how long the next start has to wait.
  *
  * @param lastNode the node of its last container that was started
  * @param restarts how many of its containers have ended unasked
@@ -35,7 +35,7 @@ record SlotHistory(
   /** Failures older than this no longer tell how the slot fares. */
   static final Duration WINDOW = Duration.ofMinutes(10);
 
-  /** A process that serves and has run this long is well: the failures before it are over. */
+  /** A process that serves and has run this long is healthy: the failures before it are over. */
   static final Duration PROVEN_AFTER = Duration.ofSeconds(60);
 
   private static final Duration BACK_OFF_MAX = Duration.ofSeconds(60);
@@ -62,7 +62,7 @@ record SlotHistory(
     return new SlotHistory(lastNode, restarts, failures, lastHealthy, time, lastExit);
   }
 
-  /** Its process is well: it serves, and has for {@link #PROVEN_AFTER}. */
+  /** Its process is healthy: it serves, and has for {@link #PROVEN_AFTER}. */
   SlotHistory healthy(Instant now) {
     return failuresSinceHealthy().isEmpty()
         ? this
@@ -76,7 +76,7 @@ record SlotHistory(
 
   /**
    * After an ending by the process's own fault: the first restart follows at once, later ones wait
-   * 1 s, 2 s, 4 s and so on up to a minute, until a process is well.
+   * 1 s, 2 s, 4 s and so on up to a minute, until a process is healthy.
    */
   SlotHistory failed(Instant now, String node, String exit) {
     List<Failure> all = new ArrayList<>(failures);
@@ -100,7 +100,7 @@ record SlotHistory(
   }
 
   /**
-   * Nodes on which its process failed twice, lately or since it was last well: not asked for by
+   * Nodes on which its process failed twice, lately or since it was last healthy: not asked for by
    * name.
    */
   Set<String> nodesToAvoid(Instant now) {
