@@ -19,11 +19,20 @@ final class BatchInFlight {
 
   final long sinceNanos;
 
+  /** How often it went to another writer because the one before was slow or failed. */
+  final int moves;
+
   BatchInFlight(WriterState writer, List<WaitingRecord> records, boolean rolls, long sinceNanos) {
+    this(writer, records, rolls, sinceNanos, 0);
+  }
+
+  private BatchInFlight(
+      WriterState writer, List<WaitingRecord> records, boolean rolls, long sinceNanos, int moves) {
     this.writer = writer;
     this.records = records;
     this.rolls = rolls;
     this.sinceNanos = sinceNanos;
+    this.moves = moves;
     // A segment is synced before the next takes records: a loss of power tears only the last one.
     Durability most = rolls ? Durability.HSYNC : Durability.HFLUSH;
     long sum = 0;
@@ -37,6 +46,6 @@ final class BatchInFlight {
 
   /** The same records, to be written by {@code other}. */
   BatchInFlight to(WriterState other, long nowNanos) {
-    return new BatchInFlight(other, records, false, nowNanos);
+    return new BatchInFlight(other, records, false, nowNanos, moves + 1);
   }
 }

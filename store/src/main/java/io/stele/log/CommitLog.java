@@ -1,6 +1,5 @@
 package io.stele.log;
 
-import io.stele.files.DurableFiles.Placement;
 import io.stele.model.Durability;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
@@ -26,8 +25,9 @@ import org.slf4j.LoggerFactory;
  * <p>Two threads write, one at a time, each to its own file (§6). The active one appends all
  * waiting records to its segment, flushes once, and completes their futures; the next batch gathers
  * during the flush. The other ends its last segment and creates a standby segment: when a segment
- * is full, fails or is slow, no write waits for the NameNode. They share a {@link CommitPipeline},
- * which also detects slow flushes; each runs a {@link LogWriter}.
+ * is full, fails or is slow, no write waits for the NameNode. A few more are spare: one takes the
+ * place of a thread that is stuck in a call to the file system. They share a {@link
+ * CommitPipeline}, which also detects slow flushes; each runs a {@link LogWriter}.
  *
  * <p><b>Failures.</b> An exception from a stream ends that stream. The records of the failed batch
  * are appended again, first, to the next segment, so that a sequence number never has two meanings
@@ -101,11 +101,8 @@ public final class CommitLog implements AutoCloseable {
             ledger,
             this::fail,
             this::deleteSomeUnneeded);
-    // The one as near as can be; the other elsewhere, so that a slow node does not slow both.
     List<LogWriter> writers =
-        List.of(
-            new LogWriter(shared, pipeline.writers().get(0), Placement.NEAR),
-            new LogWriter(shared, pipeline.writers().get(1), Placement.ANYWHERE));
+        pipeline.writers().stream().map(state -> new LogWriter(shared, state)).toList();
     writers.get(0).createFirst();
     tasks =
         pipeline.start(
@@ -275,7 +272,7 @@ public final class CommitLog implements AutoCloseable {
   }
 
   /**
-   * The log's two writers and its watch; they end after {@link #close}, except for a writer whose
+   * The log's writers and its watch; they end after {@link #close}, except for a writer whose
    * stream hangs.
    */
   List<Task> tasks() {

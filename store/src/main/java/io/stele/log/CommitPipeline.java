@@ -1,35 +1,39 @@
 package io.stele.log;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.stele.files.DurableFiles.Placement;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Task;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
+import java.util.stream.Stream;
 
 /**
  * The state that the threads of a log share: the records that wait, the batch in flight, and which
- * of the two writers is active. Every method takes the one lock, which guards all parts; none does
- * I/O or calls back.
+ * of the writers is active. Every method takes the one lock, which guards all parts; none does I/O
+ * or calls back.
  *
  * <pre>
  * add -> queue -> next -> batch in flight -> completed -> acknowledged
  *                           |
- *                           +-> (slow or failed) -> batch in flight of the other writer -> ...
+ *                           +-> (slow or failed) -> batch in flight of another writer -> ...
  * </pre>
  *
  * <p>At most one batch is in flight, and at most one writer is active: only this one takes batches.
- * The other ends the segment it had and creates a standby segment. The writers switch
+ * Another ends the segment it had and creates a standby segment. The others are spare: they are
+ * parked until one of those two is stuck in a call to the file system. The writers switch
  *
  * <ul>
  *   <li>when a segment is full: after its last batch has completed;
  *   <li>when a write or flush fails, or reached fewer replicas than the minimum: together with the
  *       batch;
- *   <li>when a flush is slow and the other writer has a standby segment: the batch goes to it too.
- *       The slow flush acknowledges nothing, however it ends.
+ *   <li>when a flush is slow and there is a standby segment: the batch goes to its writer too. The
+ *       slow flush acknowledges nothing, however it ends.
  * </ul>
  *
  * <p>Segments are used in the order of their numbers: one that was created late, when a higher one
@@ -37,6 +41,12 @@ import java.util.concurrent.locks.Lock;
  * number of threads.
  */
 final class CommitPipeline {
+  /**
+   * Two work at a time. Where several segments in a row have a DataNode that hangs, that many more
+   * may be stuck until HDFS gives it up, after a minute.
+   */
+  private static final int WRITERS = 6;
+
   private enum State {
     OPEN,
     CLOSING,
@@ -81,7 +91,7 @@ final class CommitPipeline {
     this.lock = runtime.newLock();
     this.watching = lock.newCondition();
     this.changed = lock.newCondition();
-    this.turns = new WriterTurns(lock.newCondition(), lock.newCondition());
+    this.turns = new WriterTurns(Stream.generate(lock::newCondition).limit(WRITERS).toList());
     this.chain = new SegmentChain(ledger);
     this.records = new UnacknowledgedRecords(options.batchBytesMax());
   }
@@ -257,6 +267,21 @@ final class CommitPipeline {
     }
   }
 
+  /** Waits until a segment of the writer is needed; false if the log has ended and needs none. */
+  boolean awaitNeed(WriterState writer) {
+    lock.lock();
+    try {
+      writer.park();
+      while (!isOver() && !turns.needsWriter()) {
+        writer.wake.awaitUninterruptibly();
+      }
+      writer.parked = false;
+      return !isOver();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Waits a while if the writer's last segments failed: longer after each failure in a row. */
   void pause(WriterState writer) {
     lock.lock();
@@ -275,21 +300,31 @@ final class CommitPipeline {
     }
   }
 
-  /** The node that takes what the other writer writes first, as far as that is known. */
-  Optional<String> firstNodeOfOther(WriterState writer) {
+  /** Where the writer's next segment is to be. */
+  Placement placementFor(WriterState writer) {
     lock.lock();
     try {
-      return turns.firstNodeOfOther(writer);
+      return turns.placementFor(writer);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The nodes that take first what other writers write, as far as they are known. */
+  Set<String> firstNodesOfOthers(WriterState writer) {
+    lock.lock();
+    try {
+      return turns.firstNodesOfOthers(writer);
     } finally {
       lock.unlock();
     }
   }
 
   /** The writer is going to create a segment; returns its number. */
-  long creating(WriterState writer) {
+  long creating(WriterState writer, Placement where) {
     lock.lock();
     try {
-      writer.creating(ledger.opening());
+      writer.creating(ledger.opening(), where);
       return writer.number;
     } finally {
       lock.unlock();
@@ -505,11 +540,15 @@ final class CommitPipeline {
       passTurn();
     }
     for (WriterState writer : turns.writers()) {
+      writer.checkIfStuck(now);
       if (writer.giveUpIfHung(turns.isActive(writer), state != State.OPEN, now)) {
         writer.givenUp = true;
         ledger.ended(writer.number);
         changed.signalAll();
       }
+    }
+    if (turns.needsWriter()) {
+      turns.wakeParked();
     }
   }
 

@@ -4,9 +4,11 @@ import io.stele.files.DurableFiles;
 import io.stele.files.NameSpace;
 import io.stele.model.CorruptionException;
 import io.stele.model.TabletKind;
+import io.stele.runtime.HedgedCall;
 import io.stele.runtime.ProcessRuntime;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -27,6 +29,11 @@ import org.apache.hadoop.fs.Path;
 public final class FencedLog {
   private static final String NAME = "SEGMENTS";
   private static final String FIRST_LINE = "stele segments 1";
+
+  /** A DataNode that hangs delays a file by a minute; another file may be on other nodes. */
+  private static final Duration ATTEMPT_PATIENCE = Duration.ofSeconds(3);
+
+  private static final int ATTEMPTS_MAX = 6;
 
   private FencedLog() {}
 
@@ -59,6 +66,19 @@ public final class FencedLog {
             .sorted(Segment.IN_ORDER)
             .map(segment -> name(directory, segment) + " " + segment.lengthBytes())
             .toList();
+    HedgedCall.first(
+        runtime,
+        "segment-list",
+        ATTEMPT_PATIENCE,
+        ATTEMPTS_MAX,
+        () -> list(runtime, fs, directory, lines),
+        file -> {});
+  }
+
+  /** Returns the list's file, which this or another process has written. */
+  private static Path list(
+      ProcessRuntime runtime, FileSystem fs, Path directory, List<String> lines)
+      throws IOException {
     Path draft = new Path(directory, NAME + "." + Long.toHexString(runtime.random().nextLong()));
     DurableFiles files = new DurableFiles(fs);
     CheckedLines.write(files, draft, FIRST_LINE, lines);
@@ -70,6 +90,7 @@ public final class FencedLog {
       }
     }
     files.syncNamesIn(directory);
+    return file;
   }
 
   /** The name of a segment's file, or of its copy, below the log's {@code directory}. */

@@ -7,7 +7,6 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.BooleanSupplier;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
@@ -23,9 +22,10 @@ import org.slf4j.LoggerFactory;
  * they are listed for replay ({@link FencedLog}). A segment that its server has not ended in order
  * is copied, and the copy listed: so what is listed is on disk, on enough nodes, including the
  * records that were about to be acknowledged ({@link SegmentCopier}). If the process is known to
- * have ended, nobody waits until HDFS has closed such a segment. Nor does anybody wait for a
- * segment that HDFS does not close if an operator has accepted its loss. Each step may be repeated,
- * by another master too: a fence that was interrupted is called again.
+ * have ended, nobody waits until HDFS has closed such a segment; if its lease is over, nobody waits
+ * for long. Nor does anybody wait for a segment that HDFS does not close if an operator has
+ * accepted its loss. Each step may be repeated, by another master too: a fence that was interrupted
+ * is called again.
  *
  * <p>The server may still hold its lock, and may still answer reads until its lease is over; its
  * tablets must not be given to others before that. Safe for use by any number of threads.
@@ -104,17 +104,17 @@ public final class LogFence {
    * Returns when every segment in {@code fenced}, which was renamed, is closed or copied, and the
    * list of them is written: nothing of that server is acknowledged any more.
    *
-   * @param ended whether the server's process is known to have ended; silence is no evidence
+   * @param owner the server
    * @param meanwhile done once after HDFS was asked to close the segments, before this waits for
    *     that; not done if the list is there already. It must not wait for anything
    * @throws IOException if a step failed, or the thread was interrupted: call again
    */
-  public void close(Path fenced, BooleanSupplier ended, Runnable meanwhile) throws IOException {
+  public void close(Path fenced, LogOwner owner, Runnable meanwhile) throws IOException {
     if (!FencedLog.isListed(fs, fenced)) {
       Map<String, Segment> listedAs;
       try (WorkerPool readers = runtime.pool("segment-reader", READERS)) {
         listedAs =
-            new SegmentClosing(runtime, fs, fenced, copier, readers).closeAll(ended, meanwhile);
+            new SegmentClosing(runtime, fs, fenced, owner, copier, readers).closeAll(meanwhile);
       }
       NameSpace.catchUp(fs, fenced); // The DataNodes have closed them, not this process.
       if (!fs.exists(fenced)) {

@@ -5,21 +5,22 @@ import io.stele.files.DurableFiles.Placement;
 import io.stele.files.NotDurableException;
 import java.io.IOException;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One of a log's two writers: it creates a segment, waits on standby, writes while it is the active
- * writer, ends the segment, and starts over. Only its own thread touches its file.
+ * One of a log's writers: it creates a segment when one is needed, waits on standby, writes while
+ * it is the active writer, ends the segment, and starts over. Only its own thread touches its file.
  */
 final class LogWriter {
   private static final Logger LOG = LoggerFactory.getLogger(LogWriter.class);
 
-  /** How many segments are created to find one that begins elsewhere than the other writer's. */
+  /** How many segments are created to find one that begins elsewhere than another writer's. */
   private static final int PLACES_TRIED = 3;
 
-  /** The settings that the two writers of a log share. */
+  /** The settings that the writers of a log share. */
   record Shared(
       LogLocation location,
       int replicasMin,
@@ -33,18 +34,16 @@ final class LogWriter {
   private final DurableFiles files;
   private final CommitPipeline pipeline;
   private final WriterState state;
-  private final Placement placement;
 
   /** Created before the thread runs. */
   private Optional<SegmentWriter> first = Optional.empty();
 
-  LogWriter(Shared shared, WriterState state, Placement placement) {
+  LogWriter(Shared shared, WriterState state) {
     this.shared = shared;
     this.location = shared.location();
     this.files = new DurableFiles(location.fs());
     this.pipeline = shared.pipeline();
     this.state = state;
-    this.placement = placement;
   }
 
   /** Creates the log's first segment, before the thread runs. */
@@ -72,7 +71,7 @@ final class LogWriter {
 
   /** Creates the next segment; empty if the log has ended and needs no more. */
   private Optional<SegmentWriter> prepare() {
-    while (!pipeline.isOver()) {
+    while (pipeline.awaitNeed(state)) {
       pipeline.pause(state);
       try {
         return Optional.of(create());
@@ -87,11 +86,12 @@ final class LogWriter {
 
   private SegmentWriter create() throws IOException {
     pipeline.busy(state);
-    SegmentWriter segment = create(placement);
+    // One as near as can be; another elsewhere, so that a slow node does not slow both.
+    SegmentWriter segment = create(pipeline.placementFor(state));
     for (int tried = 1; tried < PLACES_TRIED && sharesFirstNode(segment); tried++) {
       drop(
           segment,
-          new IOException("the first replica is on the same node as the other writer's segment"));
+          new IOException("the first replica is on the same node as another writer's segment"));
       segment = create(Placement.ANYWHERE);
     }
     pipeline.created(state, segment);
@@ -99,7 +99,7 @@ final class LogWriter {
   }
 
   private SegmentWriter create(Placement where) throws IOException {
-    long number = pipeline.creating(state);
+    long number = pipeline.creating(state, where);
     SegmentHeader header = new SegmentHeader(location.kind(), location.server(), number);
     try {
       return SegmentWriter.create(
@@ -112,8 +112,8 @@ final class LogWriter {
   }
 
   private boolean sharesFirstNode(SegmentWriter segment) {
-    Optional<String> other = pipeline.firstNodeOfOther(state);
-    return segment.isReplicated() && other.isPresent() && other.equals(segment.firstNode());
+    Set<String> others = pipeline.firstNodesOfOthers(state);
+    return segment.isReplicated() && segment.firstNode().filter(others::contains).isPresent();
   }
 
   /** Takes back a segment that was created but not used. */
@@ -125,7 +125,7 @@ final class LogWriter {
   }
 
   /**
-   * Writes batches until the segment is full, the other writer is active, or the log has ended.
+   * Writes batches until the segment is full, another writer is active, or the log has ended.
    *
    * @return the failure after which the segment can no longer be used
    */

@@ -15,7 +15,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BooleanSupplier;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
@@ -43,6 +42,11 @@ final class SegmentClosing {
   private static final int CALLS_UNTIL_LATE = 2; // HDFS has had more than a minute then.
   private static final Duration COPY_ALONE = SECOND_CALL; // HDFS does not close it meanwhile.
   private static final Duration COPY_AGAIN = Duration.ofSeconds(5);
+
+  // HDFS closes a file with a DataNode's next heartbeat, by default 3 s apart. If it takes longer,
+  // a DataNode that has the file does not answer, and HDFS waits a minute or more for it.
+  private static final Duration COPY_WITHOUT_LEASE = Duration.ofSeconds(8);
+  private static final Duration COPY_OPEN_AGAIN = Duration.ofSeconds(20);
   private static final int READS_MAX = 3; // A segment that fails this often is damaged.
   private static final Duration POLL_MIN = Duration.ofMillis(10);
   private static final Duration POLL_MAX = Duration.ofSeconds(1);
@@ -61,10 +65,12 @@ final class SegmentClosing {
 
     long readingSinceNanos;
     boolean copiedWhileOpen; // Whether that was tried.
+    long nextOpenCopyNanos; // If it was.
     boolean readWhileOpen; // Whether what is read now began so.
     long nextCopyNanos; // Once it is closed.
     int failedReads;
     int calls;
+    long firstCallNanos;
     long nextCallNanos;
 
     Open(Segment segment, long nowNanos) {
@@ -81,6 +87,8 @@ final class SegmentClosing {
   private final Path directory;
   private final WorkerPool readers;
   private final WriteLeases leases;
+  private final LogOwner owner;
+  private boolean ownerWithoutLease; // As it was found out.
   private final List<Open> open = new ArrayList<>();
 
   /** What is listed in place of segments, by their names. */
@@ -89,12 +97,14 @@ final class SegmentClosing {
   /**
    * The segments in {@code directory}, none of which is closed yet as far as is known.
    *
+   * @param owner the server that wrote them
    * @param readers reads and copies segments
    */
   SegmentClosing(
       ProcessRuntime runtime,
       FileSystem fs,
       Path directory,
+      LogOwner owner,
       SegmentCopier copier,
       WorkerPool readers)
       throws IOException {
@@ -102,6 +112,7 @@ final class SegmentClosing {
     this.fs = fs;
     this.copier = copier;
     this.directory = directory;
+    this.owner = owner;
     this.readers = readers;
     this.leases = WriteLeases.in(fs, directory);
     for (Segment segment : LogDirectory.segments(fs, directory)) {
@@ -112,23 +123,20 @@ final class SegmentClosing {
   /**
    * Returns when every segment is closed, copied or given up.
    *
-   * @param ended whether the server's process is known to have ended
    * @param meanwhile done once after HDFS was asked to close the segments
    * @return what is to be listed in place of segments, by their names; others are listed as they
    *     are
    * @throws IOException if the NameNode could not be asked, or the thread was interrupted
    */
-  Map<String, Segment> closeAll(BooleanSupplier ended, Runnable meanwhile) throws IOException {
+  Map<String, Segment> closeAll(Runnable meanwhile) throws IOException {
     long start = runtime.nanoTime();
-    if (!ended.getAsBoolean()) {
+    if (!owner.hasEnded()) {
       recoverLeases();
     }
     meanwhile.run();
     while (true) {
       takeCopies();
-      if (ended.getAsBoolean()) {
-        copyOpenOnes();
-      }
+      copyOpenOnes();
       recoverLeases();
       copyClosedOnes();
       giveUpAccepted();
@@ -187,7 +195,9 @@ final class SegmentClosing {
       if (copying || now - one.nextCallNanos < 0) {
         return false;
       }
-      one.calls++;
+      if (one.calls++ == 0) {
+        one.firstCallNanos = now;
+      }
       one.nextCallNanos = now + untilNextCall(one.calls).toNanos();
       if (one.calls > CALLS_UNTIL_LATE) {
         LOG.warn(
@@ -208,15 +218,42 @@ final class SegmentClosing {
     return calls == 1 ? SECOND_CALL : FURTHER_CALLS.multipliedBy(Math.min(calls - 1, LONGER_CALLS));
   }
 
-  /** Starts to copy the segments that HDFS has not closed: once each. */
+  /** Starts to copy the segments that HDFS has not closed, where the owner allows that. */
   private void copyOpenOnes() throws IOException {
     for (Open one : open) {
-      if (!one.closed && !one.copiedWhileOpen && !isListed(one) && !isClosedNow(one)) {
+      if (!one.closed && one.reading.isEmpty() && !isListed(one) && isDueWhileOpen(one)) {
+        if (isClosedNow(one)) {
+          continue;
+        }
         one.copiedWhileOpen = true;
+        one.nextOpenCopyNanos = runtime.nanoTime() + COPY_OPEN_AGAIN.toNanos();
         one.readWhileOpen = true;
         read(one, () -> Optional.of(copier.copy(one.segment)));
       }
     }
+  }
+
+  /** Whether it is time to copy the segment though HDFS has not closed it. */
+  private boolean isDueWhileOpen(Open one) {
+    long now = runtime.nanoTime();
+    if (one.copiedWhileOpen && now - one.nextOpenCopyNanos < 0) {
+      return false;
+    }
+    return owner.hasEnded()
+        || (one.calls > 0
+            && now - one.firstCallNanos >= COPY_WITHOUT_LEASE.toNanos()
+            && isOwnerWithoutLease());
+  }
+
+  private boolean isOwnerWithoutLease() {
+    if (!ownerWithoutLease) {
+      try {
+        ownerWithoutLease = owner.isWithoutLease();
+      } catch (IOException e) {
+        LOG.info("Whether the owner of {} has a lease is not known: {}", directory, e.toString());
+      }
+    }
+    return ownerWithoutLease;
   }
 
   /** Whether there is no open file of that name any more. */

@@ -4,12 +4,14 @@ import io.stele.files.DurableFile;
 import io.stele.files.DurableFiles;
 import io.stele.files.NameSpace;
 import io.stele.runtime.Futures;
+import io.stele.runtime.HedgedCall;
 import io.stele.runtime.Permits;
 import io.stele.runtime.ProcessRuntime;
 import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.time.Duration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
@@ -23,21 +25,26 @@ import org.slf4j.LoggerFactory;
  * the record, it counts: the next server tells a client that sends it again that it is applied.
  *
  * <p><b>Open segments</b> are copied if the process is known to have ended. HDFS closes such a file
- * seconds later, with a DataNode's next heartbeat, or much later if a DataNode of its pipeline is
- * gone too.
+ * seconds later, with a DataNode's next heartbeat, or minutes later if a DataNode of its pipeline
+ * is gone too. Then they are also copied if the process may live, but has no lease.
  *
  * <p>This loses nothing. A DataNode counts bytes as acknowledged before it tells so to the one
- * before it, and the first before it tells the writer. So a reader that opens the file after its
- * writer has ended, and asks any one of them, is told a length that has all that was flushed. It
+ * before it, and the first before it tells the writer. So a reader that opens the file after the
+ * last record was acknowledged, and asks any one of them, is told a length that has all of them. It
  * may see more; so may a later reader, or less of that. Therefore the copy is what counts from then
  * on, and the segment is not read any more ({@link FencedLog}).
  *
- * <p>Do not use it while the writer may be alive with the file open: it would go on writing
- * unhindered. Safe for use by any number of threads.
+ * <p>If a copy takes long, for a DataNode that hangs, another is begun, which is on other nodes.
+ *
+ * <p>Do not use it while the writer may acknowledge records of the file: it would go on unhindered.
+ * Safe for use by any number of threads.
  */
 final class SegmentCopier {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentCopier.class);
-  private static final int AT_ONCE = 8; // Each takes some 6 MiB of memory.
+  private static final int AT_ONCE = 8;
+  private static final int ATTEMPTS_MAX = 6;
+  private static final int ATTEMPTS_AT_ONCE = 2 * AT_ONCE; // Each takes some 6 MiB of memory.
+  private static final Duration ATTEMPT_PATIENCE = Duration.ofSeconds(4);
   private static final int BUFFER_BYTES = 1 << 20;
   private static final int BUFFER_BYTES_MIN = 64 << 10; // Most segments have no records.
 
@@ -45,6 +52,7 @@ final class SegmentCopier {
   private final FileSystem fs;
   private final int replicasMin;
   private final Permits copies;
+  private final Permits attempts;
 
   /** For segments in {@code fs}, whose copies have at least so many replicas. */
   SegmentCopier(ProcessRuntime runtime, FileSystem fs, int replicasMin) {
@@ -52,6 +60,7 @@ final class SegmentCopier {
     this.fs = fs;
     this.replicasMin = replicasMin;
     this.copies = new Permits(runtime, AT_ONCE);
+    this.attempts = new Permits(runtime, ATTEMPTS_AT_ONCE);
   }
 
   /** A segment cannot be read, at least not now. */
@@ -80,9 +89,26 @@ final class SegmentCopier {
       throw Futures.interrupted(e, "copying " + segment.path());
     }
     try {
-      return copyNow(segment);
+      return HedgedCall.first(
+          runtime,
+          "segment-copy",
+          ATTEMPT_PATIENCE,
+          ATTEMPTS_MAX,
+          () -> attempt(segment),
+          copy -> delete(copy.path().getParent()));
     } finally {
       copies.release(1);
+    }
+  }
+
+  private Segment attempt(Segment segment) throws IOException {
+    if (!attempts.tryAcquire(1)) {
+      throw new IOException("too many copies hang to begin another of " + segment.path());
+    }
+    try {
+      return copyNow(segment);
+    } finally {
+      attempts.release(1);
     }
   }
 

@@ -13,12 +13,20 @@ import java.util.Optional;
  * leaves a small file and asks the NameNode for another, so there is at most one in {@link
  * #SWITCH_INTERVAL}: this gives the median time to adapt.
  *
+ * <p>A batch that has moved may move again at once, as a DataNode that hangs may be in both files,
+ * but has twice the time in each file: it gets through however slow the file system is.
+ *
  * <p>Not safe for use by several threads.
  */
 final class SlowFlushes {
   static final Duration SLOW_MIN = Duration.ofMillis(200);
   static final int SLOW_FACTOR = 8;
   static final Duration SWITCH_INTERVAL = Duration.ofSeconds(10);
+
+  /** How long a batch that has moved once may take. */
+  static final Duration MOVED_SLOW_MIN = Duration.ofSeconds(1);
+
+  private static final int DOUBLINGS_MAX = 10;
 
   /** How long the watch sleeps between two looks at what may be slow. */
   private static final Duration WATCH_INTERVAL = Duration.ofMillis(20);
@@ -53,7 +61,7 @@ final class SlowFlushes {
     Optional<BatchInFlight> slow =
         underWay.filter(one -> isSlow(nowNanos - one.sinceNanos, one.rolls));
     // Only at the second look: if the whole process stood still, the flush may be about to end.
-    boolean switches = slow.isPresent() && slow.equals(suspect) && maySwitch(nowNanos);
+    boolean switches = slow.isPresent() && slow.equals(suspect) && mayMove(slow.get(), nowNanos);
     suspect = switches ? Optional.empty() : slow;
     if (switches) {
       switched(nowNanos);
@@ -70,6 +78,14 @@ final class SlowFlushes {
   boolean isSlow(long ageNanos, boolean rolls) {
     long age = rolls ? ageNanos / SLOW_FACTOR : ageNanos;
     return age > SLOW_MIN.toNanos() && age > SLOW_FACTOR * percentile(RECENT, 50);
+  }
+
+  private boolean mayMove(BatchInFlight batch, long nowNanos) {
+    if (batch.moves == 0) {
+      return maySwitch(nowNanos);
+    }
+    int doublings = Math.min(batch.moves - 1, DOUBLINGS_MAX);
+    return nowNanos - batch.sinceNanos >= MOVED_SLOW_MIN.toNanos() << doublings;
   }
 
   /** Whether enough time has passed since the last switch. */

@@ -1,5 +1,6 @@
 package io.stele.log;
 
+import io.stele.files.DurableFiles.Placement;
 import io.stele.files.TooFewReplicasException;
 import io.stele.runtime.Task;
 import java.io.IOException;
@@ -8,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 
-/** What the {@link CommitPipeline} knows of one of the two writers. Guarded by its lock. */
+/** What the {@link CommitPipeline} knows of one of the writers. Guarded by its lock. */
 final class WriterState {
   /** A writer that waits for the file system this long is interrupted, and later abandoned. */
   static final Duration HUNG_AFTER = Duration.ofMinutes(2); // Above HDFS's own time limits.
@@ -16,10 +17,16 @@ final class WriterState {
   /** The same limit for a writer that is not active, when the log is closing. */
   static final Duration HUNG_AFTER_WHEN_CLOSING = Duration.ofSeconds(10);
 
+  /** After this long a writer that waits for the file system counts as stuck. */
+  static final Duration STUCK_AFTER = Duration.ofSeconds(1);
+
   final Condition wake;
 
   /** Its thread; empty until all of the log's threads are started. */
   Optional<Task> task = Optional.empty();
+
+  /** Whether it has no segment, and waits until one is needed. */
+  boolean parked = true;
 
   /** The number of its present or last segment, from when it begins to create it. */
   long number;
@@ -36,6 +43,9 @@ final class WriterState {
   /** What that segment says about the previous one; set when the writer becomes active. */
   SegmentLink link = SegmentLink.NONE;
 
+  /** Where that segment is; empty if it has ended, and no other is begun. */
+  Optional<Placement> placement = Optional.empty();
+
   /** The DataNode that first receives that segment's data, if known. */
   Optional<String> firstNode = Optional.empty();
 
@@ -50,15 +60,26 @@ final class WriterState {
   private String lastFailure = "";
   private boolean busy;
   private long sinceNanos;
+  private boolean stuck;
   private boolean interrupted;
 
   WriterState(Condition wake) {
     this.wake = wake;
   }
 
+  /** It has no segment, and waits until one is needed. */
+  void park() {
+    parked = true;
+    placement = Optional.empty();
+    firstNode = Optional.empty();
+  }
+
   /** It is going to create a segment. */
-  void creating(long segment) {
+  void creating(long segment, Placement where) {
+    parked = false;
     number = segment;
+    placement = Optional.of(where);
+    firstNode = Optional.empty();
     givenUp = false;
   }
 
@@ -120,6 +141,7 @@ final class WriterState {
   /** The call has returned; called by its own thread. */
   void end() {
     busy = false;
+    stuck = false;
     hung = false;
     if (interrupted) {
       interrupted = false;
@@ -130,6 +152,16 @@ final class WriterState {
   /** Whether it waits for the file system and is not considered hung. */
   boolean isBusy() {
     return busy && !hung;
+  }
+
+  /** Counts it as stuck if it has waited for the file system for long. */
+  void checkIfStuck(long nowNanos) {
+    stuck |= isBusy() && nowNanos - sinceNanos > STUCK_AFTER.toNanos();
+  }
+
+  /** Whether it has a segment, or is about to, and is not stuck. */
+  boolean isWorking() {
+    return !parked && !ended && !stuck;
   }
 
   /** When the call began. */

@@ -1,25 +1,36 @@
 package io.stele.log;
 
+import io.stele.files.DurableFiles.Placement;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.locks.Condition;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
- * The two writers of a log, and whose turn it is. At most one is active and takes batches; while it
- * does, the other may stand by with a segment that it has created. None stands by while none is
+ * The writers of a log, and whose turn it is. At most one is active and takes batches; while it
+ * does, another may stand by with a segment that it has created. None stands by while none is
  * active.
+ *
+ * <p>Two writers work at a time, and the others are parked. One that is stuck does not count: a
+ * parked one takes its place. So more than one may stand by when those that were stuck go on.
  *
  * <p>Guarded by the lock of the {@link CommitPipeline}.
  */
 final class WriterTurns {
+  private static final int AT_WORK = 2;
+
   private final List<WriterState> writers;
   private Optional<WriterState> active = Optional.empty();
-  private Optional<WriterState> standby = Optional.empty();
+  private final SortedMap<Long, WriterState> standby = new TreeMap<>(); // By their segments.
   private boolean trouble; // A writer failed while it was active, and no batch has completed since.
 
-  /** Two writers, neither active; each waits for one of the conditions. */
-  WriterTurns(Condition one, Condition other) {
-    this.writers = List.of(new WriterState(one), new WriterState(other));
+  /** Writers of which none is active; each waits for one of the conditions. */
+  WriterTurns(List<Condition> conditions) {
+    this.writers = conditions.stream().map(WriterState::new).toList();
   }
 
   List<WriterState> writers() {
@@ -35,25 +46,30 @@ final class WriterTurns {
   }
 
   boolean hasStandby() {
-    return standby.isPresent();
+    return !standby.isEmpty();
+  }
+
+  /** Whether so few writers work that a parked one is needed. */
+  boolean needsWriter() {
+    return writers.stream().filter(WriterState::isWorking).count() < AT_WORK;
   }
 
   /** Makes {@code writer} the active one. */
   void activate(WriterState writer) {
     active = Optional.of(writer);
-    standby = Optional.empty();
+    standby.remove(writer.number);
     writer.wake.signal();
   }
 
   /** {@code writer} has a segment for when the active one is done. */
   void standBy(WriterState writer) {
-    standby = Optional.of(writer);
+    standby.put(writer.number, writer);
   }
 
-  /** Ends the turn of the active writer; returns the one that stands by, to be activated. */
+  /** Ends the turn of the active writer; returns one that stands by, to be activated. */
   Optional<WriterState> endTurn() {
     active = Optional.empty();
-    return standby;
+    return standby.values().stream().findFirst();
   }
 
   /** Failures so far no longer count. */
@@ -63,12 +79,12 @@ final class WriterTurns {
   }
 
   /**
-   * {@code writer} failed while it was active. Failures of the other one before that no longer
-   * count, as no record waited for it. Later ones do, until a batch has completed.
+   * {@code writer} failed while it was active. Failures of the others before that no longer count,
+   * as no record waited for them. Later ones do, until a batch has completed.
    */
   void activeFailed(WriterState writer) {
     if (!trouble) {
-      other(writer).succeeded();
+      others(writer).forEach(WriterState::succeeded);
       trouble = true;
     }
   }
@@ -86,9 +102,19 @@ final class WriterTurns {
         : writers.stream().flatMap(writer -> writer.troubleAfter(times).stream()).findFirst();
   }
 
-  /** The node that takes what the other writer writes first, as far as that is known. */
-  Optional<String> firstNodeOfOther(WriterState writer) {
-    return other(writer).firstNode;
+  /** Where the writer's next segment is to be: one of them is near. */
+  Placement placementFor(WriterState writer) {
+    return others(writer).anyMatch(other -> other.placement.equals(Optional.of(Placement.NEAR)))
+        ? Placement.ANYWHERE
+        : Placement.NEAR;
+  }
+
+  /** The nodes that take first what other writers write, as far as they are known. */
+  Set<String> firstNodesOfOthers(WriterState writer) {
+    return others(writer)
+        .filter(WriterState::isWorking)
+        .flatMap(other -> other.firstNode.stream())
+        .collect(Collectors.toSet());
   }
 
   /** Whether some writer waits for the file system and is not considered hung. */
@@ -113,7 +139,11 @@ final class WriterTurns {
     writers.forEach(writer -> writer.wake.signal());
   }
 
-  private WriterState other(WriterState writer) {
-    return writers.get(0) == writer ? writers.get(1) : writers.get(0);
+  void wakeParked() {
+    writers.stream().filter(writer -> writer.parked).forEach(writer -> writer.wake.signal());
+  }
+
+  private Stream<WriterState> others(WriterState writer) {
+    return writers.stream().filter(other -> other != writer);
   }
 }

@@ -3,6 +3,7 @@ package io.stele.master;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.log.FencedLog;
 import io.stele.log.LogFence;
+import io.stele.log.LogOwner;
 import io.stele.log.LogRepair;
 import io.stele.log.Segment;
 import io.stele.log.SegmentSorter;
@@ -31,7 +32,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.BiConsumer;
-import java.util.function.BooleanSupplier;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -217,10 +217,9 @@ final class DeadLogs {
    * Takes the log of a server that no longer answers anything, and finds out what must be sorted.
    * None of its tablets may be assigned before this returns.
    *
-   * @param ended whether its process was seen to end, as far as is known now
    * @throws IOException if it failed: call it again
    */
-  void take(ServerId server, BooleanSupplier ended) throws IOException {
+  void take(ServerId server, LogOwner owner) throws IOException {
     Optional<Path> log = fence.rename(layout.logs(server), layout.recovery(server));
     if (log.isEmpty()) {
       return;
@@ -228,7 +227,7 @@ final class DeadLogs {
     Sorting sorting = begin(server);
     fence.close(
         log.get(),
-        ended,
+        owner,
         () -> runtime.start("ended-segments", () -> addEnded(sorting, log.get())));
     try {
       addRest(server, log.get());

@@ -1,6 +1,7 @@
 package io.stele.master;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.stele.log.LogOwner;
 import io.stele.model.ServerId;
 import io.stele.runtime.Durations;
 import io.stele.runtime.ProcessRuntime;
@@ -79,6 +80,7 @@ final class Fences implements AutoCloseable {
     Duration lease; // The longest that it may have.
     Optional<Long> waitEndNanos = Optional.empty(); // Of the wait for its lease, or first lock.
     boolean starts; // No lock of it was ever seen; it may be about to take its first.
+    boolean leaseWaited; // A lock of it was taken on suspicion, and its lease has been waited for.
     boolean revoked; // It took its lock late, and that was revoked.
     Stage stage = Stage.LEASE;
     Optional<Timer> timer = Optional.empty(); // Of the next step.
@@ -261,8 +263,11 @@ final class Fences implements AutoCloseable {
     boolean noted = isSuspected(begun);
     synchronized (this) {
       begun.starts = !begun.hadLock && !noted;
-      return (begun.starts || noted)
-          && begun.waitEndNanos.map(end -> end - runtime.nanoTime() > 0).orElse(true);
+      boolean waits =
+          (begun.starts || noted)
+              && begun.waitEndNanos.map(end -> end - runtime.nanoTime() > 0).orElse(true);
+      begun.leaseWaited = noted && !waits;
+      return waits;
     }
   }
 
@@ -325,15 +330,44 @@ final class Fences implements AutoCloseable {
   }
 
   private void takeLog(Fence begun) throws IOException {
-    logs.take(begun.server, () -> hasExited(begun.server));
+    logs.take(begun.server, new Owner(begun));
     synchronized (this) {
       begun.stage = Stage.REVOKE_LOCK;
     }
     revokeLock(begun);
   }
 
+  /** A server while its log is taken. */
+  private final class Owner implements LogOwner {
+    private final Fence begun;
+
+    Owner(Fence begun) {
+      this.begun = begun;
+    }
+
+    @Override
+    public boolean hasEnded() {
+      return hasExited(begun.server);
+    }
+
+    /**
+     * A server that takes its lock when its log is renamed ends, as it looks for the log after
+     * that. So one that has no lock then has lost it, and its lease is over unless a master took it
+     * on suspicion.
+     */
+    @Override
+    public boolean isWithoutLease() throws IOException {
+      return !locks.hasLock(begun.server)
+          && (hasWaitedForLease(begun) || !locks.isSuspected(begun.server));
+    }
+  }
+
   private synchronized boolean hasExited(ServerId server) {
     return exits.contains(server);
+  }
+
+  private synchronized boolean hasWaitedForLease(Fence begun) {
+    return begun.leaseWaited;
   }
 
   private void revokeLock(Fence begun) throws IOException {

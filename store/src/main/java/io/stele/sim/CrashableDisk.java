@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -50,6 +51,11 @@ public final class CrashableDisk {
 
   private static final int RECOVERY_CALLS_MAX = 3;
 
+  /** How many calls it takes to close a file if a DataNode hangs, and of how many files one has. */
+  private static final int SLOW_RECOVERY_CALLS = 300;
+
+  private static final int SLOW_RECOVERY_OF = 6;
+
   /** One file or directory. */
   static final class Node {
     final boolean directory;
@@ -63,7 +69,7 @@ public final class CrashableDisk {
     private int replicas;
     private int firstNode;
     private Optional<CrashableFileSystem> writer = Optional.empty(); // Empty when closed.
-    private Optional<Orphan> orphan = Optional.empty(); // Its writer is dead.
+    private Optional<Closing> closing = Optional.empty(); // Not by its writer.
 
     Node(boolean directory, boolean syncsBlocks, long modifiedMillis) {
       this.directory = directory;
@@ -106,8 +112,11 @@ public final class CrashableDisk {
     }
 
     /** Of what was not flushed, readers see another part than will be left. */
-    private void orphan(RandomGenerator random) {
-      orphan = Optional.of(new Orphan(from(flushed, random), random.nextInt(RECOVERY_CALLS_MAX)));
+    private void orphan(int calls, RandomGenerator random) {
+      boolean recovers = closing.filter(one -> one.recovers).isPresent();
+      Closing dead = new Closing(OptionalInt.of(from(flushed, random)), calls);
+      dead.recovers = recovers;
+      closing = Optional.of(dead);
       flushed = from(flushed, random);
     }
 
@@ -123,13 +132,13 @@ public final class CrashableDisk {
     }
   }
 
-  /** An open file whose writer is dead. */
-  private static final class Orphan {
-    final int length; // When it is closed.
+  /** An open file that the file system closes, once its lease is recovered. */
+  private static final class Closing {
+    final OptionalInt length; // When it is closed, if its writer is dead.
     private int calls; // Until then, from the first that asks for it.
     private boolean recovers;
 
-    Orphan(int length, int calls) {
+    Closing(OptionalInt length, int calls) {
       this.length = length;
       this.calls = calls;
     }
@@ -164,6 +173,10 @@ public final class CrashableDisk {
 
   @GuardedBy("this")
   private int placed;
+
+  /** Chooses which files take long to close; empty: none. */
+  @GuardedBy("this")
+  private Optional<RandomGenerator> slowRecoveries = Optional.empty();
 
   /** An empty disk. */
   public CrashableDisk() {
@@ -207,7 +220,7 @@ public final class CrashableDisk {
     mounted.remove(process);
     for (Node node : nodes.values()) {
       if (node.writer.equals(Optional.of(process))) {
-        node.orphan(random);
+        node.orphan(recoveryCalls(random.nextInt(RECOVERY_CALLS_MAX)), random);
       }
     }
   }
@@ -234,6 +247,21 @@ public final class CrashableDisk {
   public synchronized void dataNodes(int live) {
     dataNodes = live;
     nodes.values().forEach(node -> node.replicas = Math.min(node.replicas, live));
+  }
+
+  /**
+   * From now on some files take long to close when their leases are recovered, as if a DataNode
+   * that has them hangs. A writer that lives goes on meanwhile, in the block that it has.
+   */
+  public synchronized void recoverSlowly(RandomGenerator random) {
+    slowRecoveries = Optional.of(random);
+  }
+
+  @GuardedBy("this")
+  private int recoveryCalls(int usual) {
+    return slowRecoveries.filter(random -> random.nextInt(SLOW_RECOVERY_OF) == 0).isPresent()
+        ? SLOW_RECOVERY_CALLS
+        : usual;
   }
 
   /** The DataNode with the first replica of a file. */
@@ -358,6 +386,7 @@ public final class CrashableDisk {
     checkWriter(node, by);
     if (node.flushed <= node.lastBlock()) { // The first flush of a block is told the NameNode.
       checkExists(node);
+      checkNotRecovered(node);
     }
     node.flushed = node.written;
     node.syncEndedBlocks();
@@ -369,6 +398,7 @@ public final class CrashableDisk {
   synchronized void close(Node node, CrashableFileSystem by) throws IOException {
     checkWriter(node, by);
     checkExists(node);
+    checkNotRecovered(node);
     node.flushed = node.written;
     node.syncEndedBlocks();
     node.writer = Optional.empty();
@@ -395,21 +425,33 @@ public final class CrashableDisk {
     }
   }
 
+  /** The NameNode has taken the file from its writer, though DataNodes may not know that yet. */
+  private static void checkNotRecovered(Node node) throws IOException {
+    if (node.closing.filter(one -> one.recovers).isPresent()) {
+      throw new IOException("the file's lease was recovered");
+    }
+  }
+
   synchronized boolean recoverLease(Path path) throws IOException {
     Node node = node(key(path));
-    if (node.writer.isPresent() && node.orphan.isPresent()) {
-      node.orphan.get().recovers = true;
-    } else if (node.writer.isPresent()) {
-      node.written = node.flushed;
-      node.writer = Optional.empty();
+    if (node.writer.isPresent()) {
+      if (node.closing.isEmpty()) {
+        node.closing = Optional.of(new Closing(OptionalInt.empty(), recoveryCalls(0)));
+      }
+      node.closing.get().recovers = true;
     }
     return isClosed(path);
   }
 
   synchronized boolean isClosed(Path path) throws IOException {
     Node node = node(key(path));
-    if (node.writer.isPresent() && node.orphan.filter(Orphan::isClosed).isPresent()) {
-      node.end(node.orphan.get().length);
+    if (node.writer.isPresent() && node.closing.filter(Closing::isClosed).isPresent()) {
+      if (node.closing.get().length.isPresent()) {
+        node.end(node.closing.get().length.getAsInt());
+      } else {
+        node.written = node.flushed;
+        node.writer = Optional.empty();
+      }
     }
     return node.writer.isEmpty();
   }

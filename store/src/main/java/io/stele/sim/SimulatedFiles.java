@@ -54,6 +54,7 @@ public final class SimulatedFiles {
     this.network = network;
     this.machine = simulation.process("files");
     this.random = simulation.split();
+    disk.recoverSlowly(simulation.split());
     disk.inject(this::before);
   }
 

@@ -36,7 +36,7 @@ class CommitPipelineTest extends LogTestCase {
     Thread watch = new Thread(pipeline::watch);
     watch.start();
     clock.awaitLooks(3);
-    clock.pass(SlowFlushes.SLOW_MIN.multipliedBy(2));
+    clock.pass(SlowFlushes.MOVED_SLOW_MIN.plusMillis(1));
     create(one);
     pipeline.busy(one); // So that the watch goes on.
     assertThat(pipeline.awaitTurn(one)).isTrue();
@@ -50,14 +50,13 @@ class CommitPipelineTest extends LogTestCase {
 
     pipeline.close();
     assertThat(pipeline.next(one)).isEmpty();
-    pipeline.ended(one);
-    pipeline.ended(other);
+    pipeline.writers().forEach(pipeline::ended);
     watch.join();
   }
 
   @Test
   void aSegmentWhoseCreationWasGivenUpIsNeitherKeptNorUsed() throws Exception {
-    long number = pipeline.creating(one);
+    long number = pipeline.creating(one, Placement.ANYWHERE);
     pipeline.busy(one);
     Thread watch = new Thread(pipeline::watch);
     watch.start();
@@ -74,13 +73,12 @@ class CommitPipelineTest extends LogTestCase {
     assertThat(pipeline.awaitTurn(one)).isTrue();
 
     pipeline.close();
-    pipeline.ended(one);
-    pipeline.ended(other);
+    pipeline.writers().forEach(pipeline::ended);
     watch.join();
   }
 
   private void create(WriterState writer) throws IOException {
-    created(writer, pipeline.creating(writer));
+    created(writer, pipeline.creating(writer, Placement.ANYWHERE));
   }
 
   private void created(WriterState writer, long number) throws IOException {

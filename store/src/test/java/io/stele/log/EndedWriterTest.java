@@ -155,7 +155,7 @@ class EndedWriterTest {
   private Path fence(boolean ended) throws IOException {
     LogFence fence = WholeFence.of(runtime, master);
     Path fenced = fence.rename(DIRECTORY, FENCED).orElseThrow();
-    fence.close(fenced, () -> ended, () -> {});
+    fence.close(fenced, ended ? LogOwner.ENDED : LogOwner.UNKNOWN, () -> {});
     return fenced;
   }
 
@@ -186,6 +186,54 @@ class EndedWriterTest {
     assertThat(listed().get(0).path().getParent()).isEqualTo(FENCED); // It was ended in order.
     Segment last = listed().get(listed().size() - 1);
     assertThat(last.path().getParent().getName()).startsWith("copy.");
+  }
+
+  /** A process that may live, and has no lease from some time on. */
+  private LogOwner withoutLeaseFrom(Duration time) {
+    return new LogOwner() {
+      @Override
+      public boolean hasEnded() {
+        return false;
+      }
+
+      @Override
+      public boolean isWithoutLease() {
+        return runtime.nanoTime() >= time.toNanos();
+      }
+    };
+  }
+
+  private void fence(LogOwner owner) throws IOException {
+    LogFence fence = WholeFence.of(runtime, master);
+    fence.close(fence.rename(DIRECTORY, FENCED).orElseThrow(), owner, () -> {});
+  }
+
+  @Test
+  void anOpenSegmentOfAProcessWithoutLeaseIsCopiedIfHdfsDoesNotCloseIt() throws Exception {
+    fence(withoutLeaseFrom(Duration.ZERO));
+    assertThat(Duration.ofNanos(runtime.nanoTime()))
+        .isBetween(Duration.ofSeconds(8), Duration.ofSeconds(10));
+    assertThat(read()).isEqualTo(acknowledged);
+    assertThat(disk.openForWriting()).isNotEmpty();
+  }
+
+  @Test
+  void anOpenSegmentIsNotCopiedWhileTheProcessMayHaveALease() throws Exception {
+    Duration over = Duration.ofMinutes(10);
+    fence(withoutLeaseFrom(over));
+    assertThat(Duration.ofNanos(runtime.nanoTime()))
+        .isBetween(over, over.plus(Duration.ofSeconds(2)));
+    assertThat(read()).isEqualTo(acknowledged);
+  }
+
+  @Test
+  void aCopyOfAnOpenSegmentIsTriedAgain() throws Exception {
+    master.hidesLastBlocks = true;
+    runtime.after(Duration.ofMinutes(5), () -> master.hidesLastBlocks = false);
+    fence(withoutLeaseFrom(Duration.ZERO));
+    assertThat(Duration.ofNanos(runtime.nanoTime()))
+        .isBetween(Duration.ofMinutes(5), Duration.ofMinutes(6));
+    assertThat(read()).isEqualTo(acknowledged);
   }
 
   @Test
@@ -227,7 +275,7 @@ class EndedWriterTest {
     aShortage(2);
     LogFence fence = new LogFence(runtime, master, 3);
     fence.rename(DIRECTORY, FENCED);
-    fence.close(FENCED, () -> true, () -> {});
+    fence.close(FENCED, LogOwner.ENDED, () -> {});
     assertThat(runtime.nanoTime()).isGreaterThanOrEqualTo(SHORTAGE.toNanos());
     assertThat(read()).isEqualTo(acknowledged);
   }
@@ -253,7 +301,7 @@ class EndedWriterTest {
     Path fenced = new Path("crash:/recovery/other");
     LogFence fence = WholeFence.of(runtime, master);
     fence.rename(logs, fenced);
-    fence.close(fenced, () -> true, () -> {});
+    fence.close(fenced, LogOwner.ENDED, () -> {});
     assertThat(all(WholeLog.readFenced(master, fenced, TabletKind.USER)))
         .isEqualTo(List.of(record(TABLET, 1, 100), record(TABLET, 3, 100)));
   }
@@ -312,12 +360,20 @@ class EndedWriterTest {
     WholeFence.of(runtime, master)
         .close(
             FENCED,
-            () -> {
-              if (!fenced[0]) {
-                fenced[0] = true;
-                closeAndRemember(other, first);
+            new LogOwner() {
+              @Override
+              public boolean hasEnded() {
+                if (!fenced[0]) {
+                  fenced[0] = true;
+                  closeAndRemember(other, first);
+                }
+                return true;
               }
-              return true;
+
+              @Override
+              public boolean isWithoutLease() {
+                return true;
+              }
             },
             () -> {});
     assertThat(first).isNotEmpty();
@@ -327,7 +383,7 @@ class EndedWriterTest {
 
   private void closeAndRemember(LogFence other, List<Segment> listed) {
     try {
-      other.close(FENCED, () -> true, () -> {});
+      other.close(FENCED, LogOwner.ENDED, () -> {});
       listed.addAll(listed());
     } catch (IOException e) {
       throw new AssertionError(e);

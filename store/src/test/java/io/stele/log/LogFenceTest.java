@@ -112,7 +112,7 @@ class LogFenceTest {
     Path fenced = fence.rename(DIRECTORY, FENCED).orElseThrow();
     Path segment = new Path(fenced, "user-1.log");
     assertThat(fs.exists(segment)).isTrue();
-    fence.close(fenced, () -> false, () -> hdfs.lose(segment));
+    fence.close(fenced, LogOwner.UNKNOWN, () -> hdfs.lose(segment));
     assertThatThrownBy(() -> all(WholeLog.readFenced(fs, fenced, TabletKind.USER)))
         .isInstanceOf(CorruptionException.class)
         .hasMessageContaining("user-1.log")
@@ -124,7 +124,7 @@ class LogFenceTest {
     LateRecovery hdfs = new LateRecovery(fs, Duration.ofMinutes(1));
     LogFence fence = WholeFence.of(runtime, hdfs);
     Path fenced = fence.rename(DIRECTORY, FENCED).orElseThrow();
-    assertThatThrownBy(() -> fence.close(fenced, () -> false, () -> hdfs.lose(fenced)))
+    assertThatThrownBy(() -> fence.close(fenced, LogOwner.UNKNOWN, () -> hdfs.lose(fenced)))
         .isInstanceOf(FileNotFoundException.class);
     assertThat(fs.exists(fenced)).isFalse();
     assertThat(fence.rename(DIRECTORY, FENCED)).isEmpty();
@@ -136,7 +136,7 @@ class LogFenceTest {
     LogFence fence = WholeFence.of(runtime, hdfs);
     Path fenced = fence.rename(DIRECTORY, FENCED).orElseThrow();
     AtomicInteger asked = new AtomicInteger();
-    fence.close(fenced, () -> false, () -> asked.set(hdfs.calls.size()));
+    fence.close(fenced, LogOwner.UNKNOWN, () -> asked.set(hdfs.calls.size()));
     assertThat(asked.get()).isPositive().isEqualTo(hdfs.calls.size());
   }
 
@@ -150,7 +150,7 @@ class LogFenceTest {
     assertThat(open.open()).isTrue();
     assertThat(open.accepted()).isFalse();
 
-    fence.close(fenced, () -> false, () -> accept(hdfs, fenced));
+    fence.close(fenced, LogOwner.UNKNOWN, () -> accept(hdfs, fenced));
 
     assertThat(now()).isBetween(Duration.ofMinutes(1), Duration.ofMinutes(3));
     assertThat(LogRepair.damaged(hdfs, fenced, "user-1.log").accepted()).isTrue();
@@ -161,7 +161,7 @@ class LogFenceTest {
     LateRecovery hdfs = new LateRecovery(fs, Duration.ofSeconds(3));
     LogFence fence = WholeFence.of(runtime, hdfs);
     Path fenced = fence.rename(DIRECTORY, FENCED).orElseThrow();
-    fence.close(fenced, () -> false, () -> accept(hdfs, fenced));
+    fence.close(fenced, LogOwner.UNKNOWN, () -> accept(hdfs, fenced));
     assertThat(LogRepair.check(hdfs, fenced)).isEmpty();
     assertThat(all(WholeLog.readFenced(fs, fenced, TabletKind.USER))).hasSize(1);
   }
@@ -209,9 +209,21 @@ class LogFenceTest {
         });
   }
 
+  private record MayHaveEnded(AtomicBoolean ended) implements LogOwner {
+    @Override
+    public boolean hasEnded() {
+      return ended.get();
+    }
+
+    @Override
+    public boolean isWithoutLease() {
+      return false;
+    }
+  }
+
   private static void close(LogFence fence, Path fenced, AtomicBoolean ended) {
     try {
-      fence.close(fenced, ended::get, () -> {});
+      fence.close(fenced, new MayHaveEnded(ended), () -> {});
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

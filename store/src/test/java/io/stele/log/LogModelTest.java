@@ -140,7 +140,7 @@ class LogModelTest {
       throws IOException {
     LogFence fence = WholeFence.of(SystemRuntime.INSTANCE, fs);
     Path fenced = fence.rename(LOGS, RECOVERY).orElseThrow();
-    fence.close(fenced, () -> ended, () -> {});
+    fence.close(fenced, ended ? LogOwner.ENDED : LogOwner.UNKNOWN, () -> {});
     Map<TabletId, List<LogRecord>> replayed = replay(fs, fenced, released);
     closeAll(fs, fenced);
     assertThat(replay(fs, fenced, released))

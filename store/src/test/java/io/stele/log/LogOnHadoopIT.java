@@ -122,7 +122,7 @@ class LogOnHadoopIT {
       CommitLog log = open(server, logs);
       List<LogRecord> acknowledged = appended(log, 20, 10_000);
       LogFence fence = WholeFence.of(SystemRuntime.INSTANCE, master);
-      fence.close(fence.rename(logs, recovery).orElseThrow(), () -> true, () -> {});
+      fence.close(fence.rename(logs, recovery).orElseThrow(), LogOwner.ENDED, () -> {});
       // The writer here lives on: it may close the segment that stood by, which is listed then.
       Segment first = FencedLog.segments(master, recovery, TabletKind.USER).get(0);
       assertThat(first.path().getParent().getName()).startsWith("copy.");

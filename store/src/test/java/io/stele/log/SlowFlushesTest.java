@@ -64,9 +64,28 @@ class SlowFlushesTest {
     assertThat(flushes.switchIfSlow(one, millis(11_100))).isTrue();
   }
 
+  private static WriterState writer() {
+    return new WriterState(SystemRuntime.INSTANCE.newLock().newCondition());
+  }
+
   private static Optional<BatchInFlight> batchSince(long nanos) {
-    WriterState writer = new WriterState(SystemRuntime.INSTANCE.newLock().newCondition());
-    return Optional.of(new BatchInFlight(writer, List.of(), false, nanos));
+    return Optional.of(new BatchInFlight(writer(), List.of(), false, nanos));
+  }
+
+  @Test
+  void aBatchThatHasMovedMayMoveAgainAtOnceButHasTwiceTheTime() {
+    long now = 0;
+    BatchInFlight batch = batchSince(now).orElseThrow();
+    for (int moves = 1; moves <= 20; moves++) {
+      flushes.switched(now);
+      batch = batch.to(writer(), now);
+      Optional<BatchInFlight> moved = Optional.of(batch);
+      long time = millis(1000) << Math.min(moves - 1, 10);
+      assertThat(flushes.switchIfSlow(moved, now + time - 2)).as("move %d", moves).isFalse();
+      assertThat(flushes.switchIfSlow(moved, now + time - 1)).as("move %d", moves).isFalse();
+      assertThat(flushes.switchIfSlow(moved, now + time)).as("move %d", moves).isTrue();
+      now += time;
+    }
   }
 
   @Test

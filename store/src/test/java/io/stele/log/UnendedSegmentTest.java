@@ -107,7 +107,7 @@ class UnendedSegmentTest {
           }
         };
     LogFence fence = new LogFence(sleeping(sleep), master, 2);
-    fence.close(fence.rename(DIRECTORY, FENCED).orElseThrow(), () -> false, () -> {});
+    fence.close(fence.rename(DIRECTORY, FENCED).orElseThrow(), LogOwner.UNKNOWN, () -> {});
     assertThat(sleeps[0]).isGreaterThanOrEqualTo(SLEEPS);
     assertThat(all(WholeLog.readFenced(master, FENCED, TabletKind.USER)))
         .containsExactly(record(TABLET, 1, 10));
@@ -125,7 +125,7 @@ class UnendedSegmentTest {
         FaultInjector.always(
             Operation.READ, path -> path.getName().equals(file.getName()), new Effect.Fail()));
     LogFence fence = new LogFence(sleeping(() -> {}), master, 2);
-    fence.close(fence.rename(DIRECTORY, FENCED).orElseThrow(), () -> false, () -> {});
+    fence.close(fence.rename(DIRECTORY, FENCED).orElseThrow(), LogOwner.UNKNOWN, () -> {});
     disk.heal();
     assertThat(FencedLog.segments(master, FENCED, TabletKind.USER))
         .singleElement()

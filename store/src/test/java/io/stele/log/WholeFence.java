@@ -26,7 +26,7 @@ public final class WholeFence {
       throws IOException {
     Optional<Path> renamed = fence.rename(directory, fenced);
     if (renamed.isPresent()) {
-      fence.close(fenced, () -> false, () -> {});
+      fence.close(fenced, LogOwner.UNKNOWN, () -> {});
     }
     return renamed;
   }

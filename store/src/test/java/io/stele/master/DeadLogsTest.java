@@ -7,6 +7,7 @@ import io.stele.log.CommitLog;
 import io.stele.log.LogDirectory;
 import io.stele.log.LogLocation;
 import io.stele.log.LogOptions;
+import io.stele.log.LogOwner;
 import io.stele.log.LogRecord;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
@@ -147,7 +148,7 @@ class DeadLogsTest {
                 }
               };
           DeadLogs next = over(failing);
-          next.take(DEAD, () -> true);
+          next.take(DEAD, LogOwner.ENDED);
           assertThat(next.isUnderWay(DEAD)).isTrue();
           master.plane.requests.clear();
           next.advance(master.watch.live());
@@ -235,7 +236,7 @@ class DeadLogsTest {
         "take",
         () -> {
           try {
-            logs.take(DEAD, () -> true);
+            logs.take(DEAD, LogOwner.ENDED);
           } catch (IOException e) {
             throw new UncheckedIOException(e);
           }
@@ -252,7 +253,7 @@ class DeadLogsTest {
           assertThat(master.logs.isUnderWay(DEAD)).isTrue();
           DeadLogs next = over(master.fs);
           assertThat(next.isUnderWay()).as("nothing is stored").isFalse();
-          next.take(DEAD, () -> true);
+          next.take(DEAD, LogOwner.ENDED);
           assertThat(next.isUnderWay(DEAD)).isTrue();
           List<String> segments = asked();
           assertThat(segments).isNotEmpty();
