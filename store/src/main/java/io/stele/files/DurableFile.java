@@ -3,6 +3,7 @@ package io.stele.files;
 import io.stele.config.Keys;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.apache.hadoop.fs.FSDataOutputStream;
@@ -151,9 +152,12 @@ public final class DurableFile extends OutputStream {
     return Math.min(fewestOfEndedBlocks, replicas().orElse(fewestOfEndedBlocks));
   }
 
-  /** The node with the first replica of that block; empty if the file system does not say. */
-  public Optional<String> firstNode() {
-    return replicated().flatMap(ReplicatedStream::firstNode);
+  /**
+   * The nodes with that block, as {@code host:port}, in the order in which they get the data; none
+   * if the file system does not say.
+   */
+  public List<String> nodes() {
+    return replicated().map(ReplicatedStream::nodes).orElse(List.of());
   }
 
   private Optional<ReplicatedStream> replicated() {

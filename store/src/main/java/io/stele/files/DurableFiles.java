@@ -52,10 +52,26 @@ public final class DurableFiles {
   }
 
   private final FileSystem fs;
+  private final List<String> preferred;
 
   /** Files in {@code fs}. */
   public DurableFiles(FileSystem fs) {
-    this.fs = fs instanceof ChecksumFileSystem checked ? checked.getRawFileSystem() : fs;
+    this(fs instanceof ChecksumFileSystem checked ? checked.getRawFileSystem() : fs, List.of());
+  }
+
+  private DurableFiles(FileSystem fs, List<String> preferred) {
+    this.fs = fs;
+    this.preferred = preferred;
+  }
+
+  /**
+   * Files that HDFS puts on some of {@code nodes}, as far as it can, and on others where it cannot.
+   * Other file systems put them anywhere.
+   *
+   * @param nodes as {@link DurableFile#nodes} names them, the best first; none: anywhere
+   */
+  public DurableFiles preferring(List<String> nodes) {
+    return new DurableFiles(fs, List.copyOf(nodes));
   }
 
   /**
@@ -102,14 +118,16 @@ public final class DurableFiles {
     DurableFile.Blocks blocks =
         new DurableFile.Blocks(fs.getDefaultReplication(file), fs.getDefaultBlockSize(file));
     FSDataOutputStream out =
-        fs.createNonRecursive(
-            file,
-            permission,
-            flags,
-            BUFFER_BYTES,
-            (short) blocks.replication(),
-            blocks.bytes(),
-            null);
+        preferred.isEmpty()
+            ? fs.createNonRecursive(
+                file,
+                permission,
+                flags,
+                BUFFER_BYTES,
+                (short) blocks.replication(),
+                blocks.bytes(),
+                null)
+            : createOnPreferred(file, permission, blocks);
     if (!canSync(out)) {
       out.close();
       fs.delete(file, false);
@@ -119,6 +137,18 @@ public final class DurableFiles {
               + " directory (stele.root.dir) on HDFS or another file system that does");
     }
     return new DurableFile(this, file, out, blocks);
+  }
+
+  /** With the same flags as others, except for where the first replica is. */
+  private FSDataOutputStream createOnPreferred(
+      Path file, FsPermission permission, DurableFile.Blocks blocks) throws IOException {
+    return HdfsStream.preferring(fs.createFile(file), preferred)
+        .overwrite(false)
+        .permission(permission)
+        .bufferSize(BUFFER_BYTES)
+        .replication((short) blocks.replication())
+        .blockSize(blocks.bytes())
+        .build();
   }
 
   /** How many bytes of a file the file system checks together; 1 if it has no checksums. */

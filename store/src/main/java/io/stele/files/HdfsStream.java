@@ -2,12 +2,18 @@ package io.stele.files;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.net.InetSocketAddress;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.crypto.CryptoOutputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FSDataOutputStreamBuilder;
 import org.apache.hadoop.hdfs.DFSOutputStream;
+import org.apache.hadoop.hdfs.DistributedFileSystem.HdfsDataOutputStreamBuilder;
 import org.apache.hadoop.hdfs.client.HdfsDataOutputStream;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
+import org.apache.hadoop.net.NetUtils;
 
 /**
  * A file being written to HDFS. Apart from the rest, so that files can be written without HDFS's
@@ -20,23 +26,34 @@ record HdfsStream(HdfsDataOutputStream out) implements ReplicatedStream {
         : Optional.empty();
   }
 
+  /** A file on HDFS, on some of {@code nodes} if it can be; elsewhere as it is. */
+  static FSDataOutputStreamBuilder<?, ?> preferring(
+      FSDataOutputStreamBuilder<?, ?> file, List<String> nodes) {
+    if (file instanceof HdfsDataOutputStreamBuilder onHdfs) {
+      InetSocketAddress[] addresses =
+          nodes.stream().map(NetUtils::createSocketAddr).toArray(InetSocketAddress[]::new);
+      onHdfs.syncBlock().replicate().favoredNodes(addresses);
+    }
+    return file;
+  }
+
   @Override
   public int replicas() throws IOException {
     return out.getCurrentBlockReplication();
   }
 
   @Override
-  public Optional<String> firstNode() {
+  public List<String> nodes() {
     OutputStream inner = out.getWrappedStream();
     if (inner instanceof CryptoOutputStream encrypted) {
       inner = encrypted.getWrappedStream();
     }
     if (inner instanceof DFSOutputStream dfs) {
       DatanodeInfo[] pipeline = dfs.getPipeline(); // Null between two blocks.
-      if (pipeline != null && pipeline.length > 0) {
-        return Optional.of(pipeline[0].getXferAddr());
+      if (pipeline != null) {
+        return Arrays.stream(pipeline).map(DatanodeInfo::getXferAddr).toList();
       }
     }
-    return Optional.empty();
+    return List.of();
   }
 }

@@ -6,8 +6,10 @@ import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Task;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
@@ -315,6 +317,18 @@ final class CommitPipeline {
     lock.lock();
     try {
       return turns.firstNodesOfOthers(writer);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The nodes where a new segment should be, the best first; none if it may be anywhere. */
+  List<String> preferredNodes() {
+    lock.lock();
+    try {
+      List<String> nodes = new ArrayList<>(turns.preferredNodes());
+      Collections.shuffle(nodes, new Random(runtime.random().nextLong()));
+      return nodes;
     } finally {
       lock.unlock();
     }

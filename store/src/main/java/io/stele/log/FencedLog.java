@@ -31,9 +31,9 @@ public final class FencedLog {
   private static final String FIRST_LINE = "stele segments 1";
 
   /** A DataNode that hangs delays a file by a minute; another file may be on other nodes. */
-  private static final Duration ATTEMPT_PATIENCE = Duration.ofSeconds(3);
+  private static final Duration ATTEMPT_PATIENCE = Duration.ofSeconds(2);
 
-  private static final int ATTEMPTS_MAX = 6;
+  private static final int ROUNDS_MAX = 3;
 
   private FencedLog() {}
 
@@ -44,18 +44,23 @@ public final class FencedLog {
 
   /** Writes the list of the segments in {@code directory}, all of which are closed. */
   static void list(ProcessRuntime runtime, FileSystem fs, Path directory) throws IOException {
-    list(runtime, fs, directory, Map.of());
+    list(runtime, fs, new DurableFiles(fs), directory, Map.of());
   }
 
   /**
    * Writes the list of the segments in {@code directory}. Several processes may do this at once:
    * the list that is there first counts.
    *
+   * @param files make the list
    * @param instead what is listed for some names: for a segment that is not closed its copy, in a
    *     directory below; for one that is gone what was known of it, which replays find missing
    */
   static void list(
-      ProcessRuntime runtime, FileSystem fs, Path directory, Map<String, Segment> instead)
+      ProcessRuntime runtime,
+      FileSystem fs,
+      DurableFiles files,
+      Path directory,
+      Map<String, Segment> instead)
       throws IOException {
     Map<String, Segment> segments = new HashMap<>();
     LogDirectory.segments(fs, directory)
@@ -70,17 +75,16 @@ public final class FencedLog {
         runtime,
         "segment-list",
         ATTEMPT_PATIENCE,
-        ATTEMPTS_MAX,
-        () -> list(runtime, fs, directory, lines),
+        ROUNDS_MAX,
+        () -> list(runtime, fs, files, directory, lines),
         file -> {});
   }
 
   /** Returns the list's file, which this or another process has written. */
   private static Path list(
-      ProcessRuntime runtime, FileSystem fs, Path directory, List<String> lines)
+      ProcessRuntime runtime, FileSystem fs, DurableFiles files, Path directory, List<String> lines)
       throws IOException {
     Path draft = new Path(directory, NAME + "." + Long.toHexString(runtime.random().nextLong()));
-    DurableFiles files = new DurableFiles(fs);
     CheckedLines.write(files, draft, FIRST_LINE, lines);
     Path file = new Path(directory, NAME);
     if (!files.renameToNew(draft, file)) {

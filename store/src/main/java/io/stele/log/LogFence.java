@@ -111,17 +111,18 @@ public final class LogFence {
    */
   public void close(Path fenced, LogOwner owner, Runnable meanwhile) throws IOException {
     if (!FencedLog.isListed(fs, fenced)) {
+      SegmentClosing closing;
       Map<String, Segment> listedAs;
       try (WorkerPool readers = runtime.pool("segment-reader", READERS)) {
-        listedAs =
-            new SegmentClosing(runtime, fs, fenced, owner, copier, readers).closeAll(meanwhile);
+        closing = new SegmentClosing(runtime, fs, fenced, owner, copier, readers);
+        listedAs = closing.closeAll(meanwhile);
       }
       NameSpace.catchUp(fs, fenced); // The DataNodes have closed them, not this process.
       if (!fs.exists(fenced)) {
         throw new FileNotFoundException(
             fenced + " is gone: another master has deleted that log, which nothing needs");
       }
-      FencedLog.list(runtime, fs, fenced, listedAs);
+      FencedLog.list(runtime, fs, closing.files(), fenced, listedAs);
     }
   }
 }

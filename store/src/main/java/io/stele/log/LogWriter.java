@@ -103,7 +103,11 @@ final class LogWriter {
     SegmentHeader header = new SegmentHeader(location.kind(), location.server(), number);
     try {
       return SegmentWriter.create(
-          files, location.segment(number), header, where, shared.replicasMin());
+          files.preferring(pipeline.preferredNodes()),
+          location.segment(number),
+          header,
+          where,
+          shared.replicasMin());
     } catch (IOException e) {
       shared.ledger().ended(number);
       delete(number); // An outage of hours leaves no trail of files that were only begun.
@@ -113,7 +117,7 @@ final class LogWriter {
 
   private boolean sharesFirstNode(SegmentWriter segment) {
     Set<String> others = pipeline.firstNodesOfOthers(state);
-    return segment.isReplicated() && segment.firstNode().filter(others::contains).isPresent();
+    return segment.isReplicated() && segment.nodes().stream().limit(1).anyMatch(others::contains);
   }
 
   /** Takes back a segment that was created but not used. */

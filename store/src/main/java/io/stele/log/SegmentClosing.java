@@ -1,5 +1,6 @@
 package io.stele.log;
 
+import io.stele.files.DurableFiles;
 import io.stele.files.WriteLeases;
 import io.stele.runtime.Futures;
 import io.stele.runtime.IoCallable;
@@ -9,14 +10,21 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RemoteIterator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,7 +53,7 @@ final class SegmentClosing {
 
   // HDFS closes a file with a DataNode's next heartbeat, by default 3 s apart. If it takes longer,
   // a DataNode that has the file does not answer, and HDFS waits a minute or more for it.
-  private static final Duration COPY_WITHOUT_LEASE = Duration.ofSeconds(8);
+  private static final Duration COPY_WITHOUT_LEASE = Duration.ofSeconds(6);
   private static final Duration COPY_OPEN_AGAIN = Duration.ofSeconds(20);
   private static final int READS_MAX = 3; // A segment that fails this often is damaged.
   private static final Duration POLL_MIN = Duration.ofMillis(10);
@@ -89,6 +97,7 @@ final class SegmentClosing {
   private final WriteLeases leases;
   private final LogOwner owner;
   private boolean ownerWithoutLease; // As it was found out.
+  private DurableFiles files; // What it writes.
   private final List<Open> open = new ArrayList<>();
 
   /** What is listed in place of segments, by their names. */
@@ -113,6 +122,7 @@ final class SegmentClosing {
     this.copier = copier;
     this.directory = directory;
     this.owner = owner;
+    this.files = new DurableFiles(fs);
     this.readers = readers;
     this.leases = WriteLeases.in(fs, directory);
     for (Segment segment : LogDirectory.segments(fs, directory)) {
@@ -228,7 +238,7 @@ final class SegmentClosing {
         one.copiedWhileOpen = true;
         one.nextOpenCopyNanos = runtime.nanoTime() + COPY_OPEN_AGAIN.toNanos();
         one.readWhileOpen = true;
-        read(one, () -> Optional.of(copier.copy(one.segment)));
+        copy(one, false);
       }
     }
   }
@@ -252,8 +262,53 @@ final class SegmentClosing {
       } catch (IOException e) {
         LOG.info("Whether the owner of {} has a lease is not known: {}", directory, e.toString());
       }
+      if (ownerWithoutLease) {
+        avoidHangingNodes();
+      }
     }
     return ownerWithoutLease;
+  }
+
+  /** What is written from now on is to be where nothing hangs. */
+  private void avoidHangingNodes() {
+    try {
+      List<String> nodes = nodesThatAnswer();
+      LOG.info("HDFS cannot close segments in {}: copies should be on {}", directory, nodes);
+      files = files.preferring(nodes);
+    } catch (IOException e) {
+      LOG.info("Where the segments in {} are is not known: {}", directory, e.toString());
+    }
+  }
+
+  /** The nodes of all segments but those that hang, as HDFS cannot close what they have. */
+  private List<String> nodesThatAnswer() throws IOException {
+    Set<String> names =
+        open.stream().filter(one -> !one.closed).map(one -> one.name).collect(Collectors.toSet());
+    Set<String> known = new TreeSet<>();
+    List<List<String>> stuck = new ArrayList<>();
+    RemoteIterator<LocatedFileStatus> found = fs.listLocatedStatus(directory);
+    while (found.hasNext()) {
+      LocatedFileStatus file = found.next();
+      for (BlockLocation block : file.getBlockLocations()) {
+        List<String> nodes = List.of(block.getNames());
+        known.addAll(nodes);
+        if (names.contains(file.getPath().getName()) && isLast(block, file)) {
+          stuck.add(nodes);
+        }
+      }
+    }
+    List<String> others = new ArrayList<>(HangingNodes.others(known, stuck));
+    Collections.shuffle(others, new Random(runtime.random().nextLong()));
+    return others;
+  }
+
+  private static boolean isLast(BlockLocation block, LocatedFileStatus file) {
+    return block.getOffset() + block.getLength() >= file.getLen();
+  }
+
+  /** What the segments should be copied with, and listed. */
+  DurableFiles files() {
+    return files;
   }
 
   /** Whether there is no open file of that name any more. */
@@ -272,15 +327,20 @@ final class SegmentClosing {
     for (Open one : open) {
       if (one.closed && one.reading.isEmpty() && !isListed(one) && now - one.nextCopyNanos >= 0) {
         one.readWhileOpen = false;
-        boolean mayHaveSummary = one.closedBefore;
-        read(
-            one,
-            () ->
-                mayHaveSummary && hasSummary(one.segment)
-                    ? Optional.empty()
-                    : Optional.of(copier.copy(one.segment)));
+        copy(one, one.closedBefore);
       }
     }
+  }
+
+  /** Starts to copy the segment, unless it may have a summary, and has. */
+  private void copy(Open one, boolean mayHaveSummary) {
+    DurableFiles with = files;
+    read(
+        one,
+        () ->
+            mayHaveSummary && hasSummary(one.segment)
+                ? Optional.empty()
+                : Optional.of(copier.copy(one.segment, with)));
   }
 
   private void read(Open one, IoCallable<Optional<Segment>> work) {

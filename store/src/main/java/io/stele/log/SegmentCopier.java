@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * may see more; so may a later reader, or less of that. Therefore the copy is what counts from then
  * on, and the segment is not read any more ({@link FencedLog}).
  *
- * <p>If a copy takes long, for a DataNode that hangs, another is begun, which is on other nodes.
+ * <p>If a copy takes long, for a DataNode that hangs, others are begun, which are on other nodes.
  *
  * <p>Do not use it while the writer may acknowledge records of the file: it would go on unhindered.
  * Safe for use by any number of threads.
@@ -42,9 +42,9 @@ import org.slf4j.LoggerFactory;
 final class SegmentCopier {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentCopier.class);
   private static final int AT_ONCE = 8;
-  private static final int ATTEMPTS_MAX = 6;
+  private static final int ROUNDS_MAX = 3;
   private static final int ATTEMPTS_AT_ONCE = 2 * AT_ONCE; // Each takes some 6 MiB of memory.
-  private static final Duration ATTEMPT_PATIENCE = Duration.ofSeconds(4);
+  private static final Duration ATTEMPT_PATIENCE = Duration.ofSeconds(3);
   private static final int BUFFER_BYTES = 1 << 20;
   private static final int BUFFER_BYTES_MIN = 64 << 10; // Most segments have no records.
 
@@ -76,13 +76,14 @@ final class SegmentCopier {
    * Copies what can be read of a segment to a file in a new directory below its own. Waits while
    * too many others are being copied.
    *
+   * @param files make the copy
    * @return the copy, closed and on disk
    * @throws UnreadableException if the segment cannot be read, or less of it than there is
    * @throws io.stele.files.TooFewReplicasException if the copy is on fewer nodes than the records
    *     were when they were acknowledged, as it is what counts from now on
    * @throws IOException if the copy cannot be written
    */
-  Segment copy(Segment segment) throws IOException {
+  Segment copy(Segment segment, DurableFiles files) throws IOException {
     try {
       copies.acquire(1);
     } catch (InterruptedException e) {
@@ -93,33 +94,33 @@ final class SegmentCopier {
           runtime,
           "segment-copy",
           ATTEMPT_PATIENCE,
-          ATTEMPTS_MAX,
-          () -> attempt(segment),
+          ROUNDS_MAX,
+          () -> attempt(segment, files),
           copy -> delete(copy.path().getParent()));
     } finally {
       copies.release(1);
     }
   }
 
-  private Segment attempt(Segment segment) throws IOException {
+  private Segment attempt(Segment segment, DurableFiles files) throws IOException {
     if (!attempts.tryAcquire(1)) {
       throw new IOException("too many copies hang to begin another of " + segment.path());
     }
     try {
-      return copyNow(segment);
+      return copyNow(segment, files);
     } finally {
       attempts.release(1);
     }
   }
 
-  private Segment copyNow(Segment segment) throws IOException {
+  private Segment copyNow(Segment segment, DurableFiles files) throws IOException {
     Path directory =
         new Path(
             segment.path().getParent(), "copy." + Long.toHexString(runtime.random().nextLong()));
     boolean done = false;
     try {
       Path file = new Path(directory, segment.path().getName());
-      long bytes = copy(segment, file);
+      long bytes = copy(segment, file, files);
       LOG.info("The {} bytes of {} were copied to {}", bytes, segment.path(), file);
       done = true;
       return new Segment(segment.kind(), segment.number(), file, bytes);
@@ -131,9 +132,9 @@ final class SegmentCopier {
   }
 
   /** Returns how many bytes were copied. */
-  private long copy(Segment segment, Path to) throws IOException {
+  private long copy(Segment segment, Path to, DurableFiles files) throws IOException {
     try (Source source = open(segment); // First: it may be gone, and its directory too.
-        DurableFile out = new DurableFiles(fs).createBelow(to)) {
+        DurableFile out = files.createBelow(to)) {
       byte[] buffer =
           new byte[(int) Math.max(BUFFER_BYTES_MIN, Math.min(source.least, BUFFER_BYTES))];
       for (int read = source.read(buffer); read >= 0; read = source.read(buffer)) {

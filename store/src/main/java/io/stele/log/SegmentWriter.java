@@ -9,7 +9,7 @@ import io.stele.model.Bytes;
 import io.stele.model.Durability;
 import io.stele.model.TabletId;
 import java.io.IOException;
-import java.util.Optional;
+import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.apache.hadoop.fs.Path;
@@ -168,9 +168,9 @@ final class SegmentWriter {
     }
   }
 
-  /** The node that takes what is written first, if the file system says. */
-  Optional<String> firstNode() {
-    return out.firstNode();
+  /** The nodes that take what is written, one after the other, if the file system says. */
+  List<String> nodes() {
+    return out.nodes();
   }
 
   /** Whether the file is to have several replicas. */

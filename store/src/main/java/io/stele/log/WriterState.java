@@ -46,8 +46,8 @@ final class WriterState {
   /** Where that segment is; empty if it has ended, and no other is begun. */
   Optional<Placement> placement = Optional.empty();
 
-  /** The DataNode that first receives that segment's data, if known. */
-  Optional<String> firstNode = Optional.empty();
+  /** The DataNodes that receive that segment's data, one after the other, if known. */
+  List<String> nodes = List.of();
 
   /** Whether an interrupt had no effect, so that nothing waits for the writer any more. */
   boolean hung;
@@ -71,7 +71,7 @@ final class WriterState {
   void park() {
     parked = true;
     placement = Optional.empty();
-    firstNode = Optional.empty();
+    nodes = List.of();
   }
 
   /** It is going to create a segment. */
@@ -79,7 +79,7 @@ final class WriterState {
     parked = false;
     number = segment;
     placement = Optional.of(where);
-    firstNode = Optional.empty();
+    nodes = List.of();
     givenUp = false;
   }
 
@@ -87,7 +87,7 @@ final class WriterState {
   void created(SegmentWriter segment) {
     headerBytes = segment.position();
     acknowledgedBytes = headerBytes;
-    firstNode = segment.firstNode();
+    nodes = segment.nodes();
   }
 
   boolean hasRecords() {
@@ -157,6 +157,10 @@ final class WriterState {
   /** Counts it as stuck if it has waited for the file system for long. */
   void checkIfStuck(long nowNanos) {
     stuck |= isBusy() && nowNanos - sinceNanos > STUCK_AFTER.toNanos();
+  }
+
+  boolean isStuck() {
+    return stuck;
   }
 
   /** Whether it has a segment, or is about to, and is not stuck. */

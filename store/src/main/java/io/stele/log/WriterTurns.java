@@ -1,6 +1,7 @@
 package io.stele.log;
 
 import io.stele.files.DurableFiles.Placement;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -26,6 +27,7 @@ final class WriterTurns {
   private final List<WriterState> writers;
   private Optional<WriterState> active = Optional.empty();
   private final SortedMap<Long, WriterState> standby = new TreeMap<>(); // By their segments.
+  private final Set<String> knownNodes = new HashSet<>(); // Of all segments so far.
   private boolean trouble; // A writer failed while it was active, and no batch has completed since.
 
   /** Writers of which none is active; each waits for one of the conditions. */
@@ -113,8 +115,19 @@ final class WriterTurns {
   Set<String> firstNodesOfOthers(WriterState writer) {
     return others(writer)
         .filter(WriterState::isWorking)
-        .flatMap(other -> other.firstNode.stream())
+        .flatMap(other -> other.nodes.stream().limit(1))
         .collect(Collectors.toSet());
+  }
+
+  /** The nodes where the next segment should be; none if it may be anywhere. */
+  List<String> preferredNodes() {
+    writers.forEach(writer -> knownNodes.addAll(writer.nodes));
+    return HangingNodes.others(
+        knownNodes,
+        writers.stream()
+            .filter(writer -> writer.isStuck() && !writer.nodes.isEmpty())
+            .map(writer -> writer.nodes)
+            .toList());
   }
 
   /** Whether some writer waits for the file system and is not considered hung. */

@@ -7,10 +7,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /**
- * Makes a call, and makes it again while the attempts before are still under way: the first that
- * succeeds counts. For calls that may take long by bad luck, such as writing a file, where another
- * attempt uses other nodes (J. Dean, L. A. Barroso: The Tail at Scale, CACM 2013, "hedged
- * requests").
+ * Makes a call, and makes it again while the attempts before are still under way, each time more
+ * often at once: the first attempt that succeeds counts. For calls that may take long by bad luck,
+ * such as writing a file, where another attempt uses other nodes (J. Dean, L. A. Barroso: The Tail
+ * at Scale, CACM 2013, "hedged requests").
  *
  * <p>Safe for use by any number of threads. Attempts run on threads of their own, which may outlive
  * the call.
@@ -36,9 +36,9 @@ public final class HedgedCall<T> {
    * Returns the result of the first attempt that succeeds.
    *
    * @param name of the attempts' threads, for logs
-   * @param patience how long to wait for the attempts so far before another begins; none begins
-   *     after all of them have failed
-   * @param attemptsMax 1 or more
+   * @param patience how long to wait for the attempts so far before more begin; none begins after
+   *     all of them have failed
+   * @param roundsMax how often attempts begin: one, then two, then three, and so on
    * @param call may be made by several threads at a time
    * @param unused gets the results of later attempts, on their threads
    * @throws IOException if all attempts failed, or the thread was interrupted ({@link
@@ -48,20 +48,18 @@ public final class HedgedCall<T> {
       ProcessRuntime runtime,
       String name,
       Duration patience,
-      int attemptsMax,
+      int roundsMax,
       IoCallable<T> call,
       Consumer<T> unused)
       throws IOException {
-    return new HedgedCall<>(runtime, name, call, unused).first(patience, attemptsMax);
+    return new HedgedCall<>(runtime, name, call, unused).first(patience, roundsMax);
   }
 
-  private T first(Duration patience, int attemptsMax) throws IOException {
+  private T first(Duration patience, int roundsMax) throws IOException {
     try {
-      for (int i = 1; i <= attemptsMax && !outcome.isDone(); i++) {
-        begin();
-        if (i < attemptsMax) {
-          runtime.await(outcome, patience);
-        }
+      begin(1);
+      for (int round = 2; round <= roundsMax && !runtime.await(outcome, patience); round++) {
+        begin(round);
       }
       return Futures.await(runtime, outcome, name);
     } catch (InterruptedException e) {
@@ -71,11 +69,13 @@ public final class HedgedCall<T> {
     }
   }
 
-  private void begin() {
+  private void begin(int attempts) {
     synchronized (this) {
-      underWay++;
+      underWay += attempts;
     }
-    runtime.start(name, this::attempt);
+    for (int i = 0; i < attempts; i++) {
+      runtime.start(name, this::attempt);
+    }
   }
 
   private void attempt() {

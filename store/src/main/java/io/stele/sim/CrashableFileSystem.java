@@ -321,8 +321,8 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
     }
 
     @Override
-    public Optional<String> firstNode() {
-      return Optional.of(disk.firstNode(node));
+    public List<String> nodes() {
+      return List.of(disk.firstNode(node));
     }
 
     private void flush(boolean sync) throws IOException {

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.sim.CrashableFileSystem;
 import java.io.OutputStream;
-import java.util.Optional;
+import java.util.List;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.Syncable;
@@ -37,8 +37,8 @@ class DurableFileTest {
     }
 
     @Override
-    public Optional<String> firstNode() {
-      return Optional.empty();
+    public List<String> nodes() {
+      return List.of();
     }
 
     @Override

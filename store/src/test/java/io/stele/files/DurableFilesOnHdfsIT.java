@@ -1,6 +1,7 @@
 package io.stele.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.log.CommitLog;
 import io.stele.log.LogDirectory;
@@ -11,9 +12,12 @@ import io.stele.model.ServerId;
 import io.stele.model.TabletKind;
 import io.stele.runtime.SystemRuntime;
 import java.io.File;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.MiniDFSCluster;
@@ -84,7 +88,33 @@ class DurableFilesOnHdfsIT {
       file.hsync();
       assertThat(syncs() - before).isGreaterThanOrEqualTo(4 * DATA_NODES); // Of three and a half.
       assertThat(file.replicas()).hasValue(DATA_NODES);
-      assertThat(file.firstNode()).isPresent();
+      assertThat(file.nodes()).isNotEmpty();
+    }
+  }
+
+  @Test
+  void filesAreOnTheNodesThatArePreferred() throws Exception {
+    Configuration oneReplica = new Configuration(cluster.getConfiguration(0));
+    oneReplica.setInt("dfs.replication", 1);
+    try (FileSystem single = FileSystem.newInstance(fs.getUri(), oneReplica)) {
+      for (DataNode node : cluster.getDataNodes()) {
+        String name = node.getDatanodeId().getXferAddr();
+        DurableFiles files = new DurableFiles(single).preferring(List.of(name));
+        for (int i = 0; i < 5; i++) {
+          Path path = new Path("/preferred/" + name.replace(':', '-') + "/" + i);
+          long before = syncs();
+          try (DurableFile file = files.createBelow(path)) {
+            file.write(new byte[BLOCK_BYTES + 1]);
+            file.hsync();
+            assertThat(file.nodes()).containsExactly(name);
+            assertThat(syncs() - before).as("of both blocks").isGreaterThanOrEqualTo(2);
+          }
+          assertThatThrownBy(() -> files.create(path))
+              .isInstanceOf(FileAlreadyExistsException.class);
+        }
+        assertThatThrownBy(() -> files.create(new Path("/missing/file")))
+            .isInstanceOf(FileNotFoundException.class);
+      }
     }
   }
 

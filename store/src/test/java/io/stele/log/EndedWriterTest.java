@@ -212,7 +212,7 @@ class EndedWriterTest {
   void anOpenSegmentOfAProcessWithoutLeaseIsCopiedIfHdfsDoesNotCloseIt() throws Exception {
     fence(withoutLeaseFrom(Duration.ZERO));
     assertThat(Duration.ofNanos(runtime.nanoTime()))
-        .isBetween(Duration.ofSeconds(8), Duration.ofSeconds(10));
+        .isBetween(Duration.ofSeconds(6), Duration.ofSeconds(8));
     assertThat(read()).isEqualTo(acknowledged);
     assertThat(disk.openForWriting()).isNotEmpty();
   }

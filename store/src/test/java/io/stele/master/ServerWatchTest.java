@@ -26,6 +26,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Optional;
+import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
@@ -480,6 +481,67 @@ class ServerWatchTest {
 
   private Lock serverStarts() throws IOException {
     return serverStarts(Duration.ZERO);
+  }
+
+  /** A server that writes to its log, which HDFS cannot close for minutes. */
+  private Lock serverWrites() throws IOException {
+    Lock lock = serverStarts();
+    FSDataOutputStream out = disk.mount().create(new Path(layout.logs(SERVER), "user-1.log"));
+    out.write(1);
+    out.hflush();
+    disk.recoverSlowly(() -> 0);
+    watch.refresh(true);
+    return lock;
+  }
+
+  private boolean isListed() throws IOException {
+    return FencedLog.isListed(fs, layout.recovery(SERVER));
+  }
+
+  private void anotherMasterRenamesTheLog() throws IOException {
+    fs.mkdirs(layout.recovery(SERVER).getParent());
+    fs.rename(layout.logs(SERVER), layout.recovery(SERVER));
+    watch.refresh(true);
+  }
+
+  @Test
+  void nobodyWaitsForHdfsIfTheLeaseIsOver() throws Exception {
+    simulation.run(
+        () -> {
+          serverWrites().release();
+          watch.refresh(false);
+          sleep(Duration.ofSeconds(5));
+          assertThat(isListed()).as("HDFS may still close it").isFalse();
+          sleep(Duration.ofSeconds(3));
+          assertThat(isListed()).isTrue();
+          assertThat(watch.fences().fenced()).containsExactly(SERVER);
+        });
+  }
+
+  @Test
+  void hdfsMustCloseTheLogOfAServerThatHasItsLock() throws Exception {
+    simulation.run(
+        () -> {
+          Lock lock = serverWrites();
+          anotherMasterRenamesTheLog();
+          sleep(Duration.ofMinutes(1));
+          assertThat(isListed()).isFalse();
+          lock.release();
+          sleep(Duration.ofSeconds(2));
+          assertThat(isListed()).isTrue();
+        });
+  }
+
+  @Test
+  void hdfsMustCloseTheLogOfASuspectWhoseLeaseWasNotWaitedFor() throws Exception {
+    simulation.run(
+        () -> {
+          serverWrites();
+          watch.suspected(SERVER);
+          anotherMasterRenamesTheLog();
+          sleep(Duration.ofMinutes(1));
+          assertThat(isListed()).isFalse();
+        });
   }
 
   private Lock serverStarts(Duration lease) throws IOException {

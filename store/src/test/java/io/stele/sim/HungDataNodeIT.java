@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.stele.client.Rows;
 import io.stele.client.Table;
 import io.stele.config.Keys;
-import io.stele.files.HdfsClientDefaults;
-import io.stele.lock.LockService;
 import io.stele.model.ColumnFamily;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
@@ -19,11 +17,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.hdfs.MiniDFSCluster;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,65 +37,22 @@ class HungDataNodeIT {
 
   @Test
   void rowsAreReadWhileADataNodeHangs() throws Exception {
-    MiniDFSCluster hdfs = startNameNode();
-    List<DataNodeProcess> nodes = new ArrayList<>();
-    try {
-      for (int i = 0; i < DATA_NODES; i++) {
-        nodes.add(new DataNodeProcess(scratch.resolve("datanode" + i), hdfs.getConfiguration(0)));
-      }
-      MiniStele.await("the DataNodes", () -> liveNodes(hdfs) == DATA_NODES);
-      try (MiniStele cluster = MiniStele.start(configuration(hdfs), site(hdfs), 1, 1)) {
-        List<Table> tables = written(cluster);
-        nodes.get(0).suspend();
-        readAll(tables);
-        nodes.get(0).resume();
-        assertThat(cluster.aborts()).isEmpty();
-      }
-    } finally {
-      nodes.forEach(DataNodeProcess::close);
-      hdfs.shutdown(true);
+    try (SeveralDataNodes hdfs = SeveralDataNodes.start(scratch, DATA_NODES, new Configuration());
+        MiniStele cluster = MiniStele.start(configuration(hdfs), hdfs.site(), 1, 1)) {
+      List<Table> tables = written(cluster);
+      hdfs.first().suspend();
+      readAll(tables);
+      hdfs.first().resume();
+      assertThat(cluster.aborts()).isEmpty();
     }
   }
 
-  private static MiniDFSCluster startNameNode() throws IOException {
-    Configuration conf = new Configuration();
-    conf.set(MiniDFSCluster.HDFS_MINIDFS_BASEDIR, scratch.resolve("hdfs").toString());
-    return new MiniDFSCluster.Builder(conf).numDataNodes(0).build();
-  }
-
-  private static int liveNodes(MiniDFSCluster hdfs) {
-    return hdfs.getNameNode().getNamesystem().getNumLiveDataNodes();
-  }
-
   /** Every row is read from its file, or nearly. */
-  private static Configuration configuration(MiniDFSCluster hdfs) {
-    Configuration conf = MiniStele.quick(hdfs.getConfiguration(0));
+  private static Configuration configuration(SeveralDataNodes hdfs) {
+    Configuration conf = MiniStele.quick(hdfs.conf());
     conf.set(Keys.CACHE_BYTES.name(), "1m");
     conf.set(Keys.CLIENT_TIMEOUT.name(), CLIENT_TIMEOUT);
     return conf;
-  }
-
-  private static Site site(MiniDFSCluster hdfs) {
-    Configuration conf = new Configuration(hdfs.getConfiguration(0));
-    conf.setInt("dfs.replication", DATA_NODES);
-    HdfsClientDefaults.hedgeReads(conf);
-    MemoryLockStore locks = new MemoryLockStore();
-    return new Site() {
-      @Override
-      public FileSystem mount() throws IOException {
-        return FileSystem.newInstance(hdfs.getURI(), conf);
-      }
-
-      @Override
-      public LockService connect() {
-        return locks.connect();
-      }
-
-      @Override
-      public void kill(FileSystem view, RandomGenerator random) {
-        // Nobody is killed here.
-      }
-    };
   }
 
   /** Tables whose rows are all in files. */
