@@ -11,9 +11,11 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import org.apache.hadoop.fs.ChecksumFileSystem;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FSDataOutputStreamBuilder;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RawLocalFileSystem;
@@ -66,7 +68,7 @@ public final class DurableFiles {
 
   /**
    * Files that HDFS puts on some of {@code nodes}, as far as it can, and on others where it cannot.
-   * Other file systems put them anywhere.
+   * Behind a mount table, and on other file systems, they are anywhere.
    *
    * @param nodes as {@link DurableFile#nodes} names them, the best first; none: anywhere
    */
@@ -117,17 +119,18 @@ public final class DurableFiles {
     }
     DurableFile.Blocks blocks =
         new DurableFile.Blocks(fs.getDefaultReplication(file), fs.getDefaultBlockSize(file));
+    Optional<FSDataOutputStream> onPreferred = createOnPreferred(file, permission, blocks);
     FSDataOutputStream out =
-        preferred.isEmpty()
-            ? fs.createNonRecursive(
+        onPreferred.isPresent()
+            ? onPreferred.get()
+            : fs.createNonRecursive(
                 file,
                 permission,
                 flags,
                 BUFFER_BYTES,
                 (short) blocks.replication(),
                 blocks.bytes(),
-                null)
-            : createOnPreferred(file, permission, blocks);
+                null);
     if (!canSync(out)) {
       out.close();
       fs.delete(file, false);
@@ -139,16 +142,22 @@ public final class DurableFiles {
     return new DurableFile(this, file, out, blocks);
   }
 
-  /** With the same flags as others, except for where the first replica is. */
-  private FSDataOutputStream createOnPreferred(
+  /** With the flags that others have, but for where the first replica is; empty if not on HDFS. */
+  private Optional<FSDataOutputStream> createOnPreferred(
       Path file, FsPermission permission, DurableFile.Blocks blocks) throws IOException {
-    return HdfsStream.preferring(fs.createFile(file), preferred)
-        .overwrite(false)
-        .permission(permission)
-        .bufferSize(BUFFER_BYTES)
-        .replication((short) blocks.replication())
-        .blockSize(blocks.bytes())
-        .build();
+    Optional<FSDataOutputStreamBuilder<?, ?>> builder =
+        preferred.isEmpty() ? Optional.empty() : HdfsStream.preferring(fs, file, preferred);
+    if (builder.isEmpty()) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        builder
+            .get()
+            .permission(permission)
+            .bufferSize(BUFFER_BYTES)
+            .replication((short) blocks.replication())
+            .blockSize(blocks.bytes())
+            .build());
   }
 
   /** How many bytes of a file the file system checks together; 1 if it has no checksums. */

@@ -9,6 +9,8 @@ import java.util.Optional;
 import org.apache.hadoop.crypto.CryptoOutputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FSDataOutputStreamBuilder;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hdfs.DFSOutputStream;
 import org.apache.hadoop.hdfs.DistributedFileSystem.HdfsDataOutputStreamBuilder;
 import org.apache.hadoop.hdfs.client.HdfsDataOutputStream;
@@ -26,15 +28,18 @@ record HdfsStream(HdfsDataOutputStream out) implements ReplicatedStream {
         : Optional.empty();
   }
 
-  /** A file on HDFS, on some of {@code nodes} if it can be; elsewhere as it is. */
-  static FSDataOutputStreamBuilder<?, ?> preferring(
-      FSDataOutputStreamBuilder<?, ?> file, List<String> nodes) {
-    if (file instanceof HdfsDataOutputStreamBuilder onHdfs) {
-      InetSocketAddress[] addresses =
-          nodes.stream().map(NetUtils::createSocketAddr).toArray(InetSocketAddress[]::new);
-      onHdfs.syncBlock().replicate().favoredNodes(addresses);
+  /**
+   * A file on some of {@code nodes}, if it can be; empty if HDFS is not asked itself, as behind a
+   * mount table.
+   */
+  static Optional<FSDataOutputStreamBuilder<?, ?>> preferring(
+      FileSystem fs, Path file, List<String> nodes) {
+    if (!(fs.createFile(file) instanceof HdfsDataOutputStreamBuilder onHdfs)) {
+      return Optional.empty();
     }
-    return file;
+    InetSocketAddress[] addresses =
+        nodes.stream().map(NetUtils::createSocketAddr).toArray(InetSocketAddress[]::new);
+    return Optional.of(onHdfs.overwrite(false).syncBlock().replicate().favoredNodes(addresses));
   }
 
   @Override

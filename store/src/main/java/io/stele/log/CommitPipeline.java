@@ -6,10 +6,8 @@ import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Task;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
-import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
@@ -326,9 +324,7 @@ final class CommitPipeline {
   List<String> preferredNodes() {
     lock.lock();
     try {
-      List<String> nodes = new ArrayList<>(turns.preferredNodes());
-      Collections.shuffle(nodes, new Random(runtime.random().nextLong()));
-      return nodes;
+      return turns.hangingNodes(runtime.nanoTime()).best(runtime.random());
     } finally {
       lock.unlock();
     }
@@ -350,7 +346,7 @@ final class CommitPipeline {
     lock.lock();
     try {
       writer.end();
-      writer.created(segment);
+      writer.created(segment, runtime.nanoTime());
       counters.created();
       if (isTooLate(writer)) {
         return;
@@ -426,7 +422,9 @@ final class CommitPipeline {
   boolean completed(WriterState writer, BatchInFlight completed, long position) {
     lock.lock();
     try {
-      slowFlushes.add(runtime.nanoTime() - writer.sinceNanos());
+      long now = runtime.nanoTime();
+      slowFlushes.add(now - writer.sinceNanos());
+      writer.flushedNanos = now;
       writer.end();
       if (completed.writer != writer || !records.completed(completed)) {
         return false;

@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -44,21 +45,21 @@ public final class FencedLog {
 
   /** Writes the list of the segments in {@code directory}, all of which are closed. */
   static void list(ProcessRuntime runtime, FileSystem fs, Path directory) throws IOException {
-    list(runtime, fs, new DurableFiles(fs), directory, Map.of());
+    list(runtime, fs, () -> new DurableFiles(fs), directory, Map.of());
   }
 
   /**
    * Writes the list of the segments in {@code directory}. Several processes may do this at once:
    * the list that is there first counts.
    *
-   * @param files make the list
+   * @param files make the list; asked for each attempt
    * @param instead what is listed for some names: for a segment that is not closed its copy, in a
    *     directory below; for one that is gone what was known of it, which replays find missing
    */
   static void list(
       ProcessRuntime runtime,
       FileSystem fs,
-      DurableFiles files,
+      Supplier<DurableFiles> files,
       Path directory,
       Map<String, Segment> instead)
       throws IOException {
@@ -76,7 +77,7 @@ public final class FencedLog {
         "segment-list",
         ATTEMPT_PATIENCE,
         ROUNDS_MAX,
-        () -> list(runtime, fs, files, directory, lines),
+        () -> list(runtime, fs, files.get(), directory, lines),
         file -> {});
   }
 

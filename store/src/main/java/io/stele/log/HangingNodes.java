@@ -1,31 +1,69 @@
 package io.stele.log;
 
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Random;
 import java.util.Set;
+import java.util.random.RandomGenerator;
 
 /**
- * Guesses which DataNode hangs: one that is in every pipeline that is stuck. HDFS's client finds
- * out only after a minute, and for each file anew.
+ * Guesses which DataNodes hang, from the files that are on them: a node of a file that was written
+ * or closed just now answers, and one of a file that is stuck may hang, the more such files it has.
+ * HDFS's client finds out only after a minute, and for each file anew.
+ *
+ * <p>Immutable; safe for use by any number of threads.
  */
 final class HangingNodes {
-  private HangingNodes() {}
+  /** Nothing is known. */
+  static final HangingNodes NONE = new HangingNodes(Set.of(), List.of(), List.of());
+
+  private final Set<String> known;
+  private final Set<String> answering = new HashSet<>();
+  private final Map<String, Integer> stuck = new HashMap<>(); // How many files that are stuck.
 
   /**
-   * The nodes where a new file should be.
+   * What is known of nodes, each named as {@link io.stele.files.DurableFile#nodes} does.
    *
-   * @param known all that are known
-   * @param stuck the nodes of each pipeline that is stuck
-   * @return the known ones that do not seem to hang, in no order; none if nothing is stuck, so that
-   *     one place is as good as another
+   * @param known all nodes that are known; those of the files need not be among them
+   * @param answering the nodes of files that are written or closed
+   * @param stuck the nodes of files that can be neither written nor closed now
    */
-  static List<String> others(Set<String> known, Collection<List<String>> stuck) {
-    Set<String> suspects = new HashSet<>();
-    stuck.stream().findFirst().ifPresent(suspects::addAll);
-    stuck.forEach(suspects::retainAll);
-    return suspects.isEmpty()
-        ? List.of()
-        : known.stream().filter(node -> !suspects.contains(node)).toList();
+  HangingNodes(
+      Set<String> known, Collection<List<String>> answering, Collection<List<String>> stuck) {
+    Set<String> all = new HashSet<>(known);
+    for (List<String> file : answering) {
+      this.answering.addAll(file);
+      all.addAll(file);
+    }
+    for (List<String> file : stuck) {
+      file.forEach(node -> this.stuck.merge(node, 1, Integer::sum));
+      all.addAll(file);
+    }
+    this.known = Set.copyOf(all);
+  }
+
+  /**
+   * Where the next file should be, the best nodes first; none if nothing is stuck, so that it may
+   * be anywhere. Among equals the order is another each time.
+   */
+  List<String> best(RandomGenerator random) {
+    if (stuck.isEmpty()) {
+      return List.of();
+    }
+    List<String> nodes = new ArrayList<>(known);
+    Collections.sort(nodes); // So that the random numbers decide alone.
+    Collections.shuffle(nodes, new Random(random.nextLong()));
+    nodes.sort(Comparator.comparing(this::badness));
+    return nodes;
+  }
+
+  private int badness(String node) {
+    return answering.contains(node) ? -1 : stuck.getOrDefault(node, 0);
   }
 }

@@ -10,15 +10,14 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Random;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FileSystem;
@@ -97,8 +96,10 @@ final class SegmentClosing {
   private final WriteLeases leases;
   private final LogOwner owner;
   private boolean ownerWithoutLease; // As it was found out.
-  private DurableFiles files; // What it writes.
+  private HangingNodes nodes = HangingNodes.NONE;
   private final List<Open> open = new ArrayList<>();
+
+  private final Set<String> closedByHdfs = new HashSet<>(); // Since it was asked to.
 
   /** What is listed in place of segments, by their names. */
   private final Map<String, Segment> listedAs = new HashMap<>();
@@ -122,7 +123,6 @@ final class SegmentClosing {
     this.copier = copier;
     this.directory = directory;
     this.owner = owner;
-    this.files = new DurableFiles(fs);
     this.readers = readers;
     this.leases = WriteLeases.in(fs, directory);
     for (Segment segment : LogDirectory.segments(fs, directory)) {
@@ -197,6 +197,9 @@ final class SegmentClosing {
     try {
       if (leases.isClosed(one.name)) {
         one.closedBefore = one.calls == 0 && !one.copiedWhileOpen;
+        if (!one.closedBefore) {
+          closedByHdfs.add(one.name);
+        }
         return true;
       }
       long now = runtime.nanoTime();
@@ -269,46 +272,40 @@ final class SegmentClosing {
     return ownerWithoutLease;
   }
 
-  /** What is written from now on is to be where nothing hangs. */
+  /** Copies are to be where nothing hangs: HDFS cannot close a segment that is on such a node. */
   private void avoidHangingNodes() {
+    Set<String> notClosed =
+        open.stream().filter(one -> !one.closed).map(one -> one.name).collect(Collectors.toSet());
+    Set<String> known = new HashSet<>();
+    List<List<String>> answering = new ArrayList<>();
+    List<List<String>> stuck = new ArrayList<>();
     try {
-      List<String> nodes = nodesThatAnswer();
-      LOG.info("HDFS cannot close segments in {}: copies should be on {}", directory, nodes);
-      files = files.preferring(nodes);
+      RemoteIterator<LocatedFileStatus> found = fs.listLocatedStatus(directory);
+      while (found.hasNext()) {
+        LocatedFileStatus file = found.next();
+        String name = file.getPath().getName();
+        List<String> last = List.of();
+        for (BlockLocation block : file.getBlockLocations()) {
+          last = List.of(block.getNames());
+          known.addAll(last);
+        }
+        if (notClosed.contains(name)) {
+          stuck.add(last);
+        } else if (closedByHdfs.contains(name)) {
+          answering.add(last);
+        }
+      }
     } catch (IOException e) {
       LOG.info("Where the segments in {} are is not known: {}", directory, e.toString());
     }
+    nodes = new HangingNodes(known, answering, stuck);
+    LOG.info("HDFS cannot close segments in {}, which are on {}", directory, stuck);
   }
 
-  /** The nodes of all segments but those that hang, as HDFS cannot close what they have. */
-  private List<String> nodesThatAnswer() throws IOException {
-    Set<String> names =
-        open.stream().filter(one -> !one.closed).map(one -> one.name).collect(Collectors.toSet());
-    Set<String> known = new TreeSet<>();
-    List<List<String>> stuck = new ArrayList<>();
-    RemoteIterator<LocatedFileStatus> found = fs.listLocatedStatus(directory);
-    while (found.hasNext()) {
-      LocatedFileStatus file = found.next();
-      for (BlockLocation block : file.getBlockLocations()) {
-        List<String> nodes = List.of(block.getNames());
-        known.addAll(nodes);
-        if (names.contains(file.getPath().getName()) && isLast(block, file)) {
-          stuck.add(nodes);
-        }
-      }
-    }
-    List<String> others = new ArrayList<>(HangingNodes.others(known, stuck));
-    Collections.shuffle(others, new Random(runtime.random().nextLong()));
-    return others;
-  }
-
-  private static boolean isLast(BlockLocation block, LocatedFileStatus file) {
-    return block.getOffset() + block.getLength() >= file.getLen();
-  }
-
-  /** What the segments should be copied with, and listed. */
-  DurableFiles files() {
-    return files;
+  /** Makes files where nothing hangs, as far as is known. */
+  Supplier<DurableFiles> files() {
+    HangingNodes now = nodes;
+    return () -> new DurableFiles(fs).preferring(now.best(runtime.random()));
   }
 
   /** Whether there is no open file of that name any more. */
@@ -334,13 +331,13 @@ final class SegmentClosing {
 
   /** Starts to copy the segment, unless it may have a summary, and has. */
   private void copy(Open one, boolean mayHaveSummary) {
-    DurableFiles with = files;
+    Supplier<DurableFiles> files = files();
     read(
         one,
         () ->
             mayHaveSummary && hasSummary(one.segment)
                 ? Optional.empty()
-                : Optional.of(copier.copy(one.segment, with)));
+                : Optional.of(copier.copy(one.segment, files)));
   }
 
   private void read(Open one, IoCallable<Optional<Segment>> work) {

@@ -12,6 +12,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
+import java.util.function.Supplier;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
@@ -76,14 +77,14 @@ final class SegmentCopier {
    * Copies what can be read of a segment to a file in a new directory below its own. Waits while
    * too many others are being copied.
    *
-   * @param files make the copy
+   * @param files make the copy; asked for each attempt
    * @return the copy, closed and on disk
    * @throws UnreadableException if the segment cannot be read, or less of it than there is
    * @throws io.stele.files.TooFewReplicasException if the copy is on fewer nodes than the records
    *     were when they were acknowledged, as it is what counts from now on
    * @throws IOException if the copy cannot be written
    */
-  Segment copy(Segment segment, DurableFiles files) throws IOException {
+  Segment copy(Segment segment, Supplier<DurableFiles> files) throws IOException {
     try {
       copies.acquire(1);
     } catch (InterruptedException e) {
@@ -95,7 +96,7 @@ final class SegmentCopier {
           "segment-copy",
           ATTEMPT_PATIENCE,
           ROUNDS_MAX,
-          () -> attempt(segment, files),
+          () -> attempt(segment, files.get()),
           copy -> delete(copy.path().getParent()));
     } finally {
       copies.release(1);

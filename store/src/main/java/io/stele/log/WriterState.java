@@ -31,6 +31,9 @@ final class WriterState {
   /** The number of its present or last segment, from when it begins to create it. */
   long number;
 
+  /** When a flush of that segment last ended well; its nodes answered then. */
+  long flushedNanos;
+
   /** Whether it hung with that segment, which is no longer kept, and may be deleted. */
   boolean givenUp;
 
@@ -84,7 +87,8 @@ final class WriterState {
   }
 
   /** It has created that segment. */
-  void created(SegmentWriter segment) {
+  void created(SegmentWriter segment, long nowNanos) {
+    flushedNanos = nowNanos;
     headerBytes = segment.position();
     acknowledgedBytes = headerBytes;
     nodes = segment.nodes();

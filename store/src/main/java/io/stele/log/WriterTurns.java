@@ -1,6 +1,7 @@
 package io.stele.log;
 
 import io.stele.files.DurableFiles.Placement;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -8,6 +9,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.locks.Condition;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -23,6 +25,7 @@ import java.util.stream.Stream;
  */
 final class WriterTurns {
   private static final int AT_WORK = 2;
+  private static final Duration RECENT = WriterState.STUCK_AFTER;
 
   private final List<WriterState> writers;
   private Optional<WriterState> active = Optional.empty();
@@ -119,15 +122,17 @@ final class WriterTurns {
         .collect(Collectors.toSet());
   }
 
-  /** The nodes where the next segment should be; none if it may be anywhere. */
-  List<String> preferredNodes() {
+  /** What is known of the nodes of all segments so far. */
+  HangingNodes hangingNodes(long nowNanos) {
     writers.forEach(writer -> knownNodes.addAll(writer.nodes));
-    return HangingNodes.others(
+    return new HangingNodes(
         knownNodes,
-        writers.stream()
-            .filter(writer -> writer.isStuck() && !writer.nodes.isEmpty())
-            .map(writer -> writer.nodes)
-            .toList());
+        nodesOf(writer -> writer.isWorking() && nowNanos - writer.flushedNanos < RECENT.toNanos()),
+        nodesOf(WriterState::isStuck));
+  }
+
+  private List<List<String>> nodesOf(Predicate<WriterState> which) {
+    return writers.stream().filter(which).map(writer -> writer.nodes).toList();
   }
 
   /** Whether some writer waits for the file system and is not considered hung. */
