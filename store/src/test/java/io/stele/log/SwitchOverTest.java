@@ -292,6 +292,7 @@ class SwitchOverTest {
     fail(Operation.FLUSH, 2);
     append(5); // In the third segment, if that was there in time.
     append(6);
+    close();
     assertThat(replayedSequences(fs, DIRECTORY)).containsExactly(1L, 2L, 3L, 4L, 5L, 6L);
   }
 
