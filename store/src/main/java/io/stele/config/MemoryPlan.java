@@ -99,7 +99,7 @@ public record MemoryPlan(
 
   private static final int STREAM_SHARE = 256; // Of the heap.
 
-  /** A log of each kind of tablet has two writers. */
+  /** Of the log of each kind of tablets: the file in use, and one that is stuck with a batch. */
   private static final int LOG_STREAMS = 4;
 
   // Of large values. A flush has the value in a block, and that compressed; a merging compaction a

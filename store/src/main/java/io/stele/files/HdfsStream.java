@@ -15,7 +15,6 @@ import org.apache.hadoop.hdfs.DFSOutputStream;
 import org.apache.hadoop.hdfs.DistributedFileSystem.HdfsDataOutputStreamBuilder;
 import org.apache.hadoop.hdfs.client.HdfsDataOutputStream;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
-import org.apache.hadoop.net.NetUtils;
 
 /**
  * A file being written to HDFS. Apart from the rest, so that files can be written without HDFS's
@@ -38,8 +37,15 @@ record HdfsStream(HdfsDataOutputStream out) implements ReplicatedStream {
       return Optional.empty();
     }
     InetSocketAddress[] addresses =
-        nodes.stream().map(NetUtils::createSocketAddr).toArray(InetSocketAddress[]::new);
+        nodes.stream().map(HdfsStream::address).toArray(InetSocketAddress[]::new);
     return Optional.of(onHdfs.overwrite(false).syncBlock().replicate().favoredNodes(addresses));
+  }
+
+  /** Without a look-up of its name, which may hang as well: HDFS takes numeric addresses. */
+  private static InetSocketAddress address(String node) {
+    int colon = node.lastIndexOf(':');
+    return InetSocketAddress.createUnresolved(
+        node.substring(0, colon), Integer.parseInt(node.substring(colon + 1)));
   }
 
   @Override

@@ -4,9 +4,9 @@ import io.stele.model.Durability;
 import java.util.List;
 
 /**
- * A batch of records that is being written and flushed. When it moves from a slow writer to the
- * other it becomes another object with the same records, so that the slow writer cannot complete it
- * any more.
+ * A batch of records that is being written and flushed. When it moves from a slow writer to another
+ * it becomes another object with the same records, so that the slow writer cannot complete it any
+ * more.
  */
 final class BatchInFlight {
   final WriterState writer;
@@ -14,7 +14,7 @@ final class BatchInFlight {
   final long bytes;
   final Durability durability;
 
-  /** Whether the writer's segment is full with it, so that the other writer goes on. */
+  /** Whether the writer's segment is full with it, so that another writer goes on. */
   final boolean rolls;
 
   final long sinceNanos;

@@ -324,7 +324,7 @@ final class CommitPipeline {
   List<String> preferredNodes() {
     lock.lock();
     try {
-      return turns.hangingNodes(runtime.nanoTime()).best(runtime.random());
+      return turns.hangingNodes().best(runtime.random());
     } finally {
       lock.unlock();
     }
@@ -346,7 +346,7 @@ final class CommitPipeline {
     lock.lock();
     try {
       writer.end();
-      writer.created(segment, runtime.nanoTime());
+      writer.created(segment);
       counters.created();
       if (isTooLate(writer)) {
         return;
@@ -422,9 +422,7 @@ final class CommitPipeline {
   boolean completed(WriterState writer, BatchInFlight completed, long position) {
     lock.lock();
     try {
-      long now = runtime.nanoTime();
-      slowFlushes.add(now - writer.sinceNanos());
-      writer.flushedNanos = now;
+      slowFlushes.add(runtime.nanoTime() - writer.sinceNanos());
       writer.end();
       if (completed.writer != writer || !records.completed(completed)) {
         return false;
@@ -492,8 +490,7 @@ final class CommitPipeline {
     try {
       writer.ended = true;
       writer.hung = false;
-      watching.signal();
-      changed.signalAll();
+      signalAll();
     } finally {
       lock.unlock();
     }
@@ -599,7 +596,7 @@ final class CommitPipeline {
 
   @GuardedBy("lock")
   private void startBatch(BatchInFlight next) {
-    // Entered now, not when it is written: by then the other writer may have written a slow
+    // Entered now, not when it is written: by then another writer may have written a slow
     // writer's batch, and its tablets released it; it would stay in the ledger forever.
     ledger.writing(next.writer.number, next.records);
     records.start(next);

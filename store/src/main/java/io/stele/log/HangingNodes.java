@@ -23,6 +23,8 @@ final class HangingNodes {
   /** Nothing is known. */
   static final HangingNodes NONE = new HangingNodes(Set.of(), List.of(), List.of());
 
+  private static final int BEST = 8; // More than a file has replicas.
+
   private final Set<String> known;
   private final Set<String> answering = new HashSet<>();
   private final Map<String, Integer> stuck = new HashMap<>(); // How many files that are stuck.
@@ -50,7 +52,7 @@ final class HangingNodes {
 
   /**
    * Where the next file should be, the best nodes first; none if nothing is stuck, so that it may
-   * be anywhere. Among equals the order is another each time.
+   * be anywhere. Among equals the order is another each time. At most eight.
    */
   List<String> best(RandomGenerator random) {
     if (stuck.isEmpty()) {
@@ -60,7 +62,7 @@ final class HangingNodes {
     Collections.sort(nodes); // So that the random numbers decide alone.
     Collections.shuffle(nodes, new Random(random.nextLong()));
     nodes.sort(Comparator.comparing(this::badness));
-    return nodes;
+    return nodes.subList(0, Math.min(BEST, nodes.size()));
   }
 
   private int badness(String node) {

@@ -85,7 +85,6 @@ final class LogWriter {
   }
 
   private SegmentWriter create() throws IOException {
-    pipeline.busy(state);
     // One as near as can be; another elsewhere, so that a slow node does not slow both.
     SegmentWriter segment = create(pipeline.placementFor(state));
     for (int tried = 1; tried < PLACES_TRIED && sharesFirstNode(segment); tried++) {
@@ -99,6 +98,7 @@ final class LogWriter {
   }
 
   private SegmentWriter create(Placement where) throws IOException {
+    pipeline.busy(state);
     long number = pipeline.creating(state, where);
     SegmentHeader header = new SegmentHeader(location.kind(), location.server(), number);
     try {

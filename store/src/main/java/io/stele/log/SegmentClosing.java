@@ -54,6 +54,7 @@ final class SegmentClosing {
   // a DataNode that has the file does not answer, and HDFS waits a minute or more for it.
   private static final Duration COPY_WITHOUT_LEASE = Duration.ofSeconds(6);
   private static final Duration COPY_OPEN_AGAIN = Duration.ofSeconds(20);
+  private static final Duration OWNER_AGAIN = Duration.ofSeconds(1); // It asks the lock service.
   private static final int READS_MAX = 3; // A segment that fails this often is damaged.
   private static final Duration POLL_MIN = Duration.ofMillis(10);
   private static final Duration POLL_MAX = Duration.ofSeconds(1);
@@ -96,6 +97,7 @@ final class SegmentClosing {
   private final WriteLeases leases;
   private final LogOwner owner;
   private boolean ownerWithoutLease; // As it was found out.
+  private long nextOwnerCallNanos;
   private HangingNodes nodes = HangingNodes.NONE;
   private final List<Open> open = new ArrayList<>();
 
@@ -123,6 +125,7 @@ final class SegmentClosing {
     this.copier = copier;
     this.directory = directory;
     this.owner = owner;
+    this.nextOwnerCallNanos = runtime.nanoTime();
     this.readers = readers;
     this.leases = WriteLeases.in(fs, directory);
     for (Segment segment : LogDirectory.segments(fs, directory)) {
@@ -220,7 +223,11 @@ final class SegmentClosing {
                 + " how to go on without it",
             one.segment.path());
       }
-      return leases.recover(one.name);
+      boolean closed = leases.recover(one.name);
+      if (closed) {
+        closedByHdfs.add(one.name);
+      }
+      return closed;
     } catch (FileNotFoundException e) {
       gone(one, e);
       return false;
@@ -259,7 +266,9 @@ final class SegmentClosing {
   }
 
   private boolean isOwnerWithoutLease() {
-    if (!ownerWithoutLease) {
+    long now = runtime.nanoTime();
+    if (!ownerWithoutLease && now - nextOwnerCallNanos >= 0) {
+      nextOwnerCallNanos = now + OWNER_AGAIN.toNanos();
       try {
         ownerWithoutLease = owner.isWithoutLease();
       } catch (IOException e) {
@@ -283,6 +292,9 @@ final class SegmentClosing {
       RemoteIterator<LocatedFileStatus> found = fs.listLocatedStatus(directory);
       while (found.hasNext()) {
         LocatedFileStatus file = found.next();
+        if (!file.isFile()) {
+          continue; // Only HDFS gives directories blocks, none.
+        }
         String name = file.getPath().getName();
         List<String> last = List.of();
         for (BlockLocation block : file.getBlockLocations()) {

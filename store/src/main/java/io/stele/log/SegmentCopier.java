@@ -12,6 +12,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -42,9 +43,9 @@ import org.slf4j.LoggerFactory;
  */
 final class SegmentCopier {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentCopier.class);
-  private static final int AT_ONCE = 8;
+  private static final int AT_ONCE = 8; // Each takes some 6 MiB of memory.
   private static final int ROUNDS_MAX = 3;
-  private static final int ATTEMPTS_AT_ONCE = 2 * AT_ONCE; // Each takes some 6 MiB of memory.
+  private static final int FURTHER_AT_ONCE = 8; // As each takes some 6 MiB of memory, too.
   private static final Duration ATTEMPT_PATIENCE = Duration.ofSeconds(3);
   private static final int BUFFER_BYTES = 1 << 20;
   private static final int BUFFER_BYTES_MIN = 64 << 10; // Most segments have no records.
@@ -53,7 +54,7 @@ final class SegmentCopier {
   private final FileSystem fs;
   private final int replicasMin;
   private final Permits copies;
-  private final Permits attempts;
+  private final Permits further;
 
   /** For segments in {@code fs}, whose copies have at least so many replicas. */
   SegmentCopier(ProcessRuntime runtime, FileSystem fs, int replicasMin) {
@@ -61,7 +62,7 @@ final class SegmentCopier {
     this.fs = fs;
     this.replicasMin = replicasMin;
     this.copies = new Permits(runtime, AT_ONCE);
-    this.attempts = new Permits(runtime, ATTEMPTS_AT_ONCE);
+    this.further = new Permits(runtime, FURTHER_AT_ONCE);
   }
 
   /** A segment cannot be read, at least not now. */
@@ -85,32 +86,38 @@ final class SegmentCopier {
    * @throws IOException if the copy cannot be written
    */
   Segment copy(Segment segment, Supplier<DurableFiles> files) throws IOException {
+    AtomicBoolean begun = new AtomicBoolean();
+    return HedgedCall.first(
+        runtime,
+        "segment-copy",
+        ATTEMPT_PATIENCE,
+        ROUNDS_MAX,
+        () -> begun.getAndSet(true) ? further(segment, files) : first(segment, files),
+        copy -> delete(copy.path().getParent()));
+  }
+
+  private Segment first(Segment segment, Supplier<DurableFiles> files) throws IOException {
     try {
       copies.acquire(1);
     } catch (InterruptedException e) {
       throw Futures.interrupted(e, "copying " + segment.path());
     }
     try {
-      return HedgedCall.first(
-          runtime,
-          "segment-copy",
-          ATTEMPT_PATIENCE,
-          ROUNDS_MAX,
-          () -> attempt(segment, files.get()),
-          copy -> delete(copy.path().getParent()));
+      return copyNow(segment, files.get());
     } finally {
       copies.release(1);
     }
   }
 
-  private Segment attempt(Segment segment, DurableFiles files) throws IOException {
-    if (!attempts.tryAcquire(1)) {
+  /** Does not wait: the attempts before may succeed. */
+  private Segment further(Segment segment, Supplier<DurableFiles> files) throws IOException {
+    if (!further.tryAcquire(1)) {
       throw new IOException("too many copies hang to begin another of " + segment.path());
     }
     try {
-      return copyNow(segment, files);
+      return copyNow(segment, files.get());
     } finally {
-      attempts.release(1);
+      further.release(1);
     }
   }
 

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * Measures flushes, and decides when one is so slow that the log switches to its other writer.
+ * Measures flushes, and decides when one is so slow that the log switches to another writer.
  *
  * <p>A flush is slow after {@link #SLOW_MIN} or {@link #SLOW_FACTOR} times the recent median,
  * whichever is longer. The first is far above what a healthy pipeline takes, and below what clients
@@ -28,6 +28,9 @@ final class SlowFlushes {
 
   private static final int DOUBLINGS_MAX = 10;
 
+  /** HDFS gives up a DataNode after a minute. A few such flushes must not be the median. */
+  private static final Duration HUNG = Duration.ofSeconds(30);
+
   /** How long the watch sleeps between two looks at what may be slow. */
   private static final Duration WATCH_INTERVAL = Duration.ofMillis(20);
 
@@ -40,8 +43,11 @@ final class SlowFlushes {
   private long lastSwitchNanos;
   private Optional<BatchInFlight> suspect = Optional.empty(); // Was slow at the last look.
 
-  /** Adds a flush that has ended. */
+  /** Adds a flush that has ended, unless it took so long that it hung rather than was slow. */
   void add(long tookNanos) {
+    if (tookNanos > HUNG.toNanos()) {
+      return;
+    }
     nanos[(int) (count++ % KEPT)] = tookNanos;
   }
 
@@ -55,7 +61,7 @@ final class SlowFlushes {
    * Looks at the flush under way, and records a switch if it is slow.
    *
    * @param underWay empty if there is none, or no writer to switch to
-   * @return whether the log is to switch to its other writer
+   * @return whether the log is to switch to the writer that stands by
    */
   boolean switchIfSlow(Optional<BatchInFlight> underWay, long nowNanos) {
     Optional<BatchInFlight> slow =

@@ -31,9 +31,6 @@ final class WriterState {
   /** The number of its present or last segment, from when it begins to create it. */
   long number;
 
-  /** When a flush of that segment last ended well; its nodes answered then. */
-  long flushedNanos;
-
   /** Whether it hung with that segment, which is no longer kept, and may be deleted. */
   boolean givenUp;
 
@@ -58,7 +55,7 @@ final class WriterState {
   /** Whether its thread has ended. */
   boolean ended;
 
-  // In a row; counted from 0 again when either writer completes a batch.
+  // In a row; counted from 0 again when any writer completes a batch.
   private int failures;
   private String lastFailure = "";
   private boolean busy;
@@ -87,8 +84,7 @@ final class WriterState {
   }
 
   /** It has created that segment. */
-  void created(SegmentWriter segment, long nowNanos) {
-    flushedNanos = nowNanos;
+  void created(SegmentWriter segment) {
     headerBytes = segment.position();
     acknowledgedBytes = headerBytes;
     nodes = segment.nodes();

@@ -1,15 +1,13 @@
 package io.stele.log;
 
 import io.stele.files.DurableFiles.Placement;
-import java.time.Duration;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.locks.Condition;
-import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -18,19 +16,20 @@ import java.util.stream.Stream;
  * does, another may stand by with a segment that it has created. None stands by while none is
  * active.
  *
- * <p>Two writers work at a time, and the others are parked. One that is stuck does not count: a
- * parked one takes its place. So more than one may stand by when those that were stuck go on.
+ * <p>Two writers work at a time, one that pauses after a failure among them, and the others are
+ * parked. One that is stuck does not count: a parked one takes its place. So more than one may
+ * stand by when those that were stuck go on.
  *
  * <p>Guarded by the lock of the {@link CommitPipeline}.
  */
 final class WriterTurns {
   private static final int AT_WORK = 2;
-  private static final Duration RECENT = WriterState.STUCK_AFTER;
+  private static final int KNOWN_NODES_MAX = 32;
 
   private final List<WriterState> writers;
   private Optional<WriterState> active = Optional.empty();
   private final SortedMap<Long, WriterState> standby = new TreeMap<>(); // By their segments.
-  private final Set<String> knownNodes = new HashSet<>(); // Of all segments so far.
+  private final Set<String> knownNodes = new LinkedHashSet<>(); // Of the last segments.
   private boolean trouble; // A writer failed while it was active, and no batch has completed since.
 
   /** Writers of which none is active; each waits for one of the conditions. */
@@ -122,17 +121,19 @@ final class WriterTurns {
         .collect(Collectors.toSet());
   }
 
-  /** What is known of the nodes of all segments so far. */
-  HangingNodes hangingNodes(long nowNanos) {
-    writers.forEach(writer -> knownNodes.addAll(writer.nodes));
+  /** What is known of the nodes of the last segments. None is sure to answer. */
+  HangingNodes hangingNodes() {
+    for (WriterState writer : writers) {
+      knownNodes.removeAll(writer.nodes); // They are the last now.
+      knownNodes.addAll(writer.nodes);
+    }
+    while (knownNodes.size() > KNOWN_NODES_MAX) {
+      knownNodes.remove(knownNodes.iterator().next());
+    }
     return new HangingNodes(
         knownNodes,
-        nodesOf(writer -> writer.isWorking() && nowNanos - writer.flushedNanos < RECENT.toNanos()),
-        nodesOf(WriterState::isStuck));
-  }
-
-  private List<List<String>> nodesOf(Predicate<WriterState> which) {
-    return writers.stream().filter(which).map(writer -> writer.nodes).toList();
+        List.of(),
+        writers.stream().filter(WriterState::isStuck).map(writer -> writer.nodes).toList());
   }
 
   /** Whether some writer waits for the file system and is not considered hung. */

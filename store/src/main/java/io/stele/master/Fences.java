@@ -262,6 +262,9 @@ final class Fences implements AutoCloseable {
   private boolean needsWait(Fence begun) throws IOException {
     boolean noted = isSuspected(begun);
     synchronized (this) {
+      if (begun.starts && noted) {
+        begun.waitEndNanos = Optional.empty(); // It has had its first lock: the lease counts now.
+      }
       begun.starts = !begun.hadLock && !noted;
       boolean waits =
           (begun.starts || noted)

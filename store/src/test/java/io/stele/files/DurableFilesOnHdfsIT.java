@@ -125,13 +125,17 @@ class DurableFilesOnHdfsIT {
     fs.setErasureCodingPolicy(directory, STRIPES);
     fs.create(new Path(directory, "usual")).close();
     assertThat(fs.getErasureCodingPolicy(new Path(directory, "usual"))).isNotNull();
-    Path file = new Path(directory, "a/file");
-    try (DurableFile out = new DurableFiles(fs).createBelow(file)) {
-      out.write(1);
-      out.hsync();
+    String node = cluster.getDataNodes().get(0).getDatanodeId().getXferAddr();
+    DurableFiles files = new DurableFiles(fs);
+    for (DurableFiles one : List.of(files, files.preferring(List.of(node)))) {
+      Path file = new Path(directory, one == files ? "a/file" : "a/preferred");
+      try (DurableFile out = one.createBelow(file)) {
+        out.write(1);
+        out.hsync();
+      }
+      assertThat(fs.getErasureCodingPolicy(file)).isNull();
+      assertThat(fs.getFileStatus(file).getReplication()).isEqualTo((short) DATA_NODES);
     }
-    assertThat(fs.getErasureCodingPolicy(file)).isNull();
-    assertThat(fs.getFileStatus(file).getReplication()).isEqualTo((short) DATA_NODES);
   }
 
   @Test

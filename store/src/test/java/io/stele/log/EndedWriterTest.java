@@ -21,6 +21,7 @@ import java.io.InputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
@@ -57,6 +58,7 @@ class EndedWriterTest {
     private final CrashableFileSystem under;
     private final Set<Path> opened = new TreeSet<>();
     private boolean hidesLastBlocks;
+    private Optional<String> closedAtOnce = Optional.empty();
 
     SlowToClose(CrashableFileSystem under) {
       super(under);
@@ -70,12 +72,18 @@ class EndedWriterTest {
 
     @Override
     public boolean recoverLease(Path file) throws IOException {
-      return isLate() ? under.recoverLease(file) : isFileClosed(file);
+      return isLate() || isClosedAtOnce(file) ? under.recoverLease(file) : isFileClosed(file);
+    }
+
+    private boolean isClosedAtOnce(Path file) {
+      return closedAtOnce.filter(file.getName()::equals).isPresent();
     }
 
     @Override
     public boolean isFileClosed(Path file) throws IOException {
-      return isLate() ? under.isFileClosed(file) : !disk.openForWriting().contains(plain(file));
+      return isLate() || isClosedAtOnce(file)
+          ? under.isFileClosed(file)
+          : !disk.openForWriting().contains(plain(file));
     }
 
     private boolean isLate() {
@@ -215,6 +223,16 @@ class EndedWriterTest {
         .isBetween(Duration.ofSeconds(6), Duration.ofSeconds(8));
     assertThat(read()).isEqualTo(acknowledged);
     assertThat(disk.openForWriting()).isNotEmpty();
+  }
+
+  @Test
+  void anOpenSegmentIsCopiedBesideOneThatHdfsHasClosed() throws Exception {
+    assertThat(disk.openForWriting()).hasSize(2);
+    master.closedAtOnce = Optional.of(disk.openForWriting().get(0).getName());
+    fence(withoutLeaseFrom(Duration.ZERO));
+    assertThat(Duration.ofNanos(runtime.nanoTime())).isLessThan(Duration.ofSeconds(8));
+    assertThat(read()).isEqualTo(acknowledged);
+    assertThat(disk.openForWriting()).hasSize(1);
   }
 
   @Test

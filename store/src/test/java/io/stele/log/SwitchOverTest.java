@@ -365,7 +365,7 @@ class SwitchOverTest {
     waiting.get();
     creating.succeed(); // Too late: a higher segment is in use.
     append(5);
-    while (segments().contains(3)) {
+    while (segments().contains(3)) { // It has acknowledged nothing, or it would stay.
       spin();
     }
     assertThat(replayedSequences(fs, DIRECTORY)).containsExactly(1L, 2L, 3L, 4L, 5L);

@@ -37,14 +37,17 @@ class LostHostIT {
         MiniStele cluster = MiniStele.start(configuration(hdfs), hdfs.site(), 2, 1)) {
       List<Table> tables = written(cluster);
       hdfs.first().suspend();
-      cluster.killServer(cluster.servers().get(0));
-      for (Table table : tables) {
-        for (int row = 0; row < ROWS; row++) {
-          assertThat(table.readRow(row(row))).as("row %d of %s", row, table.name()).isPresent();
+      try {
+        cluster.killServer(cluster.servers().get(0));
+        for (Table table : tables) {
+          for (int row = 0; row < ROWS; row++) {
+            assertThat(table.readRow(row(row))).as("row %d of %s", row, table.name()).isPresent();
+          }
         }
+        write(tables);
+      } finally {
+        hdfs.first().resume();
       }
-      write(tables);
-      hdfs.first().resume();
     }
   }
 
