@@ -27,7 +27,6 @@ import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.permission.AclEntry;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -56,10 +55,8 @@ class JobCommandIT {
     client = hdfs.stele().client();
     client.admin().setBalanced(false); // A tablet that moves is read anew.
     directory = Files.createDirectory(scratch.resolve("conf"));
-    Configuration conf = new Configuration(hdfs.conf());
-    conf.set("mapreduce.client.completion.pollinterval", "50");
     try (OutputStream site = Files.newOutputStream(directory.resolve("core-site.xml"))) {
-      conf.writeXml(site);
+      hdfs.conf().writeXml(site);
     }
     fill("web");
   }

@@ -55,6 +55,7 @@ public final class HdfsCluster implements AutoCloseable {
     conf.set(Keys.SESSION_TIMEOUT.name(), SESSION.toSeconds() + "s"); // No server dies here.
     conf.set(Keys.LEASE.name(), SESSION.toSeconds() / 2 + "s");
     conf.set("mapreduce.cluster.local.dir", new File(directory, "local").getPath());
+    seeEndsOfJobsAtOnce(conf);
     Site site =
         Site.of(
             conf,
@@ -68,6 +69,12 @@ public final class HdfsCluster implements AutoCloseable {
     fs().setPermission(root, new FsPermission((short) 0711));
     PrivilegedExceptionAction<MiniStele> start = () -> MiniStele.start(conf, site, 2, 1);
     stele = store.doAs(start);
+  }
+
+  /** Who waits for a job looks every five seconds, or every second, by default. */
+  static void seeEndsOfJobsAtOnce(Configuration conf) {
+    conf.set("mapreduce.client.completion.pollinterval", "50");
+    conf.set("mapreduce.client.progressmonitor.pollinterval", "50");
   }
 
   /** What a program's configuration would say; shared. */

@@ -29,6 +29,7 @@ public final class LocalCluster implements AutoCloseable {
   public LocalCluster(int tabletServers) throws Exception {
     zookeeper = new TestingServer();
     conf = MiniStele.quick(new Configuration());
+    HdfsCluster.seeEndsOfJobsAtOnce(conf);
     conf.set(Keys.SESSION_TIMEOUT.name(), "20s"); // No server dies here, however slow all is.
     conf.set(Keys.LEASE.name(), "10s");
     conf.set(Keys.ZOOKEEPER_QUORUM.name(), zookeeper.getConnectString());

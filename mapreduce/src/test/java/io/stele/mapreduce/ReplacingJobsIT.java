@@ -62,9 +62,7 @@ class ReplacingJobsIT {
   }
 
   private static List<String> run(TableJob table) throws Exception {
-    Configuration conf = new Configuration(hdfs.conf());
-    conf.set("mapreduce.client.completion.pollinterval", "50");
-    Job job = table.prepare(conf);
+    Job job = table.prepare(new Configuration(hdfs.conf()));
     try {
       assertThat(job.waitForCompletion(true)).as("%s", table).isTrue();
       return table.report(job).lines();

@@ -40,7 +40,6 @@ class AnalyticsIT {
     try (HdfsCluster hdfs = new HdfsCluster(scratch.toFile())) {
       Stele stele = hdfs.stele().client();
       Configuration conf = new Configuration(hdfs.conf());
-      conf.set("mapreduce.client.completion.pollinterval", "50");
 
       String printed = Printed.by(new Analytics(), conf, "run", "" + SESSIONS, "7");
       List<Row> sessions = rows(stele, "clicks");

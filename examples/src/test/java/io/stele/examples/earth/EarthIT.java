@@ -37,7 +37,6 @@ class EarthIT {
     try (HdfsCluster hdfs = new HdfsCluster(scratch.toFile())) {
       Stele stele = hdfs.stele().client();
       Configuration conf = new Configuration(hdfs.conf());
-      conf.set("mapreduce.client.completion.pollinterval", "50");
 
       String printed = Printed.by(new Earth(), conf, "run", "" + LEVEL, "4", "9");
       assertThat(printed).contains("4 pictures of each of 64 segments", "tile 1\n");

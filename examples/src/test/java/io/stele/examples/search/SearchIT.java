@@ -57,7 +57,6 @@ class SearchIT {
     try (HdfsCluster hdfs = new HdfsCluster(scratch.toFile())) {
       Stele stele = hdfs.stele().client();
       Configuration conf = new Configuration(hdfs.conf());
-      conf.set("mapreduce.client.completion.pollinterval", "50");
       Instant until = Instant.now().truncatedTo(ChronoUnit.SECONDS);
       GcPolicy all = GcPolicy.keepAll();
       stele.admin().createTable(Users.schema("search-users"));

@@ -41,7 +41,6 @@ class WebtableRankIT {
     try (HdfsCluster hdfs = new HdfsCluster(scratch.toFile())) {
       Stele stele = hdfs.stele().client();
       Configuration conf = new Configuration(hdfs.conf());
-      conf.set("mapreduce.client.completion.pollinterval", "50");
       stele.admin().createTable(Webtable.schema(Webtable.TABLE, 1 << 20));
       stele.admin().createTable(WebtableRank.schema(RANKS));
       for (Map.Entry<String, Set<String>> page : LINKS.entrySet()) {

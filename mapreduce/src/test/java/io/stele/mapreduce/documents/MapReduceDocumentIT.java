@@ -71,9 +71,7 @@ class MapReduceDocumentIT {
   }
 
   private static Configuration conf() {
-    Configuration conf = new Configuration(hdfs.conf());
-    conf.set("mapreduce.client.completion.pollinterval", "50");
-    return conf;
+    return new Configuration(hdfs.conf());
   }
 
   private static List<Row> rows(String table) throws IOException {

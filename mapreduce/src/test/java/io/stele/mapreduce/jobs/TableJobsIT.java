@@ -32,7 +32,6 @@ import org.apache.avro.generic.GenericDatumReader;
 import org.apache.avro.generic.GenericDatumWriter;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.avro.generic.GenericRecordBuilder;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapreduce.InputFormat;
 import org.apache.hadoop.mapreduce.InputSplit;
@@ -82,14 +81,8 @@ class TableJobsIT {
     cluster.client().admin().createTable(TableSchema.of(table, families), splits);
   }
 
-  private static Configuration conf() {
-    Configuration conf = cluster.conf();
-    conf.set("mapreduce.client.completion.pollinterval", "50");
-    return conf;
-  }
-
   private static TableJob.Report run(TableJob table) throws Exception {
-    Job job = table.prepare(conf());
+    Job job = table.prepare(cluster.conf());
     try {
       assertThat(job.waitForCompletion(true)).as("%s", table).isTrue();
       return table.report(job);
@@ -189,7 +182,7 @@ class TableJobsIT {
             "different: com.a/003; f:q @" + old + " in web, f:q @" + newer + " in copy",
             "only in copy: zzz");
 
-    Job submitted = compare.prepare(conf());
+    Job submitted = compare.prepare(cluster.conf());
     cluster.client().admin().dropTable("copy");
     create("copy", List.of());
     assertThat(submitted.waitForCompletion(true)).as("with another table").isFalse();
@@ -231,7 +224,7 @@ class TableJobsIT {
       }
     }
     CompareTables compare = new CompareTables(TableInput.all("one"), "other");
-    Job job = compare.prepare(conf());
+    Job job = compare.prepare(cluster.conf());
     job.setInputFormatClass(ChangedAfterwards.class);
     assertThat(job.waitForCompletion(true)).isTrue();
     TableJob.Report report = compare.report(job);
@@ -252,7 +245,7 @@ class TableJobsIT {
     assertThat(directory.resolve("avro")).doesNotExist();
     assertThat(run(new ExportAvro(TableInput.all("web"), files)).lines().get(0))
         .startsWith("300 rows, 900 cells");
-    assertThatThrownBy(() -> dry.prepare(conf()))
+    assertThatThrownBy(() -> dry.prepare(cluster.conf()))
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("directory " + files + " exists");
     create("imported", List.of());
@@ -356,7 +349,7 @@ class TableJobsIT {
     Path files = new Path(file.toUri());
     List<String> fields = List.of("ROW", "f:first", "-", "g:last", "a,b:age");
     ImportText strict = new ImportText(files, "people", fields, '|', false, false);
-    assertThat(strict.prepare(conf()).waitForCompletion(true)).isFalse();
+    assertThat(strict.prepare(cluster.conf()).waitForCompletion(true)).isFalse();
     assertThat(run(new ImportText(files, "people", fields, '|', true, false)).lines())
         .containsExactly("2 rows, 5 cells written to table people.", "3 lines were left out.");
     Row ada = cluster.client().table("people").readRow("ada").orElseThrow();
@@ -367,7 +360,8 @@ class TableJobsIT {
   @Test
   void whatAJobLacksIsSaidBeforeItRuns() throws Exception {
     cluster.client().admin().createTable(TableSchema.of("narrow", "f"));
-    assertThatThrownBy(() -> new CopyTable(TableInput.all("web"), "narrow", false).prepare(conf()))
+    assertThatThrownBy(
+            () -> new CopyTable(TableInput.all("web"), "narrow", false).prepare(cluster.conf()))
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("has no family g");
     assertThatThrownBy(
@@ -380,12 +374,13 @@ class TableJobsIT {
           .isInstanceOf(SteleException.class)
           .hasMessageContaining("none of them twice");
     }
-    assertThatThrownBy(() -> TableOutputFormat.addTable(Job.getInstance(conf()), "ns:pages", "f"))
+    assertThatThrownBy(
+            () -> TableOutputFormat.addTable(Job.getInstance(cluster.conf()), "ns:pages", "f"))
         .hasMessageContaining("cannot name a table");
     assertThatThrownBy(
             () ->
                 new ImportAvro(new Path("/x"), new TableOutput("none", false, false))
-                    .prepare(conf()))
+                    .prepare(cluster.conf()))
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("none");
   }

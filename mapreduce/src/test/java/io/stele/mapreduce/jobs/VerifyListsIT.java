@@ -45,10 +45,8 @@ class VerifyListsIT {
   }
 
   private static TableJob.Report verify(String table) throws Exception {
-    Configuration conf = new Configuration(cluster.conf());
-    conf.set("mapreduce.client.completion.pollinterval", "50");
     TableJob verify = new VerifyLists(table, table + "-acknowledged", PREVIOUS);
-    Job job = verify.prepare(conf);
+    Job job = verify.prepare(new Configuration(cluster.conf()));
     try {
       assertThat(job.waitForCompletion(true)).isTrue();
       return verify.report(job);

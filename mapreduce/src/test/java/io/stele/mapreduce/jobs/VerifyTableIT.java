@@ -97,7 +97,6 @@ class VerifyTableIT {
 
   private static TableJob.Report verify(VerifyTable verify) throws Exception {
     Configuration conf = new Configuration(cluster.conf());
-    conf.set("mapreduce.client.completion.pollinterval", "50");
     conf.setBoolean(FileOutputFormat.COMPRESS, true); // As sites have it for other jobs.
     conf.setLong(TableInputFormat.SPLIT_BYTES_KEY, 30 << 10); // Several for a tablet.
     conf.set(Keys.CLIENT_TIMEOUT.name(), "6s"); // Reads of a missing file wait so long.
