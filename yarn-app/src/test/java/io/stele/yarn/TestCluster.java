@@ -1,5 +1,7 @@
 package io.stele.yarn;
 
+import io.stele.config.Key;
+import io.stele.config.Keys;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -20,6 +22,9 @@ import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainerStat
 
 /** A real YARN and a real HDFS in this process, and the processes that it started. */
 final class TestCluster implements AutoCloseable {
+  /** Processes do not live for so long that Java's second compiler pays. */
+  private static final String SHORT_LIVED = "-XX:TieredStopAtLevel=1";
+
   private final MiniDFSCluster dfs;
   private final MiniYARNCluster yarn;
   private final Path directory;
@@ -43,6 +48,9 @@ final class TestCluster implements AutoCloseable {
     wanted.setBoolean("yarn.minicluster.control-resource-monitoring", true);
     wanted.setBoolean("yarn.nodemanager.resource.memory.enforced", false);
     wanted.setInt(YarnConfiguration.RM_AM_MAX_ATTEMPTS, 10);
+    // Small and idle, it can tell at once what happens, and look for what is away often.
+    wanted.setInt(YarnConfiguration.RM_NM_HEARTBEAT_INTERVAL_MS, 200);
+    wanted.setInt(YarnConfiguration.RESOURCEMANAGER_CONNECT_RETRY_INTERVAL_MS, 500);
     wanted.set("yarn.scheduler.capacity.maximum-am-resource-percent", "0.9");
     wanted.setInt(
         "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage", 99);
@@ -63,6 +71,13 @@ final class TestCluster implements AutoCloseable {
     conf.set("stele.yarn.master.memory", "384m");
     conf.set("stele.yarn.tabletserver.memory", "384m");
     conf.set("stele.tabletserver.cache.bytes", "8m");
+    for (Key<String> options :
+        List.of(
+            Keys.YARN_AM_JVM_OPTIONS,
+            Keys.YARN_MASTER_JVM_OPTIONS,
+            Keys.YARN_TABLETSERVER_JVM_OPTIONS)) {
+      conf.set(options.name(), SHORT_LIVED);
+    }
     return conf;
   }
 
