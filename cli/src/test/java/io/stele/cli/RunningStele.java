@@ -8,6 +8,7 @@ import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.client.TabletInfo;
+import io.stele.config.Key;
 import io.stele.config.Keys;
 import io.stele.model.Bytes;
 import io.stele.model.Row;
@@ -46,6 +47,9 @@ final class RunningStele {
   private static final Duration PATIENCE = Duration.ofMinutes(3);
   private static final String SPLITS_AT = "row5";
 
+  /** Processes do not live for so long that Java's second compiler pays. */
+  private static final String SHORT_LIVED = "-XX:TieredStopAtLevel=1";
+
   private final java.nio.file.Path siteDirectory;
   private final EmbeddedHadoop hadoop;
   private final Configuration conf;
@@ -74,6 +78,13 @@ final class RunningStele {
     conf.set(Keys.CLIENT_TIMEOUT.name(), "120s");
     conf.set(Keys.YARN_TABLETSERVER_MEMORY.name(), "640m");
     conf.set(Keys.METADATA_SPLIT_BYTES.name(), "16k"); // METADATA is split soon.
+    for (Key<String> options :
+        List.of(
+            Keys.YARN_AM_JVM_OPTIONS,
+            Keys.YARN_MASTER_JVM_OPTIONS,
+            Keys.YARN_TABLETSERVER_JVM_OPTIONS)) {
+      conf.set(options.name(), SHORT_LIVED);
+    }
     yarn = YarnSubmitter.connect(conf);
     yarn.start(StartOptions.ofLibDirectory(home.resolve("lib")), line -> {});
     stele = Stele.connect(conf);

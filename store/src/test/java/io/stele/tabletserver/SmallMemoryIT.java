@@ -176,7 +176,7 @@ class SmallMemoryIT {
     Map<String, String> environment = Map.of("STELE_CONF", site.toString(), "NM_HOST", "127.0.0.1");
     processes.add(
         ChildJvm.start(
-            List.of("-Xmx128m", "-XX:+UseSerialGC"),
+            List.of("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
             MasterMain.class,
             List.of(),
             environment,
@@ -187,6 +187,7 @@ class SmallMemoryIT {
                 "-Xmx" + memory.heapBytes() / MIB + "m",
                 "-XX:MaxDirectMemorySize=" + memory.directBytes() / MIB + "m",
                 "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
                 "-XX:+ExitOnOutOfMemoryError"),
             TabletServerMain.class,
             List.of(),
