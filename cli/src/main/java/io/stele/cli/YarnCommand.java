@@ -101,6 +101,9 @@ final class YarnCommand {
                 + yarn.ended().map(YarnCommand::howItEnded).orElse(""));
       }
       print(running.get());
+      if (!running.get().reachable()) {
+        out().println(running.get().unanswered(yarn.hasBegun(running.get().id())));
+      }
     }
     return ExitCode.DONE.number();
   }
@@ -118,11 +121,6 @@ final class YarnCommand {
     out().println(status.id() + "  " + status.name() + "  " + status.state());
     if (!status.trackingUrl().isEmpty()) {
       out().println("page: " + status.trackingUrl());
-    }
-    if (!status.reachable()) {
-      out()
-          .println(
-              "The ApplicationMaster does not answer. It may be restarting; the servers run on without it.");
     }
     if (!status.components().isEmpty()) {
       TextTable table =

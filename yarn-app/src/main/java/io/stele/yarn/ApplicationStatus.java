@@ -34,6 +34,29 @@ public record ApplicationStatus(
     components = List.copyOf(components);
   }
 
+  /**
+   * Why its ApplicationMaster does not answer, and what that means for its servers, for people.
+   *
+   * @param begun whether an ApplicationMaster of it has run
+   */
+  public String unanswered(boolean begun) {
+    return begun
+        ? "The ApplicationMaster does not answer. It may be restarting; the servers run on without it."
+        : "No server runs yet: " + withoutMaster() + ".";
+  }
+
+  /** What it waits for before its first ApplicationMaster runs. */
+  String withoutMaster() {
+    String words = diagnostics.strip();
+    String reason = words.isEmpty() ? "" : " (" + words + ")";
+    return YarnApplicationState.valueOf(state) == YarnApplicationState.ACCEPTED
+        ? "YARN has given no container to the ApplicationMaster"
+            + reason
+            + "; the queue may be full, or yarn.scheduler.capacity.maximum-am-resource-percent too"
+            + " small"
+        : "YARN has not accepted the application" + reason;
+  }
+
   /** Whether it has not ended. */
   boolean alive() {
     return ClusterApplications.ALIVE.contains(YarnApplicationState.valueOf(state));

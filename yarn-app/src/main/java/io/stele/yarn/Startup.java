@@ -93,10 +93,7 @@ final class Startup {
 
   private static String waitingFor(ApplicationStatus status) {
     if (status.state().equals(YarnApplicationState.ACCEPTED.name())) {
-      return ": YARN has given no container to the ApplicationMaster ("
-          + status.diagnostics().strip()
-          + "); the queue may be full, or yarn.scheduler.capacity.maximum-am-resource-percent too"
-          + " small";
+      return ": " + status.withoutMaster();
     }
     List<String> missing = new ArrayList<>();
     for (ComponentStatus component : status.components()) {

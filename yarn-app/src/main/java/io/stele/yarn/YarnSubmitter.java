@@ -211,6 +211,17 @@ public final class YarnSubmitter implements Closeable {
     return statusOf(report(id));
   }
 
+  /**
+   * Whether an ApplicationMaster of the application has run, so servers of it may run; true too if
+   * that is not known.
+   *
+   * @throws SteleException NOT_FOUND when YARN does not know it
+   */
+  public boolean hasBegun(ApplicationId id) throws IOException {
+    ApplicationReport report = report(id);
+    return report.getYarnApplicationState() == YarnApplicationState.RUNNING || !neverRan(report);
+  }
+
   private ApplicationStatus statusOf(ApplicationReport report) {
     List<ComponentStatus> components = List.of();
     boolean reachable = false;
@@ -410,7 +421,7 @@ public final class YarnSubmitter implements Closeable {
       return firstAttempt && !applications.isHolder(report.getApplicationId());
     } catch (IOException e) {
       LOG.warn("Cannot tell whether {} has run", report.getApplicationId(), e);
-      return false; // The time to stop it is the limit.
+      return false; // Whoever asks takes it for one that runs.
     }
   }
 

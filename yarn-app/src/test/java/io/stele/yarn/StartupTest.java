@@ -110,6 +110,18 @@ final class StartupTest {
   }
 
   @Test
+  void anApplicationThatYarnHasNotStartedIsNotSaidToRunOn() {
+    assertThat(application("ACCEPTED").unanswered(false))
+        .startsWith("No server runs yet: YARN has given no container to the ApplicationMaster (")
+        .contains("the queue may be full", "maximum-am-resource-percent");
+    assertThat(application("SUBMITTED").unanswered(false))
+        .startsWith("No server runs yet: YARN has not accepted the application (");
+    // Between two ApplicationMasters YARN says ACCEPTED as well.
+    assertThat(application("ACCEPTED").unanswered(true))
+        .contains("It may be restarting; the servers run on without it");
+  }
+
+  @Test
   void anApplicationThatGivesUpIsReportedWithItsLastWords() {
     Startup startup =
         startup(
