@@ -3,6 +3,8 @@ package io.stele.cli;
 import io.stele.config.Keys;
 import io.stele.model.Amount;
 import io.stele.model.SteleException;
+import io.stele.runtime.AtExit;
+import io.stele.runtime.SystemRuntime;
 import io.stele.yarn.ApplicationStatus;
 import io.stele.yarn.ComponentStatus;
 import io.stele.yarn.StartOptions;
@@ -62,7 +64,9 @@ final class YarnCommand {
         "",
         "The data is under stele.root.dir. Stele serves all data that was there when it",
         "was stopped. If servers fail, this says why, and where their logs are. Exits",
-        "with 5 when the time is up, and with 4 if the application gives up."
+        "with 5 when the time is up, and with 4 if the application gives up. Ctrl-C",
+        "ends the command, not the application: run it again to wait on, with the",
+        "settings of the first start."
       })
   int start(
       @Mixin ClusterOptions cluster,
@@ -78,11 +82,25 @@ final class YarnCommand {
     Configuration conf = cluster.configuration();
     try (YarnSubmitter yarn = YarnSubmitter.connect(conf)) {
       StartOptions options = StartOptions.of(Distribution.serverJars()).withTimeout(timeout);
-      ApplicationId id = yarn.start(options, this::progress);
+      ApplicationId id = yarn.begin(options, this::progress);
+      PrintWriter err = spec.commandLine().getErr();
+      AtExit atCtrlC =
+          SystemRuntime.atExit("application-left", () -> err.println(leftAlone(id.toString())));
+      try {
+        yarn.awaitServing(id, options, this::progress);
+      } finally {
+        atCtrlC.cancel();
+      }
       out().println("Stele runs as " + id + ", cluster \"" + Keys.CLUSTER_NAME.in(conf) + "\".");
       out().println("Next: stele table list; stele yarn status");
     }
     return ExitCode.DONE.number();
+  }
+
+  /** What to say when this process ends while the application starts. */
+  static String leftAlone(String id) {
+    return id
+        + " goes on without this command; `stele yarn status` shows it, `stele yarn stop` stops it";
   }
 
   @Command(

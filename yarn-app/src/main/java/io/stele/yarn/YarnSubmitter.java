@@ -109,21 +109,50 @@ public final class YarnSubmitter implements Closeable {
   }
 
   /**
-   * Starts the application and waits until every component runs and a master answers.
+   * Starts the application and waits until every component runs and a master answers: {@link
+   * #begin} and {@link #awaitServing}.
    *
    * @param progress hears in one line at a time what goes on
-   * @throws SteleException REFUSED when it runs already or another start was faster (with the id of
-   *     the application that has the cluster), Hadoop asks for Kerberos, the queue does not exist,
-   *     YARN never gives a container of the size, or the application gave up (with the last words
-   *     of what failed); RETRY_LATER when the time is up: it stays submitted
    */
   public ApplicationId start(StartOptions options, Consumer<String> progress) throws IOException {
+    ApplicationId id = begin(options, progress);
+    awaitServing(id, options, progress);
+    return id;
+  }
+
+  /**
+   * Submits the application, and waits for nothing. If the cluster has one of which no master
+   * answers yet, that one is returned, with the jars and the configuration of its own start.
+   *
+   * @param progress hears in one line at a time what goes on
+   * @throws SteleException REFUSED when it runs already (with the id of the application that has
+   *     the cluster), Hadoop asks for Kerberos, the queue does not exist, or YARN never gives a
+   *     container of the size
+   */
+  public ApplicationId begin(StartOptions options, Consumer<String> progress) throws IOException {
     Preflight.noKerberos();
+    Optional<ApplicationId> starting = starting(options);
+    if (starting.isPresent()) {
+      progress.accept(
+          starting.get()
+              + " has been submitted already, and no master of it answers yet: waiting for it, with"
+              + " the settings of that start");
+      return starting.get();
+    }
     applications.requireNone();
     Preflight.attemptsWarning(conf, ATTEMPTS_WINDOW).ifPresent(progress);
-    ApplicationId id = submit(options, progress);
-    waitUntilComplete(id, options, progress);
-    return id;
+    return submit(options, progress);
+  }
+
+  /** The cluster's application, if no master answers and it is not being stopped. */
+  private Optional<ApplicationId> starting(StartOptions options) throws IOException {
+    Optional<ApplicationReport> running = applications.running();
+    if (running.isEmpty() || statusOf(running.get()).stopping()) {
+      return Optional.empty();
+    }
+    try (MasterProbe probe = new MasterProbe(RUNTIME, conf)) {
+      return missingMaster(options, probe).call().map(missing -> running.get().getApplicationId());
+    }
   }
 
   private ApplicationId submit(StartOptions options, Consumer<String> progress) throws IOException {
@@ -171,13 +200,25 @@ public final class YarnSubmitter implements Closeable {
         settings.root().getFileSystem(conf).makeQualified(settings.root()));
   }
 
-  private void waitUntilComplete(ApplicationId id, StartOptions options, Consumer<String> progress)
+  /**
+   * Waits until every component of the application runs and a master answers.
+   *
+   * @param progress hears in one line at a time what goes on
+   * @throws SteleException REFUSED when another start was faster, or the application gave up (with
+   *     the last words of what failed); RETRY_LATER when the time is up: it stays submitted
+   */
+  public void awaitServing(ApplicationId id, StartOptions options, Consumer<String> progress)
       throws IOException {
     try (MasterProbe probe = new MasterProbe(RUNTIME, conf)) {
-      IoCallable<Optional<String>> master =
-          options.hasStandIn(ComponentKind.MASTER) ? Optional::empty : probe::missing;
-      new Startup(RUNTIME, () -> status(id), master, progress).await(options.timeout());
+      new Startup(RUNTIME, () -> status(id), missingMaster(options, probe), progress)
+          .await(options.timeout());
     }
+  }
+
+  /** Says why no master answers; a stand-in counts as one that does. */
+  private static IoCallable<Optional<String>> missingMaster(
+      StartOptions options, MasterProbe probe) {
+    return options.hasStandIn(ComponentKind.MASTER) ? Optional::empty : probe::missing;
   }
 
   /**

@@ -19,6 +19,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -164,6 +165,28 @@ final class YarnApplicationIT {
           .hasMessageContaining("regionserver");
       assertThatThrownBy(
               () -> submitter.start(TestCluster.placeholders(jar), YarnApplicationIT::report))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("is already running");
+    }
+  }
+
+  @Test
+  void aStartOfWhatIsStartingWaitsForItAndSubmitsNothing() throws Exception {
+    StartOptions placeholders = TestCluster.placeholders(jar);
+    StartOptions ours = StartOptions.of(List.of(jar)).withTimeout(Duration.ofSeconds(1));
+    try (YarnSubmitter submitter = YarnSubmitter.connect(conf)) {
+      // A stand-in never answers as a master, so to us the application stays one that starts.
+      ApplicationId id = submitter.begin(placeholders, YarnApplicationIT::report);
+      List<String> said = new ArrayList<>();
+      assertThatThrownBy(() -> submitter.start(ours, said::add))
+          .isInstanceOfSatisfying(
+              SteleException.class,
+              e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
+          .hasMessageContaining(id + " is ");
+      assertThat(said).first().asString().startsWith(id + " has been submitted already");
+      assertThat(said).noneMatch(line -> line.startsWith("submitted "));
+      submitter.awaitServing(id, placeholders, YarnApplicationIT::report);
+      assertThatThrownBy(() -> submitter.begin(placeholders, YarnApplicationIT::report))
           .isInstanceOf(SteleException.class)
           .hasMessageContaining("is already running");
     }
