@@ -2,6 +2,7 @@ package io.stele.cli;
 
 import io.stele.client.ClusterJob;
 import io.stele.client.Stele;
+import io.stele.model.SteleException;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -54,7 +55,13 @@ final class JobEndCommand implements Callable<Integer> {
               + " --yes to confirm");
     }
     try (Stele stele = cluster.connect()) {
-      String name = JobNames.find(stele.admin().listJobs(), job).map(ClusterJob::name).orElse(job);
+      String name =
+          JobNames.find(stele.admin().listJobs(), job)
+              .map(ClusterJob::name)
+              .orElseThrow(
+                  () ->
+                      SteleException.notFound(
+                          "there is no job " + job + "; `stele job list` shows those there are"));
       stele.admin().endJob(name);
     }
     spec.commandLine()

@@ -152,14 +152,19 @@ final class TableCommand {
     List<ColumnFamily> parsed = parsed("create", families);
     List<LocalityGroup> stored = withCodec(codec.orElse(Codec.SNAPPY), groups);
     requireGroups("create", parsed, stored);
-    TableSchema schema =
-        new TableSchema(
-            name,
-            parsed,
-            stored,
-            splitSize.orElse(TableSchema.SPLIT_BYTES),
-            hsync,
-            orNone(readers));
+    TableSchema schema;
+    try {
+      schema =
+          new TableSchema(
+              name,
+              parsed,
+              stored,
+              splitSize.orElse(TableSchema.SPLIT_BYTES),
+              hsync,
+              orNone(readers));
+    } catch (SteleException wrong) { // Known before a cluster is asked.
+      throw wrong("create", wrong);
+    }
     try (Stele stele = cluster.connect()) {
       change.finish(
           stele.admin().beginCreateTable(schema, orNone(splitRows)),
@@ -187,9 +192,13 @@ final class TableCommand {
     try {
       return texts.stream().map(FamilyText::parse).toList();
     } catch (SteleException wrong) {
-      throw new ParameterException(
-          spec.commandLine().getSubcommands().get(command), wrong.getMessage(), wrong);
+      throw wrong(command, wrong);
     }
+  }
+
+  private ParameterException wrong(String command, SteleException why) {
+    return new ParameterException(
+        spec.commandLine().getSubcommands().get(command), why.getMessage(), why);
   }
 
   /** Every family must be in one of {@code groups}. */

@@ -117,8 +117,9 @@ class JobListCommandTest extends JobCommandFixture {
         .satisfies(ran -> assertThat(ran.exit()).isEqualTo(ExitCode.REFUSED.number()))
         .satisfies(ran -> assertThat(ran.err()).contains("job " + committed + " has committed"));
     assertThat(jobs.state(committed)).isEqualTo(JobNodes.State.COMMITTED);
-    assertThat(commands.run("job", "end", "nonsense", "--yes").exit())
-        .isEqualTo(ExitCode.REFUSED.number());
+    assertThat(commands.run("job", "end", "nonsense", "--yes"))
+        .satisfies(ran -> assertThat(ran.exit()).isEqualTo(ExitCode.NOT_FOUND.number()))
+        .satisfies(ran -> assertThat(ran.err()).contains("no job nonsense", "`stele job list`"));
   }
 
   @Test
