@@ -167,18 +167,39 @@ final class ClusterStatusAnswer {
   }
 
   private ServerStatusProto status(ServerId server, ServerInfo info, Served served) {
-    int tablets = served.count().getOrDefault(server, 0);
-    ServerStatusProto.Builder status =
+    ServerStatusProto.Builder recorded =
         ServerStatusProto.newBuilder()
             .setServerId(server.toString())
             .setControlAddress(info.control().toString())
             .setDraining(info.draining())
             .setDataAddress(info.data().toString())
-            .setTablets(tablets)
+            .setTablets(served.count().getOrDefault(server, 0))
             .setSstableBytes(served.bytes().getOrDefault(server, 0L));
-    info.web().ifPresent(web -> status.setWebAddress(web.toString()));
-    parts.reports().status(server).ifPresent(status::mergeFrom);
-    // The records and the server's lock are newer than the report.
-    return status.setTablets(tablets).setDraining(info.draining()).build();
+    info.web().ifPresent(web -> recorded.setWebAddress(web.toString()));
+    return joined(recorded.build(), parts.reports().status(server));
+  }
+
+  /**
+   * What is known of a server. The records and its lock are newer than its last report, which
+   * counts only as far as it is of the same tablets.
+   *
+   * @param recorded what the records and the server's lock say
+   */
+  static ServerStatusProto joined(ServerStatusProto recorded, Optional<ServerStatusProto> report) {
+    if (report.isEmpty()) {
+      return recorded;
+    }
+    ServerStatusProto.Builder status =
+        recorded.toBuilder()
+            .mergeFrom(report.get())
+            .setTablets(recorded.getTablets())
+            .setDraining(recorded.getDraining());
+    if (report.get().getTablets() != recorded.getTablets()) {
+      status.setSstableBytes(recorded.getSstableBytes());
+    }
+    if (recorded.getTablets() == 0) {
+      status.setMemtableBytes(0).clearLocalPercent();
+    }
+    return status.build();
   }
 }
