@@ -187,6 +187,17 @@ final class FamilyText {
     return parse(text, BYTES, "a size is a number and k, m, g or t, such as 64m");
   }
 
+  /** The size as {@link #parseSize} reads it, in the largest unit that leaves no fraction. */
+  static String formatSize(long bytes) {
+    for (String unit : List.of("t", "g", "m", "k")) {
+      long one = BYTES.getOrDefault(unit, 1L);
+      if (bytes >= one && bytes % one == 0) {
+        return bytes / one + unit;
+      }
+    }
+    return Long.toString(bytes);
+  }
+
   private static long parse(String text, Map<String, Long> units, String what) {
     Matcher matcher = NUMBER_AND_UNIT.matcher(text.toLowerCase(java.util.Locale.ROOT));
     if (!matcher.matches() || !units.containsKey(matcher.group(2))) {

@@ -386,7 +386,7 @@ final class TableCommand {
       out()
           .println(
               "  tablets split above "
-                  + TextTable.size(schema.splitBytes())
+                  + FamilyText.formatSize(schema.splitBytes())
                   + (schema.hsync() ? ", hsync" : ""));
       schema.readers().forEach(reader -> out().println("  reader " + reader));
       List<TabletInfo> tablets = stele.table(name).tablets();

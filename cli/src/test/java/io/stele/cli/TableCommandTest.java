@@ -126,6 +126,33 @@ class TableCommandTest {
   }
 
   @Test
+  void aNewTableThatCannotBeIsWrongUsageBeforeTheClusterIsAsked() {
+    cluster.close();
+    for (String arguments :
+        List.of(
+            "web a a",
+            "web f:versions=0",
+            "w/b f",
+            "web f --split-size 1k",
+            "web f --group g --group g")) {
+      assertThat(run(("table create " + arguments).split(" ")))
+          .as(arguments)
+          .satisfies(ran -> assertThat(ran.exit()).isEqualTo(ExitCode.USAGE.number()))
+          .satisfies(ran -> assertThat(ran.err()).contains("Try: stele table create --help"));
+    }
+  }
+
+  @Test
+  void theSplitSizeIsShownAsItIsWritten() {
+    run("table", "create", "web", "f");
+    assertThat(run("table", "describe", "web").out()).contains("tablets split above 1g\n");
+    run("table", "alter", "web", "--split-size", "1536k");
+    assertThat(run("table", "describe", "web").out()).contains("tablets split above 1536k\n");
+    run("table", "alter", "web", "--split-size", "1000000");
+    assertThat(run("table", "describe", "web").out()).contains("tablets split above 1000000\n");
+  }
+
+  @Test
   void aMisspelledTableIsAnsweredWithTheNearestThereIs() throws Exception {
     run("table", "create", "users", "f");
     run("table", "create", "uszrs", "f");

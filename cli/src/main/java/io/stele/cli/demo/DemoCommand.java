@@ -46,7 +46,9 @@ public final class DemoCommand implements Callable<Integer> {
   @Option(names = "--keep", description = "Keep the cluster running at the end.")
   private boolean keep;
 
-  @Option(names = "--stop", description = "Stop the cluster that --keep left running.")
+  @Option(
+      names = "--stop",
+      description = "Stop the cluster that --keep left running. Its tables are lost with it.")
   private boolean stop;
 
   @Option(
