@@ -5,6 +5,7 @@ import io.stele.model.Amount;
 import io.stele.model.SteleException;
 import io.stele.runtime.AtExit;
 import io.stele.runtime.SystemRuntime;
+import io.stele.yarn.AlikeComponents;
 import io.stele.yarn.ApplicationStatus;
 import io.stele.yarn.ComponentStatus;
 import io.stele.yarn.StartOptions;
@@ -143,9 +144,10 @@ final class YarnCommand {
     if (!status.components().isEmpty()) {
       TextTable table =
           new TextTable("COMPONENT", "STATE", "NODE", "CONTAINER", "RESTARTS", "NOTE");
-      for (ComponentStatus component : status.components()) {
+      for (AlikeComponents alike : AlikeComponents.of(status.components())) {
+        ComponentStatus component = alike.first();
         table.line(
-            component.id(),
+            alike.names(),
             component.state(),
             component.node(),
             component.container(),

@@ -280,9 +280,8 @@ final class ApplicationMaster implements ResourceManager.Listener {
       perform(() -> take(action, now));
     }
     state.setHeadroom(resourceManager.headroomMb());
-    waits
-        .due(state.asks(), now)
-        .forEach(ask -> LOG.warn("{}: {}", ask.slot(), state.wait(ask, now)));
+    WaitLog.lines(waits.due(state.asks(), now), ask -> state.wait(ask, now))
+        .forEach(line -> LOG.warn("{}", line));
     status = state.status(now);
     if (claimed) {
       saving.save(state.toProto(applicationId));

@@ -96,14 +96,15 @@ final class Startup {
       return ": " + status.withoutMaster();
     }
     List<String> missing = new ArrayList<>();
-    for (ComponentStatus component : status.components()) {
-      if (!component.running()) {
-        missing.add(
-            component.id()
-                + " "
-                + component.state()
-                + (component.note().isEmpty() ? "" : " (" + component.note() + ")"));
-      }
+    List<ComponentStatus> waiting =
+        status.components().stream().filter(component -> !component.running()).toList();
+    for (AlikeComponents alike : AlikeComponents.of(waiting)) {
+      ComponentStatus component = alike.first();
+      missing.add(
+          alike.names()
+              + " "
+              + component.state()
+              + (component.note().isEmpty() ? "" : " (" + component.note() + ")"));
     }
     return missing.isEmpty() ? "" : ": " + String.join("; ", missing);
   }

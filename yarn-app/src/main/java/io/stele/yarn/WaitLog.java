@@ -4,10 +4,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Function;
 
 /**
  * Says why slots wait for containers, and decides when to say it again: after a while, then once a
@@ -34,6 +36,30 @@ final class WaitLog {
       }
     }
     return due;
+  }
+
+  private record Wait(ComponentKind kind, String words) {}
+
+  /**
+   * A line for all {@code asks} for processes of a kind that wait for the same, in their order.
+   *
+   * @param words says what an ask waits for
+   */
+  static List<String> lines(List<Ask> asks, Function<Ask, String> words) {
+    Map<Wait, List<SlotId>> waiting = new LinkedHashMap<>();
+    for (Ask ask : asks) {
+      waiting
+          .computeIfAbsent(new Wait(ask.slot().kind(), words.apply(ask)), wait -> new ArrayList<>())
+          .add(ask.slot());
+    }
+    List<String> lines = new ArrayList<>();
+    waiting.forEach(
+        (wait, slots) ->
+            lines.add(
+                AlikeComponents.named(slots.get(0).toString(), slots.size() - 1)
+                    + ": "
+                    + wait.words()));
+    return lines;
   }
 
   /** How long the ask has waited, for what, and why as far as that is known. */
