@@ -208,7 +208,7 @@ public final class Attempts {
   }
 
   private void count(Throwable cause) {
-    lastFailure = message(cause);
+    lastFailure = reason(cause);
     if (failures == 0) {
       firstFailureNanos = runtime.nanoTime();
     }
@@ -289,7 +289,7 @@ public final class Attempts {
   }
 
   private SteleException timedOut(Throwable last) {
-    return new SteleException(
+    return new TimedOutException(
         begun || inDoubt ? Code.OUTCOME_UNKNOWN : Code.RETRY_LATER,
         purpose.what().get()
             + ": not done within "
@@ -300,8 +300,12 @@ public final class Attempts {
             + Amount.of(failures, "attempt")
             + "; "
             + outcome()
-            + ". Check that the servers run (stele yarn status). The last failure: "
-            + message(last),
+            + ". The last failure: "
+            + reason(last)
+            + ". Check that the servers run: `stele yarn status`, `stele status`",
+        last instanceof TimedOutException
+            ? reason(last)
+            : purpose.what().get() + ": " + reason(last),
         last);
   }
 
@@ -319,6 +323,11 @@ public final class Attempts {
         || cause instanceof NoRouteToHostException
         || cause instanceof UnknownHostException
         || cause instanceof ConnectTimeoutException;
+  }
+
+  /** What stood in the way, without what was to be done about it. */
+  static String reason(Throwable failure) {
+    return failure instanceof TimedOutException late ? late.reason() : message(failure);
   }
 
   private static String message(Throwable failure) {

@@ -79,7 +79,6 @@ final class TabletDirectory {
     final RowRange extent;
     final Optional<TabletLocation> location;
     final Set<Waiter> waiters = new LinkedHashSet<>(); // Guarded by the directory.
-    final String state;
     volatile boolean usable; // Written under the directory's monitor.
 
     // Guarded by the directory.
@@ -95,7 +94,6 @@ final class TabletDirectory {
     Place(TabletRecord record, long readNanos) {
       this.extent = record.extent();
       this.location = record.location();
-      this.state = record.assignment().toString();
       this.usable = location.isPresent();
       this.read = !usable;
       this.readNanos = readNanos;
@@ -123,6 +121,7 @@ final class TabletDirectory {
     Optional<Place> place = Optional.empty();
     boolean ended;
     String why = "METADATA was not read in time";
+    Optional<String> reason = Optional.empty(); // Why METADATA was not read.
 
     Waiter(Bytes row, long nowNanos) {
       this.row = row;
@@ -381,23 +380,27 @@ final class TabletDirectory {
   }
 
   private void expire(Waiter waiter) {
-    String why;
+    String tablet = "the tablet of table " + table + " with row \"" + waiter.row + "\"";
+    String reason;
     synchronized (this) {
-      why =
+      reason =
           waiter
               .place
+              .map(place -> place.location)
               .map(
-                  place ->
-                      place.location.isEmpty()
-                          ? "no server serves it now (its record says "
-                              + place.state
-                              + "); `stele status` shows what it waits for"
-                          : "it is not where it was last known to be (" + place.state + ")")
-              .orElse(waiter.why);
+                  known ->
+                      known
+                          .map(
+                              at ->
+                                  tablet
+                                      + " is not at "
+                                      + at.server()
+                                      + ", where it was last known to be")
+                          .orElse("no server serves " + tablet + " now"))
+              .or(() -> waiter.reason)
+              .orElse(tablet + ": " + waiter.why);
     }
-    waiter.result.completeExceptionally(
-        SteleException.retryLater(
-            "the tablet of table " + table + " with row \"" + waiter.row + "\": " + why));
+    waiter.result.completeExceptionally(new TimedOutException(reason));
   }
 
   /** Reads a place when its time has come; meanwhile another's read may have put that off. */
@@ -469,6 +472,10 @@ final class TabletDirectory {
         admit(waiter, after);
       } else {
         waiter.why = cause == null ? "METADATA has no record of it now" : text(cause);
+        waiter.reason =
+            cause instanceof TimedOutException late
+                ? Optional.of((table.isSystem() ? "" : "METADATA cannot be read: ") + late.reason())
+                : Optional.empty();
         Duration pause = Attempts.pause(runtime, waiter.sinceNanos);
         after.add(() -> runtime.after(pause, () -> admitAgain(waiter)));
       }

@@ -117,6 +117,21 @@ class AttemptsTest {
     assertThat(last).hasMessageContaining("begun").hasMessageNotContaining("not applied");
   }
 
+  @Test
+  void ofFailuresWithinFailuresTheInnermostIsToldOnce() throws Exception {
+    Duration limit = Duration.ofSeconds(2);
+    Duration took = Duration.ofMillis(1);
+    SteleException inner = end(Effect.READ, limit, took, attempts -> attempts.notSent(LATER));
+    SteleException middle = end(Effect.READ, limit, took, attempts -> attempts.notSent(inner));
+    SteleException outer = end(Effect.READ, limit, took, attempts -> attempts.notSent(middle));
+    assertThat(outer.code()).isEqualTo(SteleException.Code.RETRY_LATER);
+    assertThat(outer.getMessage())
+        .startsWith("trying: not done within 2000 ms and ")
+        .endsWith(
+            "; nothing was read. The last failure: trying: it is busy. Check that the servers run:"
+                + " `stele yarn status`, `stele status`");
+  }
+
   private static IOException lost() {
     return new IOException("the connection was lost");
   }

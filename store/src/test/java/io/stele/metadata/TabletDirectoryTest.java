@@ -307,7 +307,12 @@ class TabletDirectoryTest {
           runtime.sleep(Duration.ofSeconds(1));
           long begin = runtime.nanoTime();
           CompletableFuture<TabletAccess.Rows> hasty = read(2, Duration.ofMillis(300));
-          assertThat(code(hasty)).isEqualTo(Code.RETRY_LATER);
+          SteleException failure = failure(hasty);
+          assertThat(failure.code()).isEqualTo(Code.RETRY_LATER);
+          assertThat(failure.getMessage())
+              .contains("The last failure: no server serves the tablet of table " + TABLE)
+              .containsOnlyOnce("Check that the servers run")
+              .doesNotContain("epoch");
           assertThat(Duration.ofNanos(runtime.nanoTime() - begin))
               .isBetween(Duration.ofMillis(290), Duration.ofMillis(310));
           assertThat(patient.isDone()).isFalse();
@@ -374,12 +379,12 @@ class TabletDirectoryTest {
         });
   }
 
-  private Code code(CompletableFuture<?> future) throws InterruptedException {
+  private SteleException failure(CompletableFuture<?> future) throws InterruptedException {
     try {
       runtime.await(future);
       throw new AssertionError("it did not fail");
     } catch (ExecutionException e) {
-      return ((SteleException) Futures.cause(e)).code();
+      return (SteleException) Futures.cause(e);
     }
   }
 }
