@@ -82,11 +82,21 @@ record TableRef(
   /** Waits for a change. */
   <T> T await(CompletableFuture<T> change) throws IOException {
     return waiting.await(
-        change, "changing table " + name + ": whether the change was applied is unknown");
+        change,
+        "changing table " + name + ": whether the change was applied is unknown",
+        noAnswerYet());
   }
 
   /** Waits for what changes nothing. */
   <T> T awaitRead(CompletableFuture<T> read) throws IOException {
-    return waiting.await(read, "reading table " + name);
+    return waiting.await(read, "reading table " + name, noAnswerYet());
+  }
+
+  private String noAnswerYet() {
+    return "no server of table "
+        + name
+        + " answers yet; waiting up to "
+        + limit.length().plusMillis(999).toSeconds()
+        + " s (`stele status` shows what is not served)";
   }
 }

@@ -26,6 +26,12 @@ record Waiting(ProcessRuntime runtime, Optional<Runnable> tick, Consumer<String>
   /** A person who waits for longer than this wants to know why. */
   static final Duration LONG = Duration.ofSeconds(3);
 
+  /** Is told nothing. */
+  private record Nobody() implements Consumer<String> {
+    @Override
+    public void accept(String line) {}
+  }
+
   /** Waits without telling anybody. */
   static Waiting silent(ProcessRuntime runtime) {
     return of(runtime, Optional.empty());
@@ -33,7 +39,24 @@ record Waiting(ProcessRuntime runtime, Optional<Runnable> tick, Consumer<String>
 
   /** Waits and calls {@code tick}, which may be there. */
   static Waiting of(ProcessRuntime runtime, Optional<Runnable> tick) {
-    return new Waiting(runtime, tick, line -> {});
+    return new Waiting(runtime, tick, new Nobody());
+  }
+
+  /**
+   * Waits for the result of {@code future}, as {@link #await(CompletableFuture, String)} does, and
+   * tells {@code line} if that takes {@link #LONG}.
+   */
+  <T> T await(CompletableFuture<T> future, String what, String line) throws IOException {
+    if (!(teller instanceof Nobody) && tick.isEmpty()) { // What ticks is no person.
+      try {
+        if (!runtime.await(future, LONG)) {
+          teller.accept(line);
+        }
+      } catch (InterruptedException e) {
+        throw Futures.interrupted(e, what);
+      }
+    }
+    return await(future, what);
   }
 
   /**

@@ -53,4 +53,24 @@ class WaitingTest {
           assertThat(ticks).isEmpty();
         });
   }
+
+  @Test
+  void aPersonWhoWaitsIsToldOnceWhatFor() throws Exception {
+    Simulation simulation = new Simulation(1, 100_000);
+    simulation.run(
+        () -> {
+          List<String> told = new ArrayList<>();
+          SimulatedProcess runtime = simulation.outside();
+          Waiting waiting = new Waiting(runtime, Optional.empty(), told::add);
+          for (Duration takes : List.of(Duration.ofSeconds(2), Duration.ofSeconds(40))) {
+            CompletableFuture<String> answer = new CompletableFuture<>();
+            runtime.after(takes, () -> answer.complete("late"));
+            assertThat(waiting.await(answer, "waiting", "it takes long")).isEqualTo("late");
+            if (takes.compareTo(Waiting.LONG) < 0) {
+              assertThat(told).isEmpty();
+            }
+          }
+          assertThat(told).containsExactly("it takes long");
+        });
+  }
 }
