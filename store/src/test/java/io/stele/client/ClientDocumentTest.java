@@ -7,6 +7,7 @@ import io.stele.model.Mutation;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
+import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.sim.MiniStele;
 import io.stele.sim.Site;
@@ -72,7 +73,12 @@ class ClientDocumentTest {
   private static void writeMany(Table pages) throws IOException {
     try (BatchWriter writer = pages.batchWriter()) {
       for (int i = 0; i < 1000; i++) {
-        writer.add(Mutation.of("com.example/" + i).put("contents", "", "page " + i));
+        Mutation page = Mutation.of("com.example/" + i).put("contents", "", "page " + i);
+        try {
+          writer.add(page);
+        } catch (SteleException e) {
+          System.err.println(page.row() + ": " + e.getMessage()); // Invalid: go on with the next.
+        }
       }
     } catch (MutationsFailedException e) {
       for (Outcome outcome : e.failed()) {
