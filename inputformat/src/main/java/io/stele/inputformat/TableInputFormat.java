@@ -188,6 +188,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
       Stele stele, JobContext context, List<TableScan> scans) throws IOException {
     Configuration conf = context.getConfiguration();
     if (isDirect(conf)) {
+      stele.jobs().environment().requireFiles();
       for (TableScan scan : scans) {
         ReadRights.check(stele, scan.table()); // Before tablets are pinned.
       }

@@ -96,6 +96,28 @@ class TableFormatsIT {
     }
   }
 
+  /** The client has no Hadoop configuration: its file system is this machine's. */
+  @Test
+  void aJobThatWouldReadOrWriteFilesInAnotherFileSystemIsRefusedBeforeItBegins() throws Exception {
+    int jobs = cluster.client().admin().listJobs().size();
+    Job writes = SteleJob.create(cluster.conf(), "bulk", TableFormatsIT.class);
+    TableInputFormat.addTable(writes, "numbers", RowQuery.ALL);
+    writes.setMapperClass(RemainderMapper.class);
+    SteleJob.bulkWithoutReduce(writes, "numbers", 1, "f");
+    Job reads = SteleJob.create(cluster.conf(), "direct", TableFormatsIT.class);
+    reads.getConfiguration().set(TableInputFormat.MODE_KEY, "direct");
+    TableInputFormat.addTable(reads, "numbers", RowQuery.ALL);
+    reads.setOutputFormatClass(NullOutputFormat.class);
+    for (Job job : List.of(writes, reads)) {
+      assertThatThrownBy(job::submit)
+          .as(job.getJobName())
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("file:")
+          .hasMessageContaining("core-site.xml");
+    }
+    assertThat(cluster.client().admin().listJobs()).hasSize(jobs);
+  }
+
   /** Passes mutations on to the table named {@code remainders}. */
   static final class PassReducer extends Reducer<Bytes, Mutation, Text, Mutation> {
     @Override

@@ -273,8 +273,9 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
    * Checks that the tables and families exist, and begins the job.
    *
    * @throws SteleException NOT_FOUND if one does not, REFUSED if no table was added, the rows to
-   *     replace cannot be replaced, a key has a bad value, {@code MultipleOutputs} is to write to
-   *     tables, or {@code MultipleInputs} would not read the tables of the job's input
+   *     replace cannot be replaced, the configuration does not find the cluster's files, a key has
+   *     a bad value, {@code MultipleOutputs} is to write to tables, or {@code MultipleInputs} would
+   *     not read the tables of the job's input
    */
   @Override
   public void checkOutputSpecs(JobContext context) throws IOException {
@@ -294,6 +295,7 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
       OutputTable.identifyAll(stele, conf);
       ReplacedRows.identify(stele, conf);
       // If these fail, there is no job yet.
+      stele.jobs().environment().requireFiles();
       long valueBytesMax = stele.jobs().environment().valueBytesMax();
       long timestamp = stele.jobs().environment().nowMicros();
       OutputJob.endSubmittedBefore(context, stele.jobs(), JOB_KEY);

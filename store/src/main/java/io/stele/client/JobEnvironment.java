@@ -17,6 +17,9 @@ import java.time.temporal.ChronoUnit;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.security.AccessControlException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Where and how jobs write: the cluster's files, the tablets of the tables that they write, the
@@ -24,6 +27,8 @@ import org.apache.hadoop.fs.Path;
  * threads.
  */
 public final class JobEnvironment {
+  private static final Logger LOG = LoggerFactory.getLogger(JobEnvironment.class);
+
   /** How far a tablet server's clock may be from ZooKeeper's by default. */
   private static final long CLOCKS_APART_MICROS_MAX = 30_000_000;
 
@@ -75,6 +80,45 @@ public final class JobEnvironment {
     return connection.files();
   }
 
+  /**
+   * Checks that this configuration finds the cluster's files. A job that writes elsewhere would be
+   * noticed only when it commits, and one that reads elsewhere would find nothing. Call it before a
+   * job that reads or writes files begins.
+   *
+   * @throws SteleException REFUSED if its root directory is not the cluster's: usually Hadoop's
+   *     configuration is not on the class path
+   */
+  public void requireFiles() throws IOException {
+    ClusterStatusResponseProto status = status("asking where the cluster's files are");
+    Layout found;
+    try {
+      found = Layout.open(files(), root());
+    } catch (AccessControlException e) {
+      LOG.debug("Cannot tell whether {} is the cluster's root directory", root(), e);
+      return;
+    } catch (SteleException e) {
+      if (e.code() != SteleException.Code.NOT_FOUND) {
+        throw e;
+      }
+      throw new SteleException(SteleException.Code.REFUSED, notTheClusters(status), e);
+    }
+    // A master of an earlier version does not say.
+    if (status.hasCluster() && !status.getCluster().equals(found.cluster())) {
+      throw SteleException.refused(notTheClusters(status));
+    }
+  }
+
+  private String notTheClusters(ClusterStatusResponseProto status) throws IOException {
+    return "this job would read or write the cluster's files in "
+        + root()
+        + ", but they are "
+        + (status.hasRoot() ? "in " + status.getRoot() : "elsewhere")
+        + ": put Hadoop's configuration (core-site.xml, hdfs-site.xml) on the class path, which"
+        + " sets fs.defaultFS ("
+        + files().getUri()
+        + " here), and set stele.root.dir as for the servers";
+  }
+
   /** How many replicas must have what a job writes, as its configuration says. */
   public int replicasMin() {
     return connection.replicasMin();
@@ -117,7 +161,8 @@ public final class JobEnvironment {
                 + (ahead > 0 ? "ahead of" : "behind")
                 + " that of the master, "
                 + status.getMaster()
-                + ": correct the one that is wrong. What the job writes has the time of this clock");
+                + ": correct the one that is wrong. What the job writes has the time of this"
+                + " clock");
       }
     }
     return after;

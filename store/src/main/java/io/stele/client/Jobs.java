@@ -212,7 +212,7 @@ public final class Jobs {
         if (!ClusterCalls.mayPass(e) || end.isOver()) {
           throw e;
         }
-        LOG.info("Job {} cannot commit yet; will retry: {}", job, e.getMessage());
+        LOG.warn("Job {} cannot commit yet; will retry: {}", job, e.getMessage());
       }
       pauses.pause();
       switch (state(job)) {
@@ -275,7 +275,7 @@ public final class Jobs {
         if ((e.code() != SteleException.Code.RETRY_LATER && !unknown) || end.isOver()) {
           throw inDoubt && !unknown ? SteleException.outcomeUnknown(e.getMessage(), e) : e;
         }
-        LOG.info("Job {} cannot commit yet; will retry: {}", job, e.getMessage());
+        LOG.warn("Job {} cannot commit yet; will retry: {}", job, e.getMessage());
       }
     }
   }

@@ -7,13 +7,22 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.runtime.Deadline;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Has tablets do something: polls each of them until it is done. Meanwhile a tablet may be split,
- * or go to another server: then it is located again. Safe for use by any number of threads.
+ * or go to another server: then it is located again. While one takes long, it logs which and why.
+ * Safe for use by any number of threads.
  */
 final class TabletPolling {
+  private static final Logger LOG = LoggerFactory.getLogger(TabletPolling.class);
+
+  /** How long a tablet may take before it is logged, and then again. */
+  private static final Duration LOGGED_EVERY = Duration.ofSeconds(10);
+
   private final Connection connection;
   private final CachedServerCalls servers;
 
@@ -61,6 +70,7 @@ final class TabletPolling {
     Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
     Pauses pauses = new Pauses(connection.runtime(), what);
     Optional<RowRange> known = Optional.empty();
+    Deadline quiet = Deadline.after(connection.runtime(), LOGGED_EVERY);
     String trouble = "";
     while (true) {
       TabletLocation at = connection.locate(table, row, what);
@@ -74,13 +84,14 @@ final class TabletPolling {
           connection.forget(at); // It has been split.
         }
         known = Optional.of(answer.rows()); // It may have more than was located.
-        trouble = answer.trouble();
+        trouble = answer.trouble().isEmpty() ? "" : "; its server says: " + answer.trouble();
       } catch (IOException | SteleException e) {
         if (!ClusterCalls.mayPass(e) || deadline.isOver()) {
           throw e;
         }
         servers.forget();
         connection.forget(at);
+        trouble = "; asking its server failed: " + e.getMessage();
       }
       if (deadline.isOver()) {
         throw SteleException.retryLater(
@@ -90,7 +101,17 @@ final class TabletPolling {
                 + "\" was not ready within "
                 + connection.timeout().toMillis()
                 + " ms"
-                + (trouble.isEmpty() ? "" : "; its server says: " + trouble));
+                + trouble);
+      }
+      if (quiet.isOver()) {
+        LOG.warn(
+            "{}: still waiting for the tablet of table {} with row \"{}\", on server {}{}",
+            what,
+            table,
+            row,
+            at.server(),
+            trouble);
+        quiet = Deadline.after(connection.runtime(), LOGGED_EVERY);
       }
       if (!condition.holds()) {
         return Optional.empty();

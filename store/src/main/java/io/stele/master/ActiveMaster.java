@@ -122,6 +122,7 @@ final class ActiveMaster implements AutoCloseable {
     ChangeRequests changeRequests = new ChangeRequests(tables, changes, schemas, loop);
     ClusterStatusAnswer status =
         new ClusterStatusAnswer(runtime.wallClock(), loop, parts, changeRequests, servers, balance);
+    status.hasFilesIn(layout);
     MasterRequests.Topics topics =
         new MasterRequests.Topics(
             changeRequests, new JobRequests(runtime.wallClock(), jobs, jobDirectories), status);

@@ -1,5 +1,6 @@
 package io.stele.master;
 
+import io.stele.metadata.Layout;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.ServerId;
@@ -34,9 +35,10 @@ final class ClusterStatusAnswer {
   private final BalanceSchedule balance;
   private volatile Optional<Address> self = Optional.empty();
   private volatile Optional<Address> page = Optional.empty();
+  private volatile Optional<Layout> layout = Optional.empty();
 
   /**
-   * A status without the master's addresses.
+   * A status without the master's addresses and the cluster's root directory.
    *
    * @param clock the master's wall clock
    */
@@ -65,6 +67,11 @@ final class ClusterStatusAnswer {
     page = Optional.of(address);
   }
 
+  /** Says where the cluster's files are. */
+  void hasFilesIn(Layout root) {
+    layout = Optional.of(root);
+  }
+
   /**
    * The cluster at this moment.
    *
@@ -81,6 +88,7 @@ final class ClusterStatusAnswer {
             .setNowMicros(ChronoUnit.MICROS.between(Instant.EPOCH, clock.instant()));
     self.ifPresent(address -> status.setMaster(address.toString()));
     page.ifPresent(address -> status.setWebAddress(address.toString()));
+    layout.ifPresent(files -> status.setRoot(files.root().toString()).setCluster(files.cluster()));
     addTroubles(status, view);
     changes.addTo(status);
     servers.fences().recoveries().latest().forEach(one -> status.addRecoveries(message(one)));
