@@ -92,14 +92,16 @@ public final class Jobs {
   /**
    * Like {@link #begin(Duration, Optional)}.
    *
-   * @param uses which tables it reads or writes, for those who look at it
+   * @param uses which tables it reads or writes, for those who look at it. If it says what it does
+   *     and only reads, it can never commit
    */
   public String begin(Duration lease, Optional<String> application, List<TableUse> uses)
       throws IOException {
     BeginJobRequestProto.Builder draft =
         BeginJobRequestProto.newBuilder()
             .setRequest(JobNodes.newRequest(connection.runtime()))
-            .setLeaseMillis(lease.toMillis());
+            .setLeaseMillis(lease.toMillis())
+            .setReadsOnly(!uses.isEmpty() && uses.stream().noneMatch(use -> use.how().writes()));
     application.ifPresent(draft::setApplication);
     for (TableUse use : uses) {
       draft.addUses(

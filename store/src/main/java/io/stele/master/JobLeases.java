@@ -69,10 +69,15 @@ final class JobLeases implements Runnable {
   }
 
   /** Begins the job that {@code request} asks for, only once while it exists; returns its name. */
-  String begin(String request, Duration lease, Optional<String> application, JobOrigin origin)
+  String begin(
+      String request,
+      Duration lease,
+      Optional<String> application,
+      JobOrigin origin,
+      JobNodes.Kind kind)
       throws IOException {
     JobNodes.checkLease(lease, "the lease");
-    String job = jobs.begin(request, lease, application, origin);
+    String job = jobs.begin(request, lease, application, origin, kind);
     LOG.info(
         "Job {} has begun, with a lease of {} s{}",
         job,

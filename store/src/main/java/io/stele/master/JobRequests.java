@@ -1,5 +1,6 @@
 package io.stele.master;
 
+import io.stele.metadata.JobNodes;
 import io.stele.metadata.JobOrigin;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
@@ -42,7 +43,8 @@ final class JobRequests {
             request.getRequest(),
             Duration.ofMillis(request.getLeaseMillis()),
             Optional.of(request.getApplication()).filter(name -> !name.isEmpty()),
-            new JobOrigin(Optional.of(clock.instant()), ControlServer.caller(), uses(request)));
+            new JobOrigin(Optional.of(clock.instant()), ControlServer.caller(), uses(request)),
+            request.getReadsOnly() ? JobNodes.Kind.READS_ONLY : JobNodes.Kind.MAY_WRITE);
     return BeginJobResponseProto.newBuilder().setJob(job).build();
   }
 

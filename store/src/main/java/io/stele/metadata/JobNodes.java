@@ -8,6 +8,7 @@ import io.stele.model.SteleException;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
@@ -59,6 +60,17 @@ public final class JobNodes {
     GONE
   }
 
+  /** What a job may ever do; it never changes. */
+  public enum Kind {
+    /** It may have files, and commit. */
+    MAY_WRITE,
+    /** It pins, and can never commit: nobody need wait for files of it. */
+    READS_ONLY
+  }
+
+  /** The word of a job that only reads, after a blank. */
+  private static final String READS_ONLY = " writes=nothing";
+
   /**
    * A mark that tablets are being pinned for a job: then no job commits.
    *
@@ -100,8 +112,8 @@ public final class JobNodes {
    * @param application what runs it: the name of a YARN application, or {@link #TAG} and a tag of
    *     it, or {@link #JOB} and the name of the job that it is part of
    * @param pinning empty if no tablets are being pinned, or all are
-   * @param others the words that stay as they are in the node, each after a blank: of its origin,
-   *     and of later versions
+   * @param others the words that stay as they are in the node, each after a blank: of its kind, of
+   *     its origin, and of later versions
    * @param version of the node
    */
   public record Job(
@@ -120,6 +132,11 @@ public final class JobNodes {
     /** Where it comes from. */
     public JobOrigin origin() {
       return JobOrigin.in(others);
+    }
+
+    /** Whether it can never commit. */
+    public Kind kind() {
+      return (others + " ").contains(READS_ONLY + " ") ? Kind.READS_ONLY : Kind.MAY_WRITE;
     }
 
     /** Whether its tablets are being pinned. */
@@ -182,7 +199,7 @@ public final class JobNodes {
   /** Begins a job of which nothing is said, as {@link #begin} with an origin does. */
   public String begin(String request, Duration lease, Optional<String> application)
       throws IOException {
-    return begin(request, lease, application, JobOrigin.UNKNOWN);
+    return begin(request, lease, application, JobOrigin.UNKNOWN, Kind.MAY_WRITE);
   }
 
   /**
@@ -194,7 +211,7 @@ public final class JobNodes {
    * @return its name
    */
   public String begin(
-      String request, Duration lease, Optional<String> application, JobOrigin origin)
+      String request, Duration lease, Optional<String> application, JobOrigin origin, Kind kind)
       throws IOException {
     if (application.isPresent() && !JobCodec.isApplication(application.get())) {
       throw SteleException.refused("\"" + application.get() + "\" cannot run a job");
@@ -208,8 +225,8 @@ public final class JobNodes {
       }
     }
     String job = request + "-" + UniqueName.of(runtime);
-    Job begun =
-        new Job(lease, 0, application, Optional.empty(), Commit.NOT_BEGUN, origin.words(), 0);
+    String words = (kind == Kind.READS_ONLY ? READS_ONLY : "") + origin.words();
+    Job begun = new Job(lease, 0, application, Optional.empty(), Commit.NOT_BEGUN, words, 0);
     locks.create(LockPaths.job(job), JobCodec.encode(begun));
     return job;
   }
@@ -305,8 +322,8 @@ public final class JobNodes {
       throw SteleException.refused(
           "job "
               + job
-              + " was not renewed while it pinned tablets, and others may have committed meanwhile: end"
-              + " it, and begin another");
+              + " was not renewed while it pinned tablets, and others may have committed meanwhile:"
+              + " end it, and begin another");
     }
     return now;
   }
@@ -337,7 +354,7 @@ public final class JobNodes {
    *
    * @return false if the job has no node: then it never commits
    * @throws SteleException RETRY_LATER if tablets are being pinned for another job: that job must
-   *     see all of this one or nothing
+   *     see all of this one or nothing; REFUSED if it only reads
    */
   public boolean commit(String job) throws IOException {
     while (true) {
@@ -345,6 +362,7 @@ public final class JobNodes {
       if (now.isEmpty() || now.get().committed()) {
         return now.isPresent();
       }
+      requireWriter(job, now.get());
       // First the mark, then the check: a job that begins to pin after the check finds the mark.
       OptionalInt marked = write(job, now.get().with(Commit.UNDER_WAY));
       if (marked.isEmpty()) {
@@ -360,6 +378,14 @@ public final class JobNodes {
       if (write(job, mine.with(Commit.DONE)).isPresent()) {
         return true;
       }
+    }
+  }
+
+  /** Those who use the name of a dropped family again do not wait for jobs that only read. */
+  private static void requireWriter(String job, Job now) {
+    if (now.kind() == Kind.READS_ONLY) {
+      throw SteleException.refused(
+          "job " + job + " began as one that only reads: it cannot commit");
     }
   }
 
@@ -386,9 +412,16 @@ public final class JobNodes {
    * Ends a job all of whose output is visible already, and of which no file waits: it counts as
    * committed. Nothing becomes visible by this, so it does not wait for tablets that are being
    * pinned. Nothing happens if the job is over.
+   *
+   * @throws SteleException REFUSED if it only reads
    */
   public void finish(String job) throws IOException {
-    change(job, now -> now.with(Commit.DONE));
+    change(
+        job,
+        now -> {
+          requireWriter(job, now);
+          return now.with(Commit.DONE);
+        });
   }
 
   /**
@@ -405,6 +438,20 @@ public final class JobNodes {
     return locks.children(LockPaths.JOBS).stream()
         .filter(name -> NAME.matcher(name).matches())
         .toList();
+  }
+
+  /**
+   * As {@link #names}, without jobs that only read. One whose node is damaged may write: its node
+   * may be restored.
+   */
+  public List<String> namesOfWriters() throws IOException {
+    List<String> writers = new ArrayList<>();
+    for (String job : names()) {
+      if (readOther(job).map(Job::kind).orElse(Kind.MAY_WRITE) == Kind.MAY_WRITE) {
+        writers.add(job);
+      }
+    }
+    return writers;
   }
 
   /** The state of the job, as of some moment during the call. */

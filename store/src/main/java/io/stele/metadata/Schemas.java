@@ -280,7 +280,7 @@ public final class Schemas {
     }
     // Which jobs may have written to the families is known when these are gone, and not before. If
     // this ends in between, any job may have.
-    List<String> any = Stream.concat(jobs.names().stream(), Stream.of(ANY_JOB)).toList();
+    List<String> any = Stream.concat(jobs.namesOfWriters().stream(), Stream.of(ANY_JOB)).toList();
     return noteJobs(write(table, schema, table.state(), dropped.and(before, any)));
   }
 
@@ -293,7 +293,7 @@ public final class Schemas {
     DroppedFamilies dropped = table.dropped();
     return dropped.under(ANY_JOB).isEmpty()
         ? table
-        : write(table, table.schema(), table.state(), dropped.and(Set.of(), jobs.names()));
+        : write(table, table.schema(), table.state(), dropped.and(Set.of(), jobs.namesOfWriters()));
   }
 
   private static Set<String> namesOf(TableSchema schema) {
@@ -310,7 +310,7 @@ public final class Schemas {
   public Optional<String> jobWithDropped(StoredTable table, Set<String> families)
       throws IOException {
     Collection<String> under = table.dropped().jobsOf(families);
-    for (String job : under.contains(ANY_JOB) ? jobs.names() : under) {
+    for (String job : under.contains(ANY_JOB) ? jobs.namesOfWriters() : under) {
       if (jobs.stateOfOther(job) == JobNodes.State.BEGUN) {
         return Optional.of(job);
       }

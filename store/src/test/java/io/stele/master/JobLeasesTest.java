@@ -26,7 +26,11 @@ class JobLeasesTest {
 
   private String begin() throws Exception {
     return master.jobs.begin(
-        JobNodes.newRequest(master.process), LEASE, Optional.empty(), JobOrigin.UNKNOWN);
+        JobNodes.newRequest(master.process),
+        LEASE,
+        Optional.empty(),
+        JobOrigin.UNKNOWN,
+        JobNodes.Kind.MAY_WRITE);
   }
 
   private void lookFor(JobLeases leases, Duration time) throws Exception {
@@ -272,7 +276,8 @@ class JobLeasesTest {
                   JobNodes.newRequest(master.process),
                   Duration.ofSeconds(5),
                   Optional.empty(),
-                  JobOrigin.UNKNOWN);
+                  JobOrigin.UNKNOWN,
+                  JobNodes.Kind.MAY_WRITE);
           lookFor(master.jobs, Duration.ofSeconds(2));
           master.sleep(Duration.ofMillis(4500)); // The lock service was away, say.
           master.jobs.look();
@@ -301,14 +306,20 @@ class JobLeasesTest {
     master.run(
         () -> {
           String request = JobNodes.newRequest(master.process);
-          String job = master.jobs.begin(request, LEASE, Optional.empty(), JobOrigin.UNKNOWN);
-          assertThat(master.jobs.begin(request, LEASE, Optional.empty(), JobOrigin.UNKNOWN))
+          String job =
+              master.jobs.begin(
+                  request, LEASE, Optional.empty(), JobOrigin.UNKNOWN, JobNodes.Kind.MAY_WRITE);
+          assertThat(
+                  master.jobs.begin(
+                      request, LEASE, Optional.empty(), JobOrigin.UNKNOWN, JobNodes.Kind.MAY_WRITE))
               .isEqualTo(job);
           assertThat(nodes.names()).containsExactly(job);
           master.jobs.end(job);
           master.jobs.end(job);
           assertThat(nodes.names()).isEmpty();
-          assertThat(master.jobs.begin(request, LEASE, Optional.empty(), JobOrigin.UNKNOWN))
+          assertThat(
+                  master.jobs.begin(
+                      request, LEASE, Optional.empty(), JobOrigin.UNKNOWN, JobNodes.Kind.MAY_WRITE))
               .isNotEqualTo(job);
           assertThat(isOver(job)).isTrue();
         });
@@ -346,7 +357,8 @@ class JobLeasesTest {
 
   private String beginFor(JobLeases leases, String application) throws Exception {
     String request = JobNodes.newRequest(master.process);
-    return leases.begin(request, LEASE, Optional.of(application), JobOrigin.UNKNOWN);
+    return leases.begin(
+        request, LEASE, Optional.of(application), JobOrigin.UNKNOWN, JobNodes.Kind.MAY_WRITE);
   }
 
   @Test
@@ -450,7 +462,9 @@ class JobLeasesTest {
     String request = JobNodes.newRequest(master.process);
     for (Duration lease : new Duration[] {Duration.ofSeconds(-1), Duration.ofDays(400)}) {
       assertThatThrownBy(
-              () -> master.jobs.begin(request, lease, Optional.empty(), JobOrigin.UNKNOWN))
+              () ->
+                  master.jobs.begin(
+                      request, lease, Optional.empty(), JobOrigin.UNKNOWN, JobNodes.Kind.MAY_WRITE))
           .isInstanceOfSatisfying(
               SteleException.class,
               e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));

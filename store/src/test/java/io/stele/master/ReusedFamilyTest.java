@@ -9,6 +9,7 @@ import io.stele.master.ChangeRequest.Create;
 import io.stele.metadata.DroppedFamilies;
 import io.stele.metadata.EndedChange;
 import io.stele.metadata.JobNodes;
+import io.stele.metadata.JobOrigin;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
@@ -39,6 +40,12 @@ class ReusedFamilyTest {
 
   private String begin() throws IOException {
     return jobs.begin(JobNodes.newRequest(master.process), LEASE, Optional.empty());
+  }
+
+  private String beginReading() throws IOException {
+    String request = JobNodes.newRequest(master.process);
+    return jobs.begin(
+        request, LEASE, Optional.empty(), JobOrigin.UNKNOWN, JobNodes.Kind.READS_ONLY);
   }
 
   private Optional<EndedChange.Failure> alter(String id, String... families) throws Exception {
@@ -91,6 +98,24 @@ class ReusedFamilyTest {
           assertThat(alter("now", "f", "g", "h")).isEmpty();
           assertThat(stored().schema()).isEqualTo(of("f", "g", "h"));
           assertThat(stored().dropped()).isEqualTo(DroppedFamilies.NONE);
+        });
+  }
+
+  @Test
+  void jobsThatOnlyReadDoNotCountAndCannotCommit() throws Exception {
+    master.run(
+        () -> {
+          create("f", "g");
+          String reads = beginReading();
+          assertThat(alter("less", "f")).isEmpty();
+          assertThat(alter("again", "f", "g")).isEmpty();
+
+          Schemas dying = new Schemas(master.process, onlyOneWrite(new AtomicInteger()));
+          assertThatThrownBy(() -> dying.alter(stored(), of("f"))).isInstanceOf(IOException.class);
+          assertThat(alter("once more", "f", "g")).isEmpty(); // Any job may be noted, but none can.
+          assertThatThrownBy(() -> jobs.commit(reads)).hasMessageContaining("only reads");
+          assertThatThrownBy(() -> jobs.finish(reads)).hasMessageContaining("only reads");
+          assertThat(jobs.state(reads)).isEqualTo(JobNodes.State.BEGUN);
         });
   }
 
