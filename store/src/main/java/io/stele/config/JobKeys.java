@@ -1,9 +1,11 @@
 package io.stele.config;
 
+import io.stele.model.Amount;
 import io.stele.model.SteleException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.Collections;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -135,7 +137,14 @@ public final class JobKeys {
       return ifUnset;
     }
     String bounds =
-        key + " is \"" + text + "\": set " + least + " to " + most + " bytes, such as 128m";
+        key
+            + " is \""
+            + text
+            + "\": set a size from "
+            + inWords(least)
+            + " to "
+            + inWords(most)
+            + ", such as 128m";
     long bytes;
     try {
       bytes = TraditionalBinaryPrefix.string2long(text);
@@ -147,6 +156,14 @@ public final class JobKeys {
       throw SteleException.refused(bounds);
     }
     return bytes;
+  }
+
+  /** A size such as {@code 1m} as {@code 1 MB}. */
+  private static String inWords(String size) {
+    int last = size.length() - 1;
+    return Character.isDigit(size.charAt(last))
+        ? Amount.of(Long.parseLong(size), "byte")
+        : size.substring(0, last) + " " + size.substring(last).toUpperCase(Locale.ROOT) + "B";
   }
 
   private static boolean isKnown(String name) {

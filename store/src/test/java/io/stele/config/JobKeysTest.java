@@ -44,8 +44,11 @@ class JobKeysTest {
       conf.set("key", wrong);
       assertThatThrownBy(() -> JobKeys.bytes(conf, "key", "1m", "1t", 7))
           .isInstanceOf(SteleException.class)
-          .hasMessageContaining("key is \"" + wrong + "\": set 1m to 1t bytes");
+          .hasMessageContaining(
+              "key is \"" + wrong + "\": set a size from 1 MB to 1 TB, such as 128m");
     }
+    assertThatThrownBy(() -> JobKeys.bytes(conf, "key", "1", "1e", 7))
+        .hasMessageContaining("set a size from 1 byte to 1 EB,");
   }
 
   @Test
