@@ -85,7 +85,6 @@ final class ActiveMaster implements AutoCloseable {
     TabletRecords forLoop = new TabletRecords(runtime, locks, access, LOOP_TIMEOUT, guard);
     TabletRecords records = new TabletRecords(runtime, locks, access, REQUEST_TIMEOUT);
     Schemas schemas = new Schemas(runtime, locks);
-
     Layout layout = Bootstrap.begin(runtime, fs, cluster.root(), locks, records);
     transport.join(layout.memberKey(fs));
     TabletServers requests = opened(new TabletServers(runtime, transport.controlPlane()));
