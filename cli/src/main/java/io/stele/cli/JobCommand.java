@@ -140,7 +140,8 @@ final class JobCommand {
   @Command(
       name = "copy",
       description =
-          "Copy cells with their timestamps to another table, as of the time when the job is submitted.",
+          "Copy cells with their timestamps to another table, as of the time when the job is"
+              + " submitted.",
       mixinStandardHelpOptions = true,
       footer = {
         "",
@@ -271,7 +272,8 @@ final class JobCommand {
         "",
         "Empty fields are skipped. A field cannot contain the separator, not even in",
         "quotes. FILES are in the cluster's file system: copy those of this machine",
-        "there first, with hdfs dfs -put.",
+        "there first (hdfs dfs -put), or name them as file:///... if every node has",
+        "them there. On the demo, which is one machine, file:///... always works.",
         "",
         "Example:",
         "  stele job import-text webtable /data/pages.tsv \\",
@@ -345,8 +347,8 @@ final class JobCommand {
     @Option(
         names = "--replace",
         description =
-            "Replace the present contents atomically when the job succeeds: all cells of the table, or"
-                + " of the copied rows, also in columns that are not written. Needs --yes.")
+            "Replace the present contents atomically when the job succeeds: all cells of the table,"
+                + " or of the copied rows, also in columns that are not written. Needs --yes.")
     private boolean replace;
 
     @Option(names = "--yes", description = "Confirm the replacement of what is there.")

@@ -34,9 +34,10 @@ final class JobInput {
             + files
             + " is on this machine. Copy it with `hdfs dfs -put "
             + files
-            + " DIR` and give that path, or give "
+            + " DIR` and give that path. Or give "
             + local.makeQualified(files)
-            + " if each node of the cluster has the same files there");
+            + ", if whatever runs the tasks finds the files there: each node of the cluster, or"
+            + " this machine alone with the demo or the local runner");
   }
 
   private static boolean isThere(FileSystem fs, Path files) throws IOException {
