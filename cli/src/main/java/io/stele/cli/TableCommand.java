@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -152,19 +153,11 @@ final class TableCommand {
     List<ColumnFamily> parsed = parsed("create", families);
     List<LocalityGroup> stored = withCodec(codec.orElse(Codec.SNAPPY), groups);
     requireGroups("create", parsed, stored);
-    TableSchema schema;
-    try {
-      schema =
-          new TableSchema(
-              name,
-              parsed,
-              stored,
-              splitSize.orElse(TableSchema.SPLIT_BYTES),
-              hsync,
-              orNone(readers));
-    } catch (SteleException wrong) { // Known before a cluster is asked.
-      throw wrong("create", wrong);
-    }
+    long splitBytes = splitSize.orElse(TableSchema.SPLIT_BYTES);
+    TableSchema schema =
+        parsed(
+            "create",
+            () -> new TableSchema(name, parsed, stored, splitBytes, hsync, orNone(readers)));
     try (Stele stele = cluster.connect()) {
       change.finish(
           stele.admin().beginCreateTable(schema, orNone(splitRows)),
@@ -189,16 +182,17 @@ final class TableCommand {
 
   /** The families as new ones; text that is none is wrong usage. */
   private List<ColumnFamily> parsed(String command, List<String> texts) {
-    try {
-      return texts.stream().map(FamilyText::parse).toList();
-    } catch (SteleException wrong) {
-      throw wrong(command, wrong);
-    }
+    return parsed(command, () -> texts.stream().map(FamilyText::parse).toList());
   }
 
-  private ParameterException wrong(String command, SteleException why) {
-    return new ParameterException(
-        spec.commandLine().getSubcommands().get(command), why.getMessage(), why);
+  /** What the words of a command mean, found out before a cluster is asked. */
+  private <T> T parsed(String command, Supplier<T> meaning) {
+    try {
+      return meaning.get();
+    } catch (SteleException wrong) {
+      throw new ParameterException(
+          spec.commandLine().getSubcommands().get(command), wrong.getMessage(), wrong);
+    }
   }
 
   /** Every family must be in one of {@code groups}. */

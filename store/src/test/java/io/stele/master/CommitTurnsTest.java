@@ -21,7 +21,11 @@ class CommitTurnsTest {
 
   private String begin() throws Exception {
     return master.jobs.begin(
-        JobNodes.newRequest(master.process), LEASE, Optional.empty(), JobOrigin.UNKNOWN);
+        JobNodes.newRequest(master.process),
+        LEASE,
+        Optional.empty(),
+        JobOrigin.UNKNOWN,
+        JobNodes.Kind.MAY_WRITE);
   }
 
   private int version(String job) throws Exception {

@@ -44,7 +44,8 @@ class JobDirectoriesTest {
         JobNodes.newRequest(master.process),
         Duration.ofMinutes(1),
         Optional.empty(),
-        JobOrigin.UNKNOWN);
+        JobOrigin.UNKNOWN,
+        JobNodes.Kind.MAY_WRITE);
   }
 
   private Path directory(String job) {

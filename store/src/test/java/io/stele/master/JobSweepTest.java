@@ -41,7 +41,11 @@ class JobSweepTest {
 
   private String begin() throws IOException {
     return master.jobs.begin(
-        JobNodes.newRequest(master.process), LEASE, Optional.empty(), JobOrigin.UNKNOWN);
+        JobNodes.newRequest(master.process),
+        LEASE,
+        Optional.empty(),
+        JobOrigin.UNKNOWN,
+        JobNodes.Kind.MAY_WRITE);
   }
 
   private PendingFile file(String job, String name) throws IOException {
