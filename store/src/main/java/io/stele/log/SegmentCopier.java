@@ -208,9 +208,17 @@ final class SegmentCopier {
     }
   }
 
+  /**
+   * Deletes a copy that is not used, and the log's directory if nothing else is there: the log was
+   * deleted, and a late attempt has made the directory again.
+   */
   private void delete(Path directory) {
     try {
       fs.delete(directory, true);
+      Path log = directory.getParent();
+      if (fs.exists(log) && fs.listStatus(log).length == 0) {
+        fs.delete(log, false);
+      }
     } catch (IOException e) {
       LOG.debug("{} goes with the log's directory", directory, e);
     }

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -343,6 +344,7 @@ final class Fences implements AutoCloseable {
   /** A server while its log is taken. */
   private final class Owner implements LogOwner {
     private final Fence begun;
+    private OptionalLong lockGoneNanos = OptionalLong.empty(); // When that was seen first.
 
     Owner(Fence begun) {
       this.begun = begun;
@@ -355,13 +357,21 @@ final class Fences implements AutoCloseable {
 
     /**
      * A server that takes its lock when its log is renamed ends, as it looks for the log after
-     * that. So one that has no lock then has lost it, and its lease is over unless a master took it
-     * on suspicion.
+     * that. So one that has no lock then has lost it, and its lease is over. If a master took the
+     * lock on suspicion, the lease lasts on from then at most.
      */
     @Override
     public boolean isWithoutLease() throws IOException {
-      return !locks.hasLock(begun.server)
-          && (hasWaitedForLease(begun) || !locks.isSuspected(begun.server));
+      if (locks.hasLock(begun.server)) {
+        return false;
+      }
+      long now = runtime.nanoTime();
+      if (lockGoneNanos.isEmpty()) {
+        lockGoneNanos = OptionalLong.of(now);
+      }
+      return hasWaitedForLease(begun)
+          || !isSuspected(begun)
+          || now - lockGoneNanos.getAsLong() >= leaseWait(begun).toNanos();
     }
   }
 

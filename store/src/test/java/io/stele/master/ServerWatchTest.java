@@ -533,14 +533,16 @@ class ServerWatchTest {
   }
 
   @Test
-  void hdfsMustCloseTheLogOfASuspectWhoseLeaseWasNotWaitedFor() throws Exception {
+  void hdfsMustCloseTheLogOfASuspectUntilItsLeaseIsOver() throws Exception {
     simulation.run(
         () -> {
           serverWrites();
           watch.suspected(SERVER);
           anotherMasterRenamesTheLog();
-          sleep(Duration.ofMinutes(1));
+          sleep(LEASE);
           assertThat(isListed()).isFalse();
+          sleep(LEASE_AND_DRIFT);
+          assertThat(isListed()).isTrue();
         });
   }
 
