@@ -16,6 +16,7 @@ import io.stele.runtime.SystemRuntime;
 import io.stele.sim.MiniStele;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Jobs whose splits take longer to plan than their leases last. */
 class LongPlansIT {
@@ -36,13 +38,14 @@ class LongPlansIT {
   /** At least so often a job is renewed in a lease, and once more when that begins. */
   private static final int RENEWALS = 4;
 
-  private static LocalCluster cluster;
+  @TempDir static Path scratch;
+  private static HdfsCluster cluster;
   private static Stele client;
 
   @BeforeAll
   static void start() throws Exception {
-    cluster = new LocalCluster(1);
-    client = cluster.client();
+    cluster = new HdfsCluster(scratch.toFile());
+    client = cluster.stele().client();
     client.admin().createTable(TableSchema.of(SOURCE, "f"));
     client.admin().createTable(TableSchema.of("target", "f"));
     client.table(SOURCE).mutate(Mutation.of("row").put("f", "q", "value"));
