@@ -1,5 +1,6 @@
 package io.stele.log;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -11,6 +12,11 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.random.RandomGenerator;
+import org.apache.hadoop.fs.BlockLocation;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.LocatedFileStatus;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RemoteIterator;
 
 /**
  * Guesses which DataNodes hang, from the files that are on them: a node of a file that was written
@@ -48,6 +54,38 @@ final class HangingNodes {
       all.addAll(file);
     }
     this.known = Set.copyOf(all);
+  }
+
+  /**
+   * What the files in {@code directory} say of their nodes. Of each file the last block counts.
+   *
+   * @param answering the names of files that are closed
+   * @param stuck the names of files that cannot be closed now
+   */
+  static HangingNodes of(FileSystem fs, Path directory, Set<String> answering, Set<String> stuck)
+      throws IOException {
+    Set<String> known = new HashSet<>();
+    List<List<String>> answeringFiles = new ArrayList<>();
+    List<List<String>> stuckFiles = new ArrayList<>();
+    RemoteIterator<LocatedFileStatus> found = fs.listLocatedStatus(directory);
+    while (found.hasNext()) {
+      LocatedFileStatus file = found.next();
+      if (!file.isFile()) {
+        continue; // Outside of HDFS a directory has null blocks.
+      }
+      List<String> last = List.of();
+      for (BlockLocation block : file.getBlockLocations()) {
+        last = List.of(block.getNames());
+        known.addAll(last);
+      }
+      String name = file.getPath().getName();
+      if (stuck.contains(name)) {
+        stuckFiles.add(last);
+      } else if (answering.contains(name)) {
+        answeringFiles.add(last);
+      }
+    }
+    return new HangingNodes(known, answeringFiles, stuckFiles);
   }
 
   /**

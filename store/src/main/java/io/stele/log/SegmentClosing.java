@@ -19,11 +19,8 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.fs.RemoteIterator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -188,21 +185,20 @@ final class SegmentClosing {
 
   private void recoverLeases() throws IOException {
     for (Open one : open) {
-      one.closed |= !isListed(one) && recoverLease(one);
+      if (!one.closed && !isListed(one) && recoverLease(one)) {
+        one.closed = true;
+        if (!one.closedBefore) {
+          closedByHdfs.add(one.name);
+        }
+      }
     }
   }
 
   /** Asks HDFS to close the segment unless it is time to wait; returns whether it is closed. */
   private boolean recoverLease(Open one) throws IOException {
-    if (one.closed) {
-      return true;
-    }
     try {
       if (leases.isClosed(one.name)) {
         one.closedBefore = one.calls == 0 && !one.copiedWhileOpen;
-        if (!one.closedBefore) {
-          closedByHdfs.add(one.name);
-        }
         return true;
       }
       long now = runtime.nanoTime();
@@ -223,11 +219,7 @@ final class SegmentClosing {
                 + " how to go on without it",
             one.segment.path());
       }
-      boolean closed = leases.recover(one.name);
-      if (closed) {
-        closedByHdfs.add(one.name);
-      }
-      return closed;
+      return leases.recover(one.name);
     } catch (FileNotFoundException e) {
       gone(one, e);
       return false;
@@ -238,13 +230,11 @@ final class SegmentClosing {
     return calls == 1 ? SECOND_CALL : FURTHER_CALLS.multipliedBy(Math.min(calls - 1, LONGER_CALLS));
   }
 
-  /** Starts to copy the segments that HDFS has not closed, where the owner allows that. */
+  /** Starts to copy open segments, if what is known of their owner allows it. */
   private void copyOpenOnes() throws IOException {
     for (Open one : open) {
-      if (!one.closed && one.reading.isEmpty() && !isListed(one) && isDueWhileOpen(one)) {
-        if (isClosedNow(one)) {
-          continue;
-        }
+      boolean maybeDue = !one.closed && one.reading.isEmpty() && !isListed(one);
+      if (maybeDue && isDueWhileOpen(one) && !isClosedNow(one)) {
         one.copiedWhileOpen = true;
         one.nextOpenCopyNanos = runtime.nanoTime() + COPY_OPEN_AGAIN.toNanos();
         one.readWhileOpen = true;
@@ -253,7 +243,7 @@ final class SegmentClosing {
     }
   }
 
-  /** Whether it is time to copy the segment though HDFS has not closed it. */
+  /** Whether it is time to copy an open segment. */
   private boolean isDueWhileOpen(Open one) {
     long now = runtime.nanoTime();
     if (one.copiedWhileOpen && now - one.nextOpenCopyNanos < 0) {
@@ -285,33 +275,12 @@ final class SegmentClosing {
   private void avoidHangingNodes() {
     Set<String> notClosed =
         open.stream().filter(one -> !one.closed).map(one -> one.name).collect(Collectors.toSet());
-    Set<String> known = new HashSet<>();
-    List<List<String>> answering = new ArrayList<>();
-    List<List<String>> stuck = new ArrayList<>();
+    LOG.info("HDFS has not closed {} in {}: they are copied", notClosed, directory);
     try {
-      RemoteIterator<LocatedFileStatus> found = fs.listLocatedStatus(directory);
-      while (found.hasNext()) {
-        LocatedFileStatus file = found.next();
-        if (!file.isFile()) {
-          continue; // Only HDFS gives directories blocks, none.
-        }
-        String name = file.getPath().getName();
-        List<String> last = List.of();
-        for (BlockLocation block : file.getBlockLocations()) {
-          last = List.of(block.getNames());
-          known.addAll(last);
-        }
-        if (notClosed.contains(name)) {
-          stuck.add(last);
-        } else if (closedByHdfs.contains(name)) {
-          answering.add(last);
-        }
-      }
+      nodes = HangingNodes.of(fs, directory, closedByHdfs, notClosed);
     } catch (IOException e) {
       LOG.info("Where the segments in {} are is not known: {}", directory, e.toString());
     }
-    nodes = new HangingNodes(known, answering, stuck);
-    LOG.info("HDFS cannot close segments in {}, which are on {}", directory, stuck);
   }
 
   /** Makes files where nothing hangs, as far as is known. */
