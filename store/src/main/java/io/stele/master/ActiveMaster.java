@@ -112,7 +112,8 @@ final class ActiveMaster implements AutoCloseable {
             parts,
             signal,
             guard);
-    sweeper = new Sweeper(runtime, records, schemas, fs, layout, Keys.SWEEP_GRACE.in(conf));
+    Sweeper.Store store = new Sweeper.Store(fs, layout, new ServerLocks(locks));
+    sweeper = new Sweeper(runtime, records, schemas, store, Keys.SWEEP_GRACE.in(conf));
 
     JobNodes nodes = new JobNodes(runtime, locks);
     JobLeases jobs = new JobLeases(runtime, nodes, environment.applications());

@@ -9,13 +9,13 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Servers that hold their locks, and do not answer the master: they get no tablets and no work, and
- * tablets that they have not loaded go elsewhere. What they serve they keep, since clients may
- * reach them.
+ * Servers that hold their locks, and do not answer the master, or do not load what they are
+ * assigned: they get no tablets, and tablets that they have not loaded go elsewhere. What they
+ * serve they keep, since clients may reach them.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -33,9 +33,11 @@ final class SilentServers {
   private static final Duration LOADS_AFTER = Duration.ofSeconds(30);
 
   private final ServerReports reports;
+  private final LoadTimes loads;
 
-  SilentServers(ServerReports reports) {
+  SilentServers(ServerReports reports, LoadTimes loads) {
     this.reports = reports;
+    this.loads = loads;
   }
 
   /** The {@code live} servers that answer, so that work can be shared among them. */
@@ -69,7 +71,7 @@ final class SilentServers {
   }
 
   private ClusterSnapshot.Takes takes(ServerId server, ServerInfo info) {
-    if (reports.leavesUnanswered(server, LATELY)) {
+    if (reports.leavesUnanswered(server, LATELY) || loads.isSlow(server)) {
       return ClusterSnapshot.Takes.LAST_RESORT;
     }
     return info.draining() ? ClusterSnapshot.Takes.METADATA_IF_NO_OTHER : ClusterSnapshot.Takes.ALL;
@@ -90,42 +92,65 @@ final class SilentServers {
   }
 
   /**
-   * Tablets to be taken from silent servers. None where no other server would get them.
+   * Tablets to be taken from silent servers, and from those that take too long to load them. None
+   * where no other server would get them.
    *
    * <p>Such a server may be loading the tablet: whose change of the record comes first has it.
    *
    * @param open records of tablets that may wait to be loaded
    */
   List<LoadFailureReport> givenUp(Collection<TabletRecord> open, Map<ServerId, ServerInfo> live) {
+    loads.look(open, live.keySet());
     boolean othersTakeAll = takesAny(live, ClusterSnapshot.Takes.ALL);
     boolean othersTakeMetadata =
         othersTakeAll || takesAny(live, ClusterSnapshot.Takes.METADATA_IF_NO_OTHER);
-    Set<ServerId> servers = live.keySet();
     List<LoadFailureReport> failures = new ArrayList<>();
     for (TabletRecord record : open) {
       Assignment assignment = record.assignment();
+      Optional<ServerId> server = assignment.server().filter(live::containsKey);
       boolean others = record.id().table().isSystem() ? othersTakeMetadata : othersTakeAll;
-      if (others && assignment.state() == Assignment.State.ASSIGNED) {
-        assignment
-            .server()
-            .filter(
-                server -> servers.contains(server) && reports.leavesUnanswered(server, LOADS_AFTER))
-            .ifPresent(server -> failures.add(failure(record, server)));
+      if (others && server.isPresent() && assignment.state() == Assignment.State.ASSIGNED) {
+        whyGivenUp(record, server.get(), live)
+            .ifPresent(why -> failures.add(failure(record, server.get(), why)));
       }
     }
     return failures;
   }
 
-  private static LoadFailureReport failure(TabletRecord record, ServerId server) {
+  private Optional<String> whyGivenUp(
+      TabletRecord record, ServerId server, Map<ServerId, ServerInfo> live) {
+    if (reports.leavesUnanswered(server, LOADS_AFTER)) {
+      return Optional.of(
+          "holds its lock, but has not answered the master for " + LOADS_AFTER.toSeconds() + " s");
+    }
+    Optional<Duration> overdue = loads.overdue(record);
+    if (overdue.isEmpty() || !anotherTakes(record, server, live)) {
+      return Optional.empty();
+    }
+    loads.taken(record.id(), server);
+    return Optional.of(
+        "answers the master, but has not loaded it in " + overdue.get().toSeconds() + " s");
+  }
+
+  /** Whether a server that is not silent would get the tablet if {@code server} did not have it. */
+  private boolean anotherTakes(
+      TabletRecord record, ServerId server, Map<ServerId, ServerInfo> live) {
+    return live.entrySet().stream()
+        .filter(other -> !other.getKey().equals(server))
+        .map(other -> takes(other.getKey(), other.getValue()))
+        .anyMatch(
+            takes ->
+                takes == ClusterSnapshot.Takes.ALL
+                    || (record.id().table().isSystem()
+                        && takes == ClusterSnapshot.Takes.METADATA_IF_NO_OTHER));
+  }
+
+  private static LoadFailureReport failure(TabletRecord record, ServerId server, String why) {
     return new LoadFailureReport(
         server,
         record.id(),
         record.assignment().epoch(),
-        "tablet server "
-            + server
-            + " holds its lock, but has not answered the master for "
-            + LOADS_AFTER.toSeconds()
-            + " s",
+        "tablet server " + server + " " + why,
         false);
   }
 }

@@ -60,6 +60,7 @@ final class Sweeper {
   private final Schemas schemas;
   private final FileSystem fs;
   private final Layout layout;
+  private final ServerLocks locks;
   private final Lock sweeping;
 
   /** The files that tablets had dropped when the last mark was read. */
@@ -69,17 +70,25 @@ final class Sweeper {
   @GuardedBy("sweeping")
   private final GracePeriod grace;
 
+  /**
+   * What is swept.
+   *
+   * @param locks of the servers that may still need their logs
+   */
+  record Store(FileSystem fs, Layout layout, ServerLocks locks) {}
+
+  /**
+   * A sweeper that has seen nothing yet.
+   *
+   * @param grace how long what is not needed stays
+   */
   Sweeper(
-      ProcessRuntime runtime,
-      TabletRecords records,
-      Schemas schemas,
-      FileSystem fs,
-      Layout layout,
-      Duration grace) {
+      ProcessRuntime runtime, TabletRecords records, Schemas schemas, Store store, Duration grace) {
     this.records = records;
     this.schemas = schemas;
-    this.fs = fs;
-    this.layout = layout;
+    this.fs = store.fs();
+    this.layout = store.layout();
+    this.locks = store.locks();
     this.grace = new GracePeriod(runtime, grace);
     this.sweeping = runtime.newLock();
   }
@@ -180,14 +189,19 @@ final class Sweeper {
   }
 
   /**
-   * The logs to which nothing can be written any more. Of the others, which a master completes, a
-   * server may be alive, and be given tablets after the mark.
+   * The logs of servers that are given no tablets any more. Of the others a server may be alive,
+   * and may be given tablets after the mark. A log that was listed is no proof: another master may
+   * have listed it just now, while its server was starting. But a server that takes its lock
+   * afterwards finds that its log is gone, and ends.
    */
   private List<Path> fencedLogs() throws IOException {
     List<Path> fenced = new ArrayList<>();
     for (FileStatus directory : list(fs, layout.recovery())) {
+      Optional<ServerId> server = server(directory.getPath());
       try {
-        if (FencedLog.isListed(fs, directory.getPath())) {
+        if (server.isPresent()
+            && FencedLog.isListed(fs, directory.getPath())
+            && !locks.hasLock(server.get())) {
           fenced.add(directory.getPath());
         }
       } catch (AccessControlException e) {
@@ -195,6 +209,15 @@ final class Sweeper {
       }
     }
     return fenced;
+  }
+
+  private static Optional<ServerId> server(Path log) {
+    try {
+      return Optional.of(ServerId.parse(log.getName()));
+    } catch (IllegalArgumentException e) {
+      LOG.warn("{} is not the log directory of a tablet server", log, e);
+      return Optional.empty();
+    }
   }
 
   /** Sweeps a table that is gone: only files that another table needs stay. */
@@ -328,15 +351,8 @@ final class Sweeper {
   private int sweepLogs(List<Path> fencedLogs, Set<ServerId> named) throws IOException {
     int deleted = 0;
     for (Path directory : fencedLogs) {
-      ServerId server;
       try {
-        server = ServerId.parse(directory.getName());
-      } catch (IllegalArgumentException e) {
-        LOG.warn("{} is not the log directory of a tablet server", directory, e);
-        continue;
-      }
-      try {
-        if (!named.contains(server) && fs.delete(directory, true)) {
+        if (!named.contains(ServerId.parse(directory.getName())) && fs.delete(directory, true)) {
           LOG.info("Deleted {}: no tablet needs that server's log any more", directory);
           deleted++;
         }

@@ -219,6 +219,7 @@ public final class MergeRecords {
             Math.max(lower.redo().highestTimestamp(), upper.redo().highestTimestamp()));
     RowRange rows = new RowRange(lower.extent().start(), upper.extent().end());
     return TabletRecord.builder(id, rows, upper.row())
+        .below(lower.below())
         .assignment(assignment)
         .files(MergedFiles.of(lower.files(), upper.files()))
         .redo(redo)

@@ -84,11 +84,7 @@ final class RecordCodec {
    */
   static Optional<TabletRecord> decode(Row row, String table) throws CorruptionException {
     String where = table + " row " + row.key();
-    for (Cell cell : row.cells()) {
-      if (cell.isOf(REQUIRES)) {
-        Features.check(cell.value(), where); // Before any part is misread.
-      }
-    }
+    checkFeatures(row, where); // Before any part is misread.
     Extent extent = null;
     Bytes state = null;
     List<FileRef> files = new ArrayList<>();
@@ -134,6 +130,7 @@ final class RecordCodec {
     }
     return Optional.of(
         TabletRecord.builder(extent.tablet, extent.rows, row.key())
+            .below(extent.below)
             .stored(Assignment.decode(state, where), state)
             .files(files)
             .logs(logs)
@@ -146,6 +143,14 @@ final class RecordCodec {
             .cleared(cleared)
             .formerNames(formerNames)
             .build());
+  }
+
+  private static void checkFeatures(Row row, String where) {
+    for (Cell cell : row.cells()) {
+      if (cell.isOf(REQUIRES)) {
+        Features.check(cell.value(), where);
+      }
+    }
   }
 
   private static FileRef file(Cell cell, String where, Set<Column> formerNames)
@@ -198,6 +203,7 @@ final class RecordCodec {
                 .setTablet(record.id().name())
                 .setStart(Avro.buffer(record.extent().start()))
                 .setEnd(Avro.buffer(record.extent().end()))
+                .setBelow(record.below().map(TabletId::name).orElse(""))
                 .build());
     row.put(EXTENT, Bytes.EMPTY, extent);
   }
@@ -332,17 +338,21 @@ final class RecordCodec {
     return extent(extent, where).tablet;
   }
 
-  private record Extent(TabletId tablet, RowRange rows) {}
+  private record Extent(TabletId tablet, RowRange rows, Optional<TabletId> below) {}
 
   private static Extent extent(Bytes value, String where) throws CorruptionException {
     return Avro.decode(
         value,
         ExtentValue.class,
         where,
-        extent ->
-            new Extent(
-                new TabletId(new TableId(extent.getTable()), extent.getTablet()),
-                new RowRange(Avro.bytes(extent.getStart()), Avro.bytes(extent.getEnd()))));
+        extent -> {
+          TableId table = new TableId(extent.getTable());
+          String below = extent.getBelow();
+          return new Extent(
+              new TabletId(table, extent.getTablet()),
+              new RowRange(Avro.bytes(extent.getStart()), Avro.bytes(extent.getEnd())),
+              below.isEmpty() ? Optional.empty() : Optional.of(new TabletId(table, below)));
+        });
   }
 
   private static Redo redo(Bytes value, String where) throws CorruptionException {

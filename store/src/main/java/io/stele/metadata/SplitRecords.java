@@ -11,7 +11,6 @@ import io.stele.record.Pending;
 import io.stele.record.RecordChangeSize;
 import java.io.IOException;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -88,9 +87,15 @@ public final class SplitRecords {
         new Assignment(
             Assignment.State.LOADED, parent.assignment().server(), parent.assignment().epoch() + 1);
     Tentative tentative = new Tentative(parent.id(), parent.assignment().epoch(), lower.id());
-    TabletRecord low = child(parent, lower, new RowRange(rows.start(), at), assignment, Map.of());
+    TabletRecord low =
+        child(parent, lower, new RowRange(rows.start(), at), assignment)
+            .below(parent.below())
+            .build();
     TabletRecord high =
-        child(parent, upper, new RowRange(at, rows.end()), assignment, parent.dropped());
+        child(parent, upper, new RowRange(at, rows.end()), assignment)
+            .below(Optional.of(lower.id()))
+            .dropped(parent.dropped())
+            .build();
     writeTentative(parent, low, tentative);
 
     Mutation.Builder row = TabletRecords.change(parent, "split from " + parent.id(), assignment);
@@ -180,22 +185,16 @@ public final class SplitRecords {
     }
   }
 
-  private static TabletRecord child(
-      TabletRecord parent,
-      Child child,
-      RowRange rows,
-      Assignment assignment,
-      Map<String, Long> dropped) {
+  private static TabletRecord.Builder child(
+      TabletRecord parent, Child child, RowRange rows, Assignment assignment) {
     return TabletRecord.builder(child.id(), rows, MetadataKeys.row(child.id().table(), rows.end()))
         .assignment(assignment)
         .files(child.files())
         .logs(parent.logs())
         .redo(parent.redo())
-        .dropped(dropped)
         .pins(parent.pins())
         .pending(pending(parent, rows))
-        .cleared(parent.cleared().clipped(rows))
-        .build();
+        .cleared(parent.cleared().clipped(rows));
   }
 
   private static List<Pending> pending(TabletRecord parent, RowRange half) {

@@ -23,6 +23,9 @@ import java.util.TreeSet;
  *
  * @param id which tablet
  * @param extent its rows
+ * @param below the lower child of the split that made the first of its rows the first of a tablet:
+ *     {@link ValidRecords} tells that split from others at the same row. Empty if no split did, or
+ *     one of an earlier version
  * @param row the key of its row in METADATA; empty for the root tablet
  * @param assignment the server that may serve it
  * @param state the exact bytes of the assignment as they are stored: what every change of the
@@ -44,6 +47,7 @@ import java.util.TreeSet;
 public record TabletRecord(
     TabletId id,
     RowRange extent,
+    Optional<TabletId> below,
     Bytes row,
     Assignment assignment,
     Bytes state,
@@ -107,6 +111,7 @@ public record TabletRecord(
   /** The same record, to be changed. */
   public Builder toBuilder() {
     return builder(id, extent, row)
+        .below(below)
         .stored(assignment, state)
         .files(files)
         .logs(logs)
@@ -184,6 +189,7 @@ public record TabletRecord(
     private final TabletId id;
     private final RowRange extent;
     private final Bytes row;
+    private Optional<TabletId> below = Optional.empty();
     private Assignment assignment = Assignment.NEVER;
     private Bytes state = Assignment.NEVER.encode();
     private List<FileRef> files = List.of();
@@ -201,6 +207,12 @@ public record TabletRecord(
       this.id = id;
       this.extent = extent;
       this.row = row;
+    }
+
+    /** {@link TabletRecord#below}. */
+    public Builder below(Optional<TabletId> next) {
+      below = next;
+      return this;
     }
 
     /** {@link TabletRecord#assignment} as this version writes it. */
@@ -280,6 +292,7 @@ public record TabletRecord(
       return new TabletRecord(
           id,
           extent,
+          below,
           row,
           assignment,
           state,

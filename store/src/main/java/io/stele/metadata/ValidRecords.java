@@ -21,8 +21,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A split writes the lower child's row as a tentative record, then changes the parent's row,
  * which comes after it, into the upper child. That one change makes the lower child valid: a
- * tentative record is valid if the next valid row begins at its end. No other row can begin there,
- * as a row's key is its end: there is one tentative record per end.
+ * tentative record is valid if the next valid row begins at its end, and names it as the one {@link
+ * TabletRecord#below}. There is one tentative record per end, as a row's key is its end. But the
+ * two rows may be read at different times, and an earlier split at the same row may have left a
+ * record that is read first. So the end alone would not tell.
  */
 final class ValidRecords {
   private static final Logger LOG = LoggerFactory.getLogger(ValidRecords.class);
@@ -114,7 +116,10 @@ final class ValidRecords {
   private static boolean isNext(TabletRecord tentative, @Nullable TabletRecord next) {
     return next != null
         && next.id().table().equals(tentative.id().table())
-        && next.extent().start().equals(tentative.extent().end());
+        && next.extent().start().equals(tentative.extent().end())
+        && (tentative.isMerging() // It was changed since its split.
+            || next.below().isEmpty() // By an earlier version.
+            || next.below().get().equals(tentative.id()));
   }
 
   /**

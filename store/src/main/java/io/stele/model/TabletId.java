@@ -11,9 +11,10 @@ import java.util.random.RandomGenerator;
  */
 public record TabletId(TableId table, String name) implements Comparable<TabletId> {
   private static final int LENGTH = 16;
+  private static final String LEAST_NAME = "0".repeat(LENGTH);
 
   /** The root tablet, which is never split. */
-  public static final TabletId ROOT = new TabletId(TableId.ROOT, "0000000000000000");
+  public static final TabletId ROOT = least(TableId.ROOT);
 
   public TabletId {
     if (!isName(name)) {
@@ -31,6 +32,11 @@ public record TabletId(TableId table, String name) implements Comparable<TabletI
       }
     }
     return name.length() == LENGTH;
+  }
+
+  /** No tablet of {@code table} comes before this one. */
+  public static TabletId least(TableId table) {
+    return new TabletId(table, LEAST_NAME);
   }
 
   /** A new name in {@code table}. */

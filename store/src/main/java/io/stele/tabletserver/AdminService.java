@@ -201,7 +201,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
     Set<String> families = new TreeSet<>(request.getFamiliesList());
     try {
       if (families.stream().anyMatch(name -> hosted.tablet().schema().family(name).isPresent())) {
-        server.tablets().alter(schemas.require(request.getTable())); // It may be an older schema.
+        lifecycle.alter(schemas.require(request.getTable())); // It may be an older schema.
       }
     } catch (IOException e) {
       throw new ServiceException(e);
@@ -250,7 +250,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
       throws ServiceException {
     try {
       StoredTable table = schemas.require(request.getName());
-      server.tablets().alter(table);
+      lifecycle.alter(table);
       server.tablets().checkAltered(table.id());
       return DONE;
     } catch (IOException e) {

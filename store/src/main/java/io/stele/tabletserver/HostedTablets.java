@@ -37,12 +37,40 @@ final class HostedTablets {
   /** Also guards every change of a tablet's schema, and of what is served by splits. */
   private final Lock lock;
 
-  /** The newest schemas seen. */
+  /** How many tablets of a table are being loaded: those may have read an older schema. */
+  @GuardedBy("lock")
+  private final Map<TableId, Integer> loading = new HashMap<>();
+
+  /** The newest schemas seen, of tables with tablets that are served or being loaded. */
   @GuardedBy("lock")
   private final Map<TableId, StoredTable> newest = new HashMap<>();
 
   HostedTablets(ProcessRuntime runtime) {
     this.lock = runtime.newLock();
+  }
+
+  /**
+   * A tablet of {@code table} is about to be loaded: what changes from now on in the schema counts
+   * for it, too. Call it before the schema is read, and {@link #loadingEnded} at the end.
+   */
+  void loading(TableId table) {
+    lock.lock();
+    try {
+      loading.merge(table, 1, Integer::sum);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** A tablet for which {@link #loading} was called is served, or will not be. */
+  void loadingEnded(TableId table) {
+    lock.lock();
+    try {
+      loading.computeIfPresent(table, (id, count) -> count == 1 ? null : count - 1);
+      forgetUnused(table);
+    } finally {
+      lock.unlock();
+    }
   }
 
   /**
@@ -97,10 +125,16 @@ final class HostedTablets {
     }
   }
 
-  /** Applies a table's schema to its tablets, unless they have a newer one. */
+  /**
+   * Applies a table's schema to its tablets, those that are being loaded too, unless they have a
+   * newer one.
+   */
   void alter(StoredTable table) {
     lock.lock();
     try {
+      if (!isUsed(table.id())) {
+        return;
+      }
       StoredTable now = newer(table);
       for (HostedTablet tablet : serving.values()) {
         if (tablet.id().table().equals(table.id())) {
@@ -133,15 +167,16 @@ final class HostedTablets {
     tablet.tablet().alter(now.schema(), now.lowered());
   }
 
-  /** Forgets the schema of a table that was dropped, when none of its tablets is served here. */
-  void forgetDropped(TableId table) {
-    lock.lock();
-    try {
-      if (serving.keySet().stream().noneMatch(tablet -> tablet.table().equals(table))) {
-        newest.remove(table);
-      }
-    } finally {
-      lock.unlock();
+  @GuardedBy("lock")
+  private boolean isUsed(TableId table) {
+    TabletId first = serving.ceilingKey(TabletId.least(table));
+    return loading.containsKey(table) || (first != null && first.table().equals(table));
+  }
+
+  @GuardedBy("lock")
+  private void forgetUnused(TableId table) {
+    if (!isUsed(table)) {
+      newest.remove(table);
     }
   }
 
@@ -154,7 +189,13 @@ final class HostedTablets {
   /** Stops serving {@code tablet}; it is leaving until {@link #left} is called. */
   void remove(HostedTablet tablet) {
     leaving.put(tablet.id(), tablet);
-    serving.remove(tablet.id(), tablet);
+    lock.lock();
+    try {
+      serving.remove(tablet.id(), tablet);
+      forgetUnused(tablet.id().table());
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** The record of {@code tablet}, which was removed, now names another server or none. */
@@ -199,6 +240,16 @@ final class HostedTablets {
     lock.lock();
     try {
       return List.copyOf(serving.values());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The number of schemas that are remembered; for tests. */
+  int schemasKnown() {
+    lock.lock();
+    try {
+      return newest.size();
     } finally {
       lock.unlock();
     }

@@ -128,6 +128,15 @@ final class TabletLifecycle {
     }
   }
 
+  /**
+   * Applies a table's schema to its tablets, those that are being loaded too, unless they have a
+   * newer one.
+   */
+  void alter(StoredTable table) {
+    loader.forgetTable(table.id()); // A load that begins after the next line has read this one.
+    tablets.alter(table);
+  }
+
   private void loadWaiting(TabletId tablet) {
     Optional.ofNullable(waitingLoads.remove(tablet)).ifPresent(waiting -> waiting.start.run());
   }
@@ -293,7 +302,6 @@ final class TabletLifecycle {
     news.changed(List.of(hosted.record()));
     if (discard) {
       resources.of(hosted.id()).log().forget(hosted.id());
-      tablets.forgetDropped(hosted.id().table());
     }
     loader.forgetTable(hosted.id().table());
     tablet.close();

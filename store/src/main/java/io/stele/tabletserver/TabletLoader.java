@@ -96,6 +96,16 @@ final class TabletLoader {
    *     retried
    */
   void load(TabletId id, Bytes row, long epoch, long sinceNanos) throws IOException {
+    server.tablets().loading(id.table());
+    try {
+      loadAndServe(id, row, epoch, sinceNanos);
+    } finally {
+      server.tablets().loadingEnded(id.table());
+    }
+  }
+
+  private void loadAndServe(TabletId id, Bytes row, long epoch, long sinceNanos)
+      throws IOException {
     TabletRecord record = assigned(id, row, epoch);
     namesSeen.since(sinceNanos); // Another server has written the files that it names.
     splits.removeTentatives(record);
@@ -248,7 +258,7 @@ final class TabletLoader {
                     "table " + id.table() + " of tablet " + id + " has no schema: it was dropped"));
   }
 
-  /** Forgets the schema of a table of which a tablet has left: the next load reads it again. */
+  /** Loads that begin from now on read the table's schema again. */
   void forgetTable(TableId table) {
     tables.remove(table);
   }

@@ -13,7 +13,6 @@ import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
-import io.stele.record.ClearedRows;
 import io.stele.sim.MemoryLockStore;
 import java.util.ArrayList;
 import java.util.List;
@@ -63,22 +62,7 @@ class KnownRecordsTest {
   }
 
   static TabletRecord with(TabletRecord record, Assignment assignment) {
-    return new TabletRecord(
-        record.id(),
-        record.extent(),
-        record.row(),
-        assignment,
-        Bytes.of(assignment.toString()),
-        List.of(),
-        Set.of(),
-        record.redo(),
-        Map.of(),
-        record.tentative(),
-        record.trouble(),
-        List.of(),
-        List.of(),
-        ClearedRows.NONE,
-        Set.of());
+    return record.toBuilder().stored(assignment, Bytes.of(assignment.toString())).build();
   }
 
   private List<TabletRecord> visible() {

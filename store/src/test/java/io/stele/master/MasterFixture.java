@@ -257,6 +257,7 @@ final class MasterFixture {
     final List<TabletId> damaged = new ArrayList<>(); // Cannot be loaded anywhere.
     final List<TabletId> away = new ArrayList<>(); // Cannot be loaded now.
     final List<TabletId> slow = new ArrayList<>(); // Are not loaded yet.
+    final List<String> stalled = new ArrayList<>(); // Hosts that answer and load nothing.
     final List<String> failedOn = new ArrayList<>();
     boolean sorts = true;
     final List<String> sortedBy = new ArrayList<>(); // The hosts that were asked to sort.
@@ -354,7 +355,7 @@ final class MasterFixture {
           signal.wakeUp();
           continue;
         }
-        if (!slow.contains(id)) {
+        if (!slow.contains(id) && !stalled.contains(asked.host())) {
           change(() -> records.loaded(record(tablet)));
         }
       }

@@ -15,6 +15,7 @@ import io.stele.model.TableId;
 import io.stele.sim.Cores;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -154,6 +155,108 @@ class MasterLoopTest {
           assertThat(master.only(last).assignment().isTo(A)).as("it answers again").isTrue();
           assertThat(master.parts.silent().takers(master.loop.view().live())).containsExactly(A, B);
         });
+  }
+
+  @Test
+  void aServerThatAnswersAndLoadsNothingKeepsNoTabletWaitingForEver() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          master.start(B);
+          master.stepUntilIdle();
+          master.start(A);
+          master.plane.stalled.add(A.host());
+          TableId first = master.table("first");
+          master.signal.rereadAllSoon();
+          stepFor(LoadTimes.PATIENCE.minusSeconds(20));
+          assertThat(master.only(first).assignment().isTo(A)).as("the lightest").isTrue();
+          stepFor(Duration.ofSeconds(40));
+          assertThat(master.isServed(first)).isTrue();
+          assertThat(master.only(first).assignment().isTo(B)).isTrue();
+          assertThat(master.only(first).isQuarantined()).isFalse();
+          TableId second = master.table("second");
+          master.signal.rereadAllSoon();
+          master.stepUntilIdle();
+          assertThat(master.only(second).assignment().isTo(B)).as("A has just been slow").isTrue();
+
+          master.plane.stalled.clear();
+          stepFor(LoadTimes.SLOW_FOR.plusSeconds(10));
+          TableId third = master.table("third");
+          master.signal.rereadAllSoon();
+          master.stepUntilIdle();
+          assertThat(master.only(third).assignment().isTo(A)).as("it may be well again").isTrue();
+          assertThat(master.isServed(third)).isTrue();
+        });
+  }
+
+  @Test
+  void metadataIsTakenSoonerFromAServerThatLoadsNothing() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          master.plane.stalled.add(A.host());
+          master.start(A);
+          master.loop.step();
+          master.start(B);
+          stepFor(LoadTimes.SYSTEM_PATIENCE.plusSeconds(20));
+          assertThat(root().assignment().isTo(B)).isTrue();
+          assertThat(master.isServed(TableId.METADATA)).isTrue();
+        });
+  }
+
+  /** It may be the tablet that takes long: each server has twice the time of the one before. */
+  @Test
+  void aTabletThatLoadsSlowlyHasMoreTimeOnEachServer() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          master.start(B);
+          master.stepUntilIdle();
+          master.start(A);
+          TableId table = master.table("users");
+          master.plane.slow.add(master.only(table).id());
+          master.signal.rereadAllSoon();
+          List<Long> taken = new ArrayList<>();
+          long epoch = 0;
+          long since = 0;
+          for (long second = 0; second < 3600; second += 5) {
+            stepFor(Duration.ofSeconds(5));
+            TabletRecord now = master.only(table);
+            if (now.assignment().epoch() != epoch && now.assignment().server().isPresent()) {
+              epoch = now.assignment().epoch();
+              taken.add((second - since) / 60);
+              since = second;
+            }
+          }
+          assertThat(taken).containsExactly(0L, 5L, 10L, 20L);
+        });
+  }
+
+  @Test
+  void aTabletStaysWithTheOnlyServerHoweverLongItTakes() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          master.start(A);
+          master.stepUntilIdle();
+          TableId table = master.table("users");
+          master.plane.slow.add(master.only(table).id());
+          master.signal.rereadAllSoon();
+          master.loop.step();
+          long epoch = master.only(table).assignment().epoch();
+          stepFor(LoadTimes.PATIENCE.multipliedBy(3));
+          assertThat(master.only(table).assignment().epoch()).isEqualTo(epoch);
+          master.start(B);
+          stepFor(Duration.ofSeconds(20));
+          assertThat(master.only(table).assignment().isTo(B)).isTrue();
+        });
+  }
+
+  private void stepFor(Duration time) throws Exception {
+    for (long second = 0; second < time.toSeconds(); second += 5) {
+      master.loop.step();
+      master.sleep(Duration.ofSeconds(5));
+    }
   }
 
   @Test

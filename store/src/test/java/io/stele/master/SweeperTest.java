@@ -2,6 +2,7 @@ package io.stele.master;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.lock.Lock;
 import io.stele.lock.LockPaths;
 import io.stele.log.WholeFence;
 import io.stele.metadata.Layout;
@@ -41,8 +42,16 @@ class SweeperTest {
   private TabletRecord tablet;
 
   private Sweeper sweeper(Duration grace) {
+    return sweeper(master.fs, grace);
+  }
+
+  private Sweeper sweeper(FileSystem fs, Duration grace) {
     return new Sweeper(
-        master.process, master.records, master.schemas, master.fs, master.layout, grace);
+        master.process,
+        master.records,
+        master.schemas,
+        new Sweeper.Store(fs, master.layout, new ServerLocks(master.locks)),
+        grace);
   }
 
   private void run(Simulation.Work work) throws Exception {
@@ -328,6 +337,21 @@ class SweeperTest {
         });
   }
 
+  /** Another master, which was deposed, may fence a server that is starting, and list its log. */
+  @Test
+  void theLogOfAServerThatHoldsItsLockStays() throws Exception {
+    run(
+        () -> {
+          Lock lock = master.start(UNNAMED);
+          fence(UNNAMED);
+          assertThat(sweeper.sweep()).isZero();
+          assertThat(master.fs.exists(master.layout.recovery(UNNAMED))).isTrue();
+          lock.release();
+          assertThat(sweeper.sweep()).isEqualTo(1);
+          assertThat(master.fs.exists(master.layout.recovery(UNNAMED))).isFalse();
+        });
+  }
+
   @Test
   void whatIsNoTablesDirectoryIsLeftAlone() throws Exception {
     run(
@@ -360,8 +384,7 @@ class SweeperTest {
                   return super.delete(path, recursive);
                 }
               };
-          Sweeper failing =
-              new Sweeper(master.process, master.records, master.schemas, fs, master.layout, GRACE);
+          Sweeper failing = sweeper(fs, GRACE);
           assertThat(failing.sweep()).isZero();
           master.sleep(GRACE);
           assertThat(failing.sweep()).isEqualTo(1);
@@ -415,8 +438,7 @@ class SweeperTest {
                   return super.listStatus(path);
                 }
               };
-          Sweeper hindered =
-              new Sweeper(master.process, master.records, master.schemas, fs, master.layout, GRACE);
+          Sweeper hindered = sweeper(fs, GRACE);
           assertThat(hindered.sweep()).isZero();
           master.sleep(GRACE);
           assertThat(hindered.sweep()).isEqualTo(1);
@@ -458,8 +480,7 @@ class SweeperTest {
                   return super.delete(path, recursive);
                 }
               };
-          Sweeper hindered =
-              new Sweeper(master.process, master.records, master.schemas, fs, master.layout, GRACE);
+          Sweeper hindered = sweeper(fs, GRACE);
           assertThat(hindered.sweep()).isEqualTo(1);
           assertThat(master.fs.exists(master.layout.recovery(dead.get(1)))).isFalse();
           fence(dead.get(1));

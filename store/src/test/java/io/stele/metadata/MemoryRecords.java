@@ -111,7 +111,7 @@ public final class MemoryRecords {
 
     @Override
     @SuppressWarnings("NonAtomicVolatileUpdate") // One thread runs at a time.
-    public List<Row> scan(RowRange range, int limit) {
+    public List<Row> scan(RowRange range, int limit) throws IOException {
       reads++;
       check(range);
       return rows.scan(range, limit);

@@ -7,6 +7,8 @@ import io.stele.model.Edit;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowRange;
+import io.stele.runtime.IoRunnable;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -19,9 +21,28 @@ final class MemoryRows implements RecordRows {
   private long now;
   private int read;
   private int editsMost;
+  private Optional<IoRunnable> afterScan = Optional.empty();
+
+  /** Has {@code work} done once, after the next scan. */
+  synchronized void afterScan(IoRunnable work) {
+    afterScan = Optional.of(work);
+  }
 
   @Override
-  public synchronized List<Row> scan(RowRange range, int limit) {
+  public List<Row> scan(RowRange range, int limit) throws IOException {
+    List<Row> found = find(range, limit);
+    Optional<IoRunnable> work;
+    synchronized (this) {
+      work = afterScan;
+      afterScan = Optional.empty();
+    }
+    if (work.isPresent()) {
+      work.get().run();
+    }
+    return found;
+  }
+
+  private synchronized List<Row> find(RowRange range, int limit) {
     List<Row> found = new ArrayList<>();
     for (Map.Entry<Bytes, TreeMap<String, Cell>> row : rows.tailMap(range.start()).entrySet()) {
       if (found.size() == limit || !range.isBeforeEnd(row.getKey())) {

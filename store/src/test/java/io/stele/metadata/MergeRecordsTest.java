@@ -93,6 +93,22 @@ class MergeRecordsTest {
     assertThat(tablet(0)).isEqualTo(served);
   }
 
+  @Test
+  void theTabletBelowIsStillTheOneThatTheLastSplitThereMade() throws IOException {
+    TabletRecord first = records.loaded(records.assign(tablet(0), ONE));
+    SplitResult split = fixture.split(first, "d", 1);
+    TabletRecord upper = records.unloaded(split.upper(), "unloaded");
+    TabletRecord next = used(2, "b", 4, 250);
+    TabletRecord merged = merges.finish(merges.begin(upper, next, MERGED), next);
+    assertThat(merged.below()).contains(split.lower().id());
+    assertThat(records.reader().readAll(TABLE)).startsWith(split.lower(), merged);
+    TabletRecord lower = records.unloaded(split.lower(), "unloaded");
+    TabletId id = new TabletId(TABLE, "00000000000000cc");
+    TabletRecord whole = merges.finish(merges.begin(lower, merged, id), merged);
+    assertThat(whole.below()).isEmpty();
+    assertThat(tablet(0)).isEqualTo(whole);
+  }
+
   /** A tablet of which rows were cleared, unloaded. */
   private TabletRecord cleared(int index, long change, RowRange... rows) throws IOException {
     TabletRecord loaded = records.loaded(records.assign(tablet(index), ONE));

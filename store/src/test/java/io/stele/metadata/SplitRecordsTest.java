@@ -78,6 +78,38 @@ class SplitRecordsTest {
     assertThat(undamaged(toM, 1)).containsExactly(split.lower());
   }
 
+  /** The parent is split at the same row between the two reads that decide about a record. */
+  @Test
+  void whatAnEarlierSplitLeftIsNotTakenForTheChildOfALaterOne() throws IOException {
+    TabletRecord parent = records.loaded(records.assign(fixture.only(), ONE));
+    fixture.leaveTentative(parent, "m");
+    Bytes row = MetadataKeys.row(TABLE, Bytes.of("m"));
+    metadata.afterScan(() -> fixture.split(parent, "m", 5));
+    assertThat(records.reader().read(TABLE, row)).isEmpty();
+    TabletRecord lower = records.reader().read(TABLE, row).orElseThrow();
+    assertThat(lower.tentative()).isPresent();
+
+    TabletRecord upper = records.reader().readAll(TABLE).get(1);
+    assertThat(upper.below()).contains(lower.id());
+    SplitResult again = fixture.split(upper, "t", 6);
+    assertThat(again.lower().below()).contains(lower.id());
+    assertThat(again.upper().below()).contains(again.lower().id());
+    assertThat(records.reader().readAll(TABLE))
+        .containsExactly(lower, again.lower(), again.upper());
+  }
+
+  @Test
+  void aChildOfASplitByAnEarlierVersionCountsByItsEndAlone() throws IOException {
+    TabletRecord parent = records.loaded(records.assign(fixture.only(), ONE));
+    SplitResult split = fixture.split(parent, "m", 5);
+    Mutation.Builder row = Mutation.builder(split.upper().row());
+    RecordCodec.putExtent(row, split.upper().toBuilder().below(Optional.empty()).build());
+    metadata.apply(row.build());
+    assertThat(records.reader().readAll(TABLE))
+        .extracting(TabletRecord::id)
+        .containsExactly(split.lower().id(), split.upper().id());
+  }
+
   @Test
   void aTentativeRecordWithNothingBehindItDoesNotCount() throws IOException {
     TabletRecord parent = records.loaded(records.assign(fixture.only(), ONE));

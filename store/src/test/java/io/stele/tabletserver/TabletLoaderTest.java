@@ -389,4 +389,46 @@ class TabletLoaderTest {
       assertThat(hosted.tablet().schema().families()).hasSize(2);
     }
   }
+
+  @Test
+  void aSchemaIsForgottenWhenNoTabletNeedsIt() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      TabletRecord free = server.createTable(SCHEMA);
+      StoredTable table = server.schemas.require("t");
+      HostedTablets tablets = server.context.tablets();
+      tablets.alter(table);
+      assertThat(tablets.schemasKnown()).as("nothing of it is here").isZero();
+      HostedTablet hosted = server.take(free);
+      tablets.alter(server.schemas.require("t"));
+      assertThat(tablets.schemasKnown()).isEqualTo(1);
+      server.lifecycle.unload(hosted, false);
+      assertThat(tablets.schemasKnown()).isZero();
+    }
+  }
+
+  /** One load may use what another has read, but not if the schema was altered in between. */
+  @Test
+  void aSchemaThatCameBetweenTwoLoadsIsInForce() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      long requested = server.context.runtime().nanoTime();
+      TabletRecord first = server.createTable(SCHEMA);
+      TableSchema wider = TableSchema.of("t", List.of(ColumnFamily.of("f"), ColumnFamily.of("g")));
+      TabletRecord assigned = server.records().assign(first, server.context.id());
+      world.metadata.before(
+          update -> {
+            throw SteleException.refused("for the test");
+          });
+      assertThatThrownBy(() -> load(server, assigned, requested)).isInstanceOf(IOException.class);
+      world.metadata.before(update -> {});
+      server.lifecycle.alter(server.schemas.alter(server.schemas.require("t"), wider));
+      load(server, assigned, requested);
+      HostedTablet hosted = server.context.tablets().find(assigned.id()).orElseThrow();
+      assertThat(hosted.tablet().schema().families()).hasSize(2);
+    }
+  }
+
+  private static void load(TestServer server, TabletRecord assigned, long requested)
+      throws IOException {
+    server.loader.load(assigned.id(), assigned.row(), assigned.assignment().epoch(), requested);
+  }
 }
