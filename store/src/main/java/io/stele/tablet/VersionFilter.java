@@ -83,6 +83,13 @@ final class VersionFilter {
     now = unseenPast ? TabletClock.NEVER : newNow;
   }
 
+  /** Forgets all cells judged so far: the next one is of another row, or of this one anew. */
+  void beginRow() {
+    keyLength = 0;
+    rowEnd = 0;
+    familyEnd = 0;
+  }
+
   /** Whether {@code cell} belongs to the same column as the last judged cell. */
   boolean isOfLastColumn(CellCursor cell) {
     return cell.keyLength() == keyLength

@@ -138,6 +138,7 @@ final class VisibleCells implements Closeable {
   void beginRow() throws IOException {
     int rowEnd = ColumnKey.rowPartLength(source.key(), source.keyLength());
     rowPart = Arrays.copyOf(source.key(), rowEnd);
+    sieve.beginRow();
     wanted = 0;
     taken = 0;
     resumed = false;
@@ -160,33 +161,38 @@ final class VisibleCells implements Closeable {
       throw new SteleException(
           SteleException.Code.REFUSED, "a position inside a row names no column", e);
     }
+    sieve.beginRow();
     onCell = source.seek(rowPart);
-    judgeTombstones(rowPart.length);
+    judgeTombstones(key, rowPart.length);
     if (familyEnd > rowPart.length) {
       onCell = source.seek(key, familyEnd);
-      judgeTombstones(familyEnd);
+      judgeTombstones(key, familyEnd);
     }
     if (familyEnd < key.length) {
       onCell = source.seek(key);
     }
-    if (onCell && isAt(key) && position.versions() > 0) {
+    if (isAt(key, key.length) && position.versions() > 0) {
       skip = position.versions();
       resumed = true;
     }
   }
 
-  /** Shows the sieve the tombstones of the row or family: the cells whose key has this length. */
-  private void judgeTombstones(int length) throws IOException {
-    byte[] key = Arrays.copyOf(onCell ? source.key() : rowPart, length);
-    while (onCell && isAt(key)) {
+  /**
+   * Shows the sieve the tombstones of the row or family that the first {@code length} bytes of
+   * {@code key} name. A compaction may have dropped them, and even all of the row: then what is
+   * here belongs to something else.
+   */
+  private void judgeTombstones(byte[] key, int length) throws IOException {
+    while (isAt(key, length)) {
       sieve.judge(source);
       onCell = source.next();
     }
   }
 
-  private boolean isAt(byte[] key) {
-    return source.keyLength() == key.length
-        && Arrays.equals(source.key(), 0, key.length, key, 0, key.length);
+  private boolean isAt(byte[] key, int length) {
+    return onCell
+        && source.keyLength() == length
+        && Arrays.equals(source.key(), 0, length, key, 0, length);
   }
 
   /**
