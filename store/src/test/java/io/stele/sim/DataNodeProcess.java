@@ -14,10 +14,14 @@ import org.apache.hadoop.hdfs.server.datanode.DataNode;
 
 /** A DataNode in a process of its own, which can be suspended. Close it. */
 final class DataNodeProcess implements AutoCloseable {
+  private static final String ADDRESS = "address";
+
+  private final Path directory;
   private final Process process;
 
   /** Starts it with its files in {@code directory}. */
   DataNodeProcess(Path directory, Configuration hdfs) throws IOException {
+    this.directory = directory;
     Files.createDirectories(directory);
     Configuration conf = new Configuration(hdfs);
     conf.set("dfs.datanode.data.dir", directory.resolve("data").toUri().toString());
@@ -32,7 +36,7 @@ final class DataNodeProcess implements AutoCloseable {
         ChildJvm.start(
             List.of("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
             DataNodeProcess.class,
-            List.of(file.toString()),
+            List.of(file.toString(), directory.resolve(ADDRESS).toString()),
             directory.resolve("datanode.log"));
   }
 
@@ -40,8 +44,16 @@ final class DataNodeProcess implements AutoCloseable {
   public static void main(String[] args) throws Exception {
     Configuration conf = new HdfsConfiguration();
     conf.addResource(new org.apache.hadoop.fs.Path("file://" + args[0]));
-    DataNode.createDataNode(new String[0], conf);
+    // Before it registers itself with the NameNode: whoever sees it there finds the file.
+    DataNode node = DataNode.instantiateDataNode(new String[0], conf);
+    Files.writeString(Path.of(args[1]), "127.0.0.1:" + node.getXferAddress().getPort());
+    node.runDatanodeDaemon();
     Thread.currentThread().join();
+  }
+
+  /** Its address, as HDFS names it; once the NameNode knows it. */
+  String address() throws IOException {
+    return Files.readString(directory.resolve(ADDRESS));
   }
 
   /** Suspends the process: its connections stay, and nobody answers. */

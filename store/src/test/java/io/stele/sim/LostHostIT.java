@@ -6,6 +6,7 @@ import io.stele.client.Table;
 import io.stele.config.Keys;
 import io.stele.model.ColumnFamily;
 import io.stele.model.Mutation;
+import io.stele.model.ServerId;
 import io.stele.model.TableSchema;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -36,9 +37,11 @@ class LostHostIT {
     try (SeveralDataNodes hdfs = SeveralDataNodes.start(scratch, DATA_NODES, patient());
         MiniStele cluster = MiniStele.start(configuration(hdfs), hdfs.site(), 2, 1)) {
       List<Table> tables = written(cluster);
-      hdfs.first().suspend();
+      ServerId server = cluster.servers().get(0);
+      DataNodeProcess lost = hdfs.withMostOf(server.toString()); // Of its log, some of it open.
+      lost.suspend();
       try {
-        cluster.killServer(cluster.servers().get(0));
+        cluster.killServer(server);
         for (Table table : tables) {
           for (int row = 0; row < ROWS; row++) {
             assertThat(table.readRow(row(row))).as("row %d of %s", row, table.name()).isPresent();
@@ -46,7 +49,7 @@ class LostHostIT {
         }
         write(tables);
       } finally {
-        hdfs.first().resume();
+        lost.resume();
       }
     }
   }

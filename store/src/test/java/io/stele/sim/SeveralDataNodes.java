@@ -1,14 +1,21 @@
 package io.stele.sim;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.stele.files.HdfsClientDefaults;
 import io.stele.lock.LockService;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.LocatedFileStatus;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RemoteIterator;
 import org.apache.hadoop.hdfs.MiniDFSCluster;
 
 /**
@@ -27,7 +34,7 @@ final class SeveralDataNodes implements AutoCloseable {
    * @param directory for all of their files
    * @param nameNode settings of the NameNode beside the defaults, which the DataNodes have too
    */
-  static SeveralDataNodes start(Path directory, int count, Configuration nameNode)
+  static SeveralDataNodes start(java.nio.file.Path directory, int count, Configuration nameNode)
       throws Exception {
     SeveralDataNodes started = new SeveralDataNodes(directory, nameNode);
     try {
@@ -42,7 +49,8 @@ final class SeveralDataNodes implements AutoCloseable {
     }
   }
 
-  private SeveralDataNodes(Path directory, Configuration nameNode) throws IOException {
+  private SeveralDataNodes(java.nio.file.Path directory, Configuration nameNode)
+      throws IOException {
     Configuration conf = new Configuration(nameNode);
     conf.set(MiniDFSCluster.HDFS_MINIDFS_BASEDIR, directory.resolve("hdfs").toString());
     hdfs = new MiniDFSCluster.Builder(conf).numDataNodes(0).build();
@@ -60,6 +68,32 @@ final class SeveralDataNodes implements AutoCloseable {
   /** The DataNode that was started first. */
   DataNodeProcess first() {
     return nodes.get(0);
+  }
+
+  /**
+   * The DataNode with most of the files in a directory with that name, of which there is one that
+   * has files. Of each file the last block counts, also while it is being written.
+   */
+  DataNodeProcess withMostOf(String directory) throws IOException {
+    Map<String, Integer> count = new HashMap<>();
+    RemoteIterator<LocatedFileStatus> files = hdfs.getFileSystem().listFiles(new Path("/"), true);
+    while (files.hasNext()) {
+      LocatedFileStatus file = files.next();
+      BlockLocation[] blocks = file.getBlockLocations();
+      if (file.getPath().getParent().getName().equals(directory) && blocks.length > 0) {
+        for (String node : blocks[blocks.length - 1].getNames()) {
+          count.merge(node, 1, Integer::sum);
+        }
+      }
+    }
+    DataNodeProcess most = nodes.get(0);
+    for (DataNodeProcess node : nodes) {
+      if (count.getOrDefault(node.address(), 0) > count.getOrDefault(most.address(), 0)) {
+        most = node;
+      }
+    }
+    assertThat(count).as("files in %s", directory).containsKey(most.address());
+    return most;
   }
 
   /** Where servers and clients find this HDFS, and a lock service in memory. */
