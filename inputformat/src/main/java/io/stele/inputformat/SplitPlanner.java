@@ -230,6 +230,8 @@ final class SplitPlanner {
 
   /** Cuts the rows read of one tablet by its samples. */
   private static final class Cutter {
+    private static final int CUTS_PER_MARK = 4;
+
     private final TabletInfo tablet;
     private final List<RowKeySample> samples;
     private final long sampled;
@@ -244,7 +246,8 @@ final class SplitPlanner {
     List<Piece> cut(List<RowRange> ranges, long targetBytes) {
       List<RowKeySample> marks = marks(ranges);
       long total = marks.get(marks.size() - 1).offsetBytes();
-      long count = pieces(total, targetBytes);
+      // A target far below the distance of marks cuts at all of them, or nearly so.
+      long count = Math.min(pieces(total, targetBytes), (long) CUTS_PER_MARK * marks.size());
       List<Piece> pieces = new ArrayList<>();
       int from = 0;
       for (long i = 1; i < count; i++) {

@@ -380,6 +380,7 @@ final class Batcher implements BatchSender.Outcomes {
         submitted,
         () -> {
           if (failure.isEmpty()) {
+            submitted.attempts.doubted(); // If this throws, it was applied all the same.
             submitted.applied();
             submitted.writer.next(submitted.row).ifPresent(this::sendNext);
             return;

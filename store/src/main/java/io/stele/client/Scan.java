@@ -97,6 +97,9 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
       long size = 0;
       for (Cell cell : cells) {
         size += cell.family().length() + cell.qualifier().length() + cell.value().length();
+        for (String label : cell.labels()) {
+          size += label.length();
+        }
       }
       return size;
     }

@@ -114,7 +114,6 @@ final class ActiveMaster implements AutoCloseable {
             guard);
     Sweeper.Store store = new Sweeper.Store(fs, layout, new ServerLocks(locks));
     sweeper = new Sweeper(runtime, records, schemas, store, Keys.SWEEP_GRACE.in(conf));
-
     JobNodes nodes = new JobNodes(runtime, locks);
     JobLeases jobs = new JobLeases(runtime, nodes, environment.applications());
     jobSweep = new JobSweep(records.reader(), schemas, fs, layout, nodes, jobs);

@@ -2,18 +2,33 @@ package io.stele.model;
 
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
-import java.util.List;
 import java.util.function.Consumer;
 
 /**
  * Which filters may be evaluated. A filter must not nest too deep, have too many parts, contain
- * regular expressions that are invalid or need much memory, or make many cells of one cell.
+ * regular expressions that are invalid or need much memory, alone or together, or make many cells
+ * of one cell, or long ones.
  */
 final class FilterRules {
   private static final char LAST_OF_ASCII = 0x7f;
 
   private final Consumer<String> families;
   private int parts;
+  private long regexSize; // Of all regular expressions so far.
+
+  /**
+   * What a filter makes of one cell at most.
+   *
+   * @param cells how many cells
+   * @param labels how many labels on each, beside those that it had
+   */
+  private record Made(long cells, int labels) {
+    static final Made ONE = new Made(1, 0);
+
+    Made max(Made other) {
+      return new Made(Math.max(cells, other.cells), Math.max(labels, other.labels));
+    }
+  }
 
   private FilterRules(Consumer<String> families) {
     this.families = families;
@@ -26,11 +41,11 @@ final class FilterRules {
    * @throws SteleException REFUSED, or what {@code families} throws
    */
   static void check(Filter filter, Consumer<String> families) {
-    new FilterRules(families).growth(filter, 1);
+    new FilterRules(families).made(filter, 1);
   }
 
-  /** Checks a filter; returns how many cells at most it makes of one. */
-  private long growth(Filter filter, int depth) {
+  /** Checks a filter. */
+  private Made made(Filter filter, int depth) {
     Limits.checkFilterDepth(depth);
     parts++;
     if (parts > Limits.FILTER_PARTS_MAX) {
@@ -47,25 +62,25 @@ final class FilterRules {
       case QUALIFIER_REGEX -> regex(((Filter.QualifierRegex) filter).pattern());
       case VALUE_REGEX -> regex(((Filter.ValueRegex) filter).pattern());
       case CHAIN -> {
-        long product = 1;
+        Made all = Made.ONE;
         for (Filter one : ((Filter.Chain) filter).filters()) {
-          product = bounded(product * growth(one, depth + 1));
+          Made more = made(one, depth + 1);
+          all = bounded(new Made(all.cells * more.cells, all.labels + more.labels));
         }
-        yield product;
+        yield all;
       }
       case INTERLEAVE -> {
-        List<Filter> branches = ((Filter.Interleave) filter).filters();
-        long sum = 0;
-        for (Filter one : branches) {
-          sum = bounded(sum + growth(one, depth + 1));
+        Made all = new Made(0, 0);
+        for (Filter one : ((Filter.Interleave) filter).filters()) {
+          Made more = made(one, depth + 1);
+          all = bounded(new Made(all.cells + more.cells, Math.max(all.labels, more.labels)));
         }
-        yield sum;
+        yield all;
       }
       case CONDITION -> {
         Filter.Condition condition = (Filter.Condition) filter;
-        growth(condition.predicate(), depth + 1);
-        yield Math.max(
-            growth(condition.ifTrue(), depth + 1), growth(condition.ifFalse(), depth + 1));
+        made(condition.predicate(), depth + 1);
+        yield made(condition.ifTrue(), depth + 1).max(made(condition.ifFalse(), depth + 1));
       }
       case PASS_ALL,
           BLOCK_ALL,
@@ -76,29 +91,54 @@ final class FilterRules {
           CELLS_PER_ROW_LIMIT,
           CELLS_PER_ROW_OFFSET,
           CELLS_PER_COLUMN_LIMIT,
-          STRIP_VALUE,
-          LABEL ->
-          1;
+          STRIP_VALUE ->
+          Made.ONE;
+      case LABEL -> label(((Filter.Label) filter).label());
     };
   }
 
-  private static long bounded(long growth) {
-    if (growth > Limits.FILTER_GROWTH_MAX) {
+  private static Made label(String label) {
+    if (label.length() > Limits.LABEL_LENGTH_MAX) {
+      throw SteleException.refused(
+          "the label that starts \""
+              + label.substring(0, Limits.LABEL_LENGTH_MAX)
+              + "\" has "
+              + label.length()
+              + " characters: the limit is "
+              + Limits.LABEL_LENGTH_MAX);
+    }
+    return new Made(1, 1);
+  }
+
+  private static Made bounded(Made made) {
+    if (made.labels > Limits.CELL_LABELS_MAX) {
+      throw SteleException.refused(
+          "a filter may add more than "
+              + Limits.CELL_LABELS_MAX
+              + " labels to one cell: use fewer in a chain");
+    }
+    if (made.cells > Limits.FILTER_GROWTH_MAX) {
       throw SteleException.refused(
           "a filter may make more than "
               + Limits.FILTER_GROWTH_MAX
               + " cells from one, as interleaves within a chain multiply: use fewer branches");
     }
-    return growth;
+    return made;
   }
 
-  private long family(String name) {
+  private Made family(String name) {
     families.accept(name);
-    return 1;
+    return Made.ONE;
   }
 
-  private static long regex(String pattern) {
-    RegexSize.check(pattern);
+  private Made regex(String pattern) {
+    regexSize += RegexSize.check(pattern);
+    if (regexSize > Limits.FILTER_REGEX_SIZE_MAX) {
+      throw SteleException.refused(
+          "the regular expressions of a filter have more than "
+              + Limits.FILTER_REGEX_SIZE_MAX
+              + " steps together, with repetitions written out: repeat less, or use fewer");
+    }
     if (pattern.chars().anyMatch(one -> one > LAST_OF_ASCII)) {
       throw SteleException.refused(
           "\""
@@ -112,6 +152,6 @@ final class FilterRules {
       throw SteleException.refused(
           "\"" + pattern + "\" is not a regular expression of RE2: " + e.getMessage());
     }
-    return 1;
+    return Made.ONE;
   }
 }

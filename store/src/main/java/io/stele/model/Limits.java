@@ -53,6 +53,15 @@ public final class Limits {
   /** Largest program of a regular expression, in steps, with repetitions written out. */
   public static final int REGEX_SIZE_MAX = 20_000;
 
+  /** Largest programs of all regular expressions of one filter together, in the same steps. */
+  public static final int FILTER_REGEX_SIZE_MAX = 40_000;
+
+  /** Longest label that a filter may add to cells, in characters. */
+  public static final int LABEL_LENGTH_MAX = 64;
+
+  /** Most labels that a filter may add to one cell. */
+  public static final int CELL_LABELS_MAX = 16;
+
   /** Most bytes of one page of a read: the page ends with the row that exceeds them. */
   public static final long PAGE_BYTES_MAX = 16L << 20;
 

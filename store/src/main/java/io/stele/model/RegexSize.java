@@ -11,8 +11,13 @@ import java.util.ArrayDeque;
  * pattern does not matter, as such a pattern is refused anyway.
  */
 final class RegexSize {
-  /** A class of characters may be a table of hundreds of ranges. */
+  /** A class of characters is a table of ranges. */
   private static final long CLASS_SIZE = 10;
+
+  /** A class of Unicode, such as {@code \\pL}, is a table of hundreds of ranges. */
+  private static final long UNICODE_CLASS_SIZE = 250;
+
+  private static final int RANGES_PER_STEP = 4; // By their memory.
 
   private final String pattern;
   private final ArrayDeque<Long> groups = new ArrayDeque<>();
@@ -27,9 +32,10 @@ final class RegexSize {
   /**
    * Refuses a pattern that is too long, nests too deep or becomes too large.
    *
+   * @return how many steps its program has, roughly
    * @throws SteleException REFUSED
    */
-  static void check(String pattern) {
+  static long check(String pattern) {
     if (pattern.length() > Limits.REGEX_LENGTH_MAX) {
       throw SteleException.refused(
           "the regular expression that starts \""
@@ -39,19 +45,16 @@ final class RegexSize {
               + " characters: the limit is "
               + Limits.REGEX_LENGTH_MAX);
     }
-    new RegexSize(pattern).read();
+    return new RegexSize(pattern).read();
   }
 
-  private void read() {
+  private long read() {
     while (at < pattern.length()) {
       char next = pattern.charAt(at++);
       switch (next) {
         case '(' -> open();
         case ')' -> close();
-        case '[' -> {
-          skipClass();
-          add(CLASS_SIZE);
-        }
+        case '[' -> add(readClass());
         case '\\' -> escape();
         case '*', '+', '?' -> item++;
         case '{' -> repeat();
@@ -67,6 +70,7 @@ final class RegexSize {
                 + " steps");
       }
     }
+    return size + item;
   }
 
   private void add(long next) {
@@ -106,12 +110,21 @@ final class RegexSize {
       }
       at = end < 0 ? stop : end + 2;
     } else {
-      add(Character.isLetter(escaped) ? CLASS_SIZE : 1);
+      add(escaped(escaped));
     }
   }
 
-  /** Past the end of a class; a bracket that comes first belongs to it. */
-  private void skipClass() {
+  private static long escaped(char one) {
+    if (one == 'p' || one == 'P') {
+      return UNICODE_CLASS_SIZE;
+    }
+    return Character.isLetter(one) ? CLASS_SIZE : 1;
+  }
+
+  /** Reads to the end of a class; a bracket that comes first belongs to it. Returns its size. */
+  private long readClass() {
+    int start = at;
+    long tables = 0;
     if (at < pattern.length() && pattern.charAt(at) == '^') {
       at++;
     }
@@ -121,9 +134,18 @@ final class RegexSize {
     while (at < pattern.length() && pattern.charAt(at) != ']') {
       boolean named = pattern.startsWith("[:", at);
       int end = named ? pattern.indexOf(":]", at) : -1;
-      at = end >= 0 ? end + 2 : at + (pattern.charAt(at) == '\\' ? 2 : 1);
+      if (end >= 0) {
+        at = end + 2;
+      } else if (pattern.charAt(at) == '\\' && at + 1 < pattern.length()) {
+        tables += escaped(pattern.charAt(at + 1));
+        at += 2;
+      } else {
+        at++;
+      }
     }
+    int ranges = at - start;
     at++;
+    return CLASS_SIZE + tables + ranges / RANGES_PER_STEP;
   }
 
   /** {@code {n}}, {@code {n,}} or {@code {n,m}}; anything else is literal. */

@@ -309,6 +309,9 @@ final class ReadPage {
     long bytes = 0;
     for (Cell cell : cells) {
       bytes += MADE_CELL_BYTES + cell.qualifier().length() + cell.value().length();
+      for (String label : cell.labels()) {
+        bytes += MADE_CELL_BYTES + label.length(); // In the block it is a cell of its own.
+      }
     }
     return bytes;
   }

@@ -216,11 +216,41 @@ class OperationRulesTest {
   }
 
   private AbstractThrowableAssert<?, SteleException> regex(String pattern) {
+    return filter(new Filter.ValueRegex(pattern)).as(pattern);
+  }
+
+  private AbstractThrowableAssert<?, SteleException> filter(Filter filter) {
     return assertThat(
-            catchThrowableOfType(
-                SteleException.class,
-                () -> rules.check(RowQuery.ALL.filter(new Filter.ValueRegex(pattern)))))
-        .as(pattern);
+        catchThrowableOfType(SteleException.class, () -> rules.check(RowQuery.ALL.filter(filter))));
+  }
+
+  @Test
+  void regularExpressionsThatNeedMuchMemoryTogetherAreRefused() {
+    Filter large = new Filter.QualifierRegex("a{1000}".repeat(9));
+    filter(Filter.chain(large, large)).isNull();
+    filter(new Filter.Chain(Collections.nCopies(999, large)))
+        .isNotNull()
+        .hasMessageContaining("more than 40000 steps together");
+    filter(new Filter.Interleave(Collections.nCopies(50, new Filter.ValueRegex("\\pL[\\pN]{3}"))))
+        .isNotNull()
+        .hasMessageContaining("more than 40000 steps together");
+    filter(new Filter.Chain(Collections.nCopies(900, new Filter.ValueRegex("com\\..*")))).isNull();
+  }
+
+  @Test
+  void labelsThatMakeCellsMuchLargerAreRefused() {
+    filter(new Filter.Label("x".repeat(64))).isNull();
+    filter(new Filter.Label("x".repeat(65))).isNotNull().hasMessageContaining("the limit is 64");
+    Filter one = new Filter.Label("one");
+    filter(new Filter.Chain(Collections.nCopies(16, one))).isNull();
+    filter(new Filter.Interleave(Collections.nCopies(17, one))).isNull();
+    filter(new Filter.Chain(Collections.nCopies(17, one)))
+        .isNotNull()
+        .hasMessageContaining("more than 16 labels");
+    Filter either = new Filter.Condition(ALL, Filter.chain(one, one), one);
+    filter(new Filter.Chain(Collections.nCopies(9, either)))
+        .isNotNull()
+        .hasMessageContaining("more than 16 labels");
   }
 
   @Test

@@ -19,6 +19,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /** Where a page ends. What it holds, {@link TabletModelTest} checks. */
@@ -63,6 +64,23 @@ class ReadPageTest {
     assertThat(page.rowCount()).isEqualTo(1);
     assertThat(page.nextRow()).contains(Bytes.of("b"));
     assertThat(page.position()).isEmpty();
+  }
+
+  @Test
+  void theMemoryOfLabelsIsClaimed() throws Exception {
+    for (int i = 0; i < 100; i++) {
+      fixture.put("many", "f", "q" + i, 1, "");
+    }
+    Filter label = new Filter.Label("x".repeat(64));
+    long labelled = claimed(new Filter.Chain(Collections.nCopies(16, label)));
+    long plain = claimed(new Filter.PassAll());
+    assertThat(labelled - plain).isGreaterThan(100 * 16 * 64);
+  }
+
+  private long claimed(Filter filter) throws IOException {
+    AtomicLong claimed = new AtomicLong();
+    fixture.tablet.read(request(RowQuery.row("many").filter(filter), claimed::addAndGet));
+    return claimed.get();
   }
 
   @Test
