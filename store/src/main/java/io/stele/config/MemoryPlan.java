@@ -99,7 +99,10 @@ public record MemoryPlan(
 
   private static final int STREAM_SHARE = 256; // Of the heap.
 
-  /** Of the log of each kind of tablets: the file in use, and one that is stuck with a batch. */
+  /**
+   * Of the log of each kind of tablets: the file in use, and one that is stuck with a batch. More
+   * are stuck only where several DataNodes hang; the collector's room has place for theirs.
+   */
   private static final int LOG_STREAMS = 4;
 
   // Of large values. A flush has the value in a block, and that compressed; a merging compaction a
