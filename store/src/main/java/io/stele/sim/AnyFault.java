@@ -39,7 +39,10 @@ final class AnyFault {
                   1 + random.nextInt(30),
                   length);
       case 8 -> new Fault.Pause(kind, slot, length);
-      case 9, 10 -> new Fault.Cut(kind, slot, far(random), way(random), length);
+      case 9, 10 ->
+          random.nextInt(5) == 0
+              ? new Fault.CutPair(kind, slot, random.nextInt(8), length)
+              : new Fault.Cut(kind, slot, far(random), way(random), length);
       case 11 -> random.nextInt(3) == 0 ? slowLink(random, kind, slot) : badNetwork(random, length);
       case 12 ->
           random.nextBoolean()

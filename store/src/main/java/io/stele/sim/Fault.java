@@ -165,6 +165,10 @@ public sealed interface Fault {
   record Cut(SimulatedCluster.Kind kind, int slot, Far far, Way way, Duration length)
       implements Fault {}
 
+  /** A process and a tablet server are cut off from each other, and from nobody else. */
+  record CutPair(SimulatedCluster.Kind kind, int slot, int server, Duration length)
+      implements Fault {}
+
   /** The network loses, delays and repeats messages. */
   record BadNetwork(SimulatedNetwork.Weather weather, Duration length) implements Fault {}
 

@@ -99,6 +99,12 @@ final class FaultRunner {
   private void beginAround(Fault fault) {
     if (fault instanceof Fault.Cut cut) {
       cut(cut);
+    } else if (fault instanceof Fault.CutPair pair) {
+      SimulatedProcess one = slot(pair.kind(), pair.slot()).process();
+      SimulatedProcess other = slot(SimulatedCluster.Kind.SERVER, pair.server()).process();
+      cut(
+          (from, to) -> (from == one && to == other) || (from == other && to == one),
+          pair.length());
     } else if (fault instanceof Fault.BadNetwork bad) {
       cluster.network().setWeather(bad.weather());
       later(fault.length(), () -> cluster.network().setWeather(SimulatedNetwork.Weather.FAIR));
@@ -156,7 +162,7 @@ final class FaultRunner {
 
   private void cut(Fault.Cut cut) {
     SimulatedProcess process = slot(cut.kind(), cut.slot()).process();
-    BiPredicate<SimulatedProcess, SimulatedProcess> cuts =
+    cut(
         (from, to) ->
             switch (cut.way()) {
               case OUT -> from == process && isFar(cut.far(), to);
@@ -164,13 +170,18 @@ final class FaultRunner {
               case BOTH ->
                   (from == process && isFar(cut.far(), to))
                       || (to == process && isFar(cut.far(), from));
-            };
-    this.cuts.add(cuts);
+            },
+        cut.length());
+  }
+
+  /** Keeps back what one process sends to another. */
+  private void cut(BiPredicate<SimulatedProcess, SimulatedProcess> fromTo, Duration length) {
+    cuts.add(fromTo);
     apply();
     later(
-        cut.length(),
+        length,
         () -> {
-          this.cuts.remove(cuts);
+          cuts.remove(fromTo);
           apply();
         });
   }
