@@ -1,153 +1,33 @@
 package io.stele.log;
 
-import static io.stele.log.LogRecords.SERVER;
 import static io.stele.log.LogRecords.TABLET;
 import static io.stele.log.LogRecords.record;
-import static io.stele.log.LogRecords.replayed;
 import static io.stele.log.LogRecords.tablet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.log.SlowDisk.Hang;
-import io.stele.model.CorruptionException;
 import io.stele.model.Durability;
 import io.stele.model.SteleException;
 import io.stele.model.TabletKind;
 import io.stele.runtime.SystemRuntime;
-import io.stele.runtime.Task;
 import io.stele.sim.CrashableFileSystem;
 import io.stele.sim.FaultInjector;
 import io.stele.sim.FaultInjector.Effect;
 import io.stele.sim.Operation;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Optional;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import org.apache.hadoop.fs.Path;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The log goes on with its other writer when one is slow, and nothing is lost or told twice. */
-@Timeout(120)
-@Execution(ExecutionMode.CONCURRENT) // They wait for what the log looks at now and then.
-class SwitchOverTest {
-  private static final Path DIRECTORY = new Path("crash:/logs/" + SERVER);
-  private static final Path RECOVERY = new Path("crash:/recovery/" + SERVER);
-  private static final LogOptions OPTIONS = LogOptions.DEFAULT.withRetries(5, Duration.ofMillis(1));
-  private static final Duration SLOW = SlowFlushes.SLOW_MIN.plusMillis(1);
-
-  private final CrashableFileSystem fs = CrashableFileSystem.create();
-  private final SlowDisk.Clock clock = new SlowDisk.Clock();
-  private final CompletableFuture<IOException> failure = new CompletableFuture<>();
-  private final List<Hang> hangs = new ArrayList<>();
-  private CommitLog log;
-
-  @BeforeEach
-  void open() throws Exception {
-    open(OPTIONS);
-  }
-
-  private void open(LogOptions options) throws Exception {
-    fs.delete(DIRECTORY, true);
-    LogDirectory.create(fs, DIRECTORY);
-    log = CommitLog.open(clock, location(), options, failure::complete);
-    log.awaitStandby();
-  }
-
-  @AfterEach
-  void close() throws Exception {
-    hangs.forEach(Hang::succeed);
-    log.close();
-    for (Task task : log.tasks()) {
-      task.ended().join(); // None is left behind.
-    }
-  }
-
-  private LogLocation location() {
-    return new LogLocation(fs, DIRECTORY, SERVER, TabletKind.USER);
-  }
-
-  private static void spin() {
-    assertThat(Thread.interrupted()).as("waited in vain").isFalse(); // By JUnit's time limit.
-    Thread.onSpinWait();
-  }
-
-  private Hang hang(Operation operation, int segment) {
-    return inject(Hang.of(operation, "user-" + segment + ".log"));
-  }
-
-  private Hang inject(Hang hang) {
-    hangs.add(hang);
-    fs.disk().inject(hang);
-    return hang;
-  }
-
-  private void fail(Operation operation, int segment) {
-    fs.disk()
-        .inject(
-            FaultInjector.at(
-                operation,
-                path -> path.getName().equals("user-" + segment + ".log"),
-                1,
-                new Effect.Fail()));
-  }
-
-  private void append(long sequence) throws Exception {
-    log.append(record(TABLET, sequence, 10)).get();
-  }
-
-  private List<Long> sequences(int segment) throws IOException {
-    List<Long> sequences = new ArrayList<>();
-    Path file = LogDirectory.segment(DIRECTORY, TabletKind.USER, segment);
-    try (LogReader reader = LogReader.open(fs, file)) {
-      for (var next = reader.next(); next.isPresent(); next = reader.next()) {
-        sequences.add(next.get().sequence());
-      }
-    }
-    return sequences;
-  }
-
-  private static List<Long> replayedSequences(CrashableFileSystem fs, Path directory)
-      throws IOException {
-    return replayed(fs, directory).stream().map(LogRecord::sequence).toList();
-  }
-
-  private List<Integer> segments() throws IOException {
-    return LogDirectory.segments(fs, DIRECTORY).stream()
-        .map(segment -> (int) segment.number())
-        .toList();
-  }
-
-  /** Record 1 is acknowledged, and the flush of record 2 hangs until it is taken over. */
-  private Hang switchFromFirst(List<Long> order) throws Exception {
-    append(1);
-    Hang hang = hang(Operation.FLUSH, 1);
-    CompletableFuture<Void> second = log.append(record(TABLET, 2, 10)).thenRun(() -> order.add(2L));
-    hang.await();
-    CompletableFuture<Void> third = log.append(record(TABLET, 3, 10)).thenRun(() -> order.add(3L));
-    assertThat(second).isNotDone();
-    clock.pass(SLOW);
-    second.get();
-    third.get();
-    return hang;
-  }
-
-  private Hang switchFromFirst() throws Exception {
-    return switchFromFirst(Collections.synchronizedList(new ArrayList<>()));
-  }
-
+class SwitchOverTest extends SlowLogFixture {
   /** How a slow flush ends. */
   enum End {
     SUCCEEDS,
@@ -232,21 +112,6 @@ class SwitchOverTest {
     assertThat(sequences(2)).containsExactly(2L, 3L, 4L, 5L);
   }
 
-  /**
-   * Record 1 is acknowledged in segment 1, whose next flush hangs; 2 fails, so record 2 is in 3.
-   */
-  private Hang switchPastSecond() throws Exception {
-    append(1);
-    fail(Operation.FLUSH, 2);
-    Hang hang = hang(Operation.FLUSH, 1);
-    CompletableFuture<Void> second = log.append(record(TABLET, 2, 10));
-    hang.await();
-    clock.pass(SLOW);
-    second.get();
-    assertThat(sequences(3)).containsExactly(2L);
-    return hang;
-  }
-
   @Test
   void whenTheStandbyFailsTooWhatWaitsGoesToTheNextSegment() throws Exception {
     Hang hang = switchPastSecond();
@@ -254,102 +119,6 @@ class SwitchOverTest {
     hang.succeed();
     log.awaitStandby();
     assertThat(replayedSequences(fs, DIRECTORY)).containsExactly(1L, 2L, 3L);
-  }
-
-  private static final Duration STUCK = WriterState.STUCK_AFTER.plusMillis(1);
-
-  @Test
-  void whatHangsInBothFilesGoesToOneThatASpareWriterCreates() throws Exception {
-    Hang standby = hang(Operation.FLUSH, 2);
-    append(1);
-    Hang first = hang(Operation.FLUSH, 1);
-    CompletableFuture<Void> second = log.append(record(TABLET, 2, 10));
-    first.await();
-    clock.pass(SLOW);
-    standby.await();
-    clock.pass(STUCK);
-    second.get();
-    append(3);
-    log.awaitStandby();
-    standby.succeed(); // Neither is the first to know what the other has.
-    first.succeed();
-    append(4);
-    assertThat(log.statistics().switchOvers()).isEqualTo(2);
-    assertThat(replayedSequences(fs, DIRECTORY)).containsExactly(1L, 2L, 3L, 4L);
-    assertThat(failure).isNotDone();
-  }
-
-  @Test
-  void aSpareWriterStandsByWhileTheOtherIsStuck() throws Exception {
-    Hang creating = hang(Operation.CREATE, 3);
-    switchFromFirst().succeed();
-    creating.await();
-    clock.pass(STUCK);
-    log.awaitStandby();
-    append(4);
-    assertThat(segments()).containsExactly(1, 2, 4);
-    creating.succeed();
-    fail(Operation.FLUSH, 2);
-    append(5); // In the third segment, if that was there in time.
-    append(6);
-    close();
-    assertThat(replayedSequences(fs, DIRECTORY)).containsExactly(1L, 2L, 3L, 4L, 5L, 6L);
-  }
-
-  /** Its writer deletes it where it learns too late that it was its turn. */
-  @Test
-  void aSegmentThatHasAcknowledgedNothingIsNotMissed() throws Exception {
-    switchPastSecond().succeed();
-    log.awaitStandby();
-    assertThat(sequences(3)).containsExactly(2L);
-    fs.delete(LogDirectory.segment(DIRECTORY, TabletKind.USER, 2), false);
-    assertThat(replayedSequences(fs, DIRECTORY)).containsExactly(1L, 2L);
-  }
-
-  /** Deletes what a fenced log has of a segment: the segment or its copy. */
-  private static void deleteListed(CrashableFileSystem master, long number) throws IOException {
-    for (Segment segment : FencedLog.segments(master, RECOVERY, TabletKind.USER)) {
-      if (segment.number() == number) {
-        assertThat(master.delete(segment.path(), false)).isTrue();
-      }
-    }
-  }
-
-  @Test
-  void aSegmentWithAcknowledgedRecordsIsMissedBehindOneThatHasNone() throws Exception {
-    close();
-    open(OPTIONS.withSegmentBytes(1000));
-    for (long sequence = 1; sequence <= 2; sequence++) {
-      log.append(record(TABLET, sequence, 2000)).get();
-      log.awaitStandby();
-    }
-    while (!segments().contains(4)) {
-      spin();
-    }
-    log.awaitStandby();
-    fail(Operation.FLUSH, 3);
-    append(3);
-    assertThat(sequences(1)).containsExactly(1L);
-    assertThat(sequences(2)).containsExactly(2L);
-    assertThat(sequences(4)).containsExactly(3L);
-    CrashableFileSystem master = fs.disk().mount();
-    WholeFence.fence(WholeFence.of(SystemRuntime.INSTANCE, master), DIRECTORY, RECOVERY);
-    deleteListed(master, 3);
-    assertThat(replayedSequences(master, RECOVERY)).containsExactly(1L, 2L, 3L);
-    assertThat(LogRepair.check(master, RECOVERY))
-        .singleElement()
-        .satisfies(
-            lost -> {
-              assertThat(lost.segment().number()).isEqualTo(3);
-              assertThat(lost.tablets()).contains(SegmentSummary.EMPTY);
-            });
-    deleteListed(master, 2);
-    assertThatThrownBy(() -> replayedSequences(master, RECOVERY))
-        .isInstanceOf(CorruptionException.class)
-        .hasMessageContaining("user-2.log");
-    assertThat(LogRepair.check(master, RECOVERY))
-        .extracting(lost -> lost.tablets().map(tablets -> tablets.tablets().keySet()))
-        .containsExactly(Optional.of(Set.of(TABLET)), Optional.of(Set.of()));
   }
 
   @Test
