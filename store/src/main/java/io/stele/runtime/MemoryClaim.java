@@ -17,6 +17,13 @@ public interface MemoryClaim {
    */
   void take(long bytes);
 
+  /**
+   * Long work calls this now and then.
+   *
+   * @throws io.stele.model.SteleException RETRY_LATER if nobody waits for its result any more
+   */
+  default void goOn() {}
+
   /** One that asks this one for many small takings together. For use by one thread. */
   default MemoryClaim inSteps() {
     return new MemoryClaim() {
@@ -32,6 +39,11 @@ public interface MemoryClaim {
           gathered = 0;
           MemoryClaim.this.take(all);
         }
+      }
+
+      @Override
+      public void goOn() {
+        MemoryClaim.this.goOn();
       }
     };
   }

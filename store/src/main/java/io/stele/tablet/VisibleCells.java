@@ -29,6 +29,9 @@ final class VisibleCells implements Closeable {
 
   private static final int SEEK_WORK = 8;
 
+  /** A column may have millions of cells that nobody sees: meanwhile the caller may give up. */
+  private static final long WORK_BETWEEN_CHECKS = 4096;
+
   private static final byte[] UNBOUNDED = {};
 
   // The memory of a cell in the model and in the client's block, which may be twice as large.
@@ -47,6 +50,7 @@ final class VisibleCells implements Closeable {
   private boolean onCell;
   private long bytesPassed;
   private long work;
+  private long workAtNextCheck = WORK_BETWEEN_CHECKS;
 
   // The row being taken.
   private byte[] rowPart = {};
@@ -250,6 +254,10 @@ final class VisibleCells implements Closeable {
         return false;
       }
       work++;
+      if (work >= workAtNextCheck) {
+        workAtNextCheck = work + WORK_BETWEEN_CHECKS;
+        memory.goOn();
+      }
       if (!selection.isAll() && source.keyLength() > rowEnd) {
         wanted = passUnwanted(rowPart, wanted);
         if (wanted < 0) {

@@ -4,6 +4,7 @@ import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
+import io.stele.runtime.MemoryClaim;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 import io.stele.sstable.NotInMemoryException;
@@ -317,7 +318,7 @@ final class DataService implements RequestHandler {
                 read.hasPosition()
                     ? Optional.of(ByteStrings.bytes(read.getPosition()))
                     : Optional.empty()),
-            responder::take,
+            claim(request, responder),
             read.getOnce(),
             read.hasPin() ? Optional.of(read.getPin()) : Optional.empty());
     requireNotExpired(request);
@@ -330,6 +331,21 @@ final class DataService implements RequestHandler {
           responder,
           (answer, permissions) -> read(read, wanted, answer, permissions));
     }
+  }
+
+  /** Memory from {@code responder}, as long as somebody waits for the answer. */
+  private static MemoryClaim claim(Request request, Responder responder) {
+    return new MemoryClaim() {
+      @Override
+      public void take(long bytes) {
+        responder.take(bytes);
+      }
+
+      @Override
+      public void goOn() {
+        requireNotExpired(request);
+      }
+    };
   }
 
   /**

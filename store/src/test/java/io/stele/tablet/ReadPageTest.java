@@ -66,6 +66,34 @@ class ReadPageTest {
     assertThat(page.position()).isEmpty();
   }
 
+  /** One column is not cut into pages, however many cells it has that nobody sees. */
+  @Test
+  void aReadEndsWithinAColumnWhenNobodyWaitsForIt() throws Exception {
+    Mutation versions = Mutation.of("long");
+    for (int i = 1; i <= 10_000; i++) {
+      versions = versions.put("f", Bytes.of("q"), i, Bytes.EMPTY);
+    }
+    fixture.apply(versions).join();
+    fixture.apply(Mutation.of("long").deleteColumn("f", "q")).join();
+    MemoryClaim givenUp =
+        new MemoryClaim() {
+          @Override
+          public void take(long bytes) {}
+
+          @Override
+          public void goOn() {
+            asked++;
+            throw SteleException.retryLater("nobody waits");
+          }
+        };
+    assertThatThrownBy(() -> fixture.tablet.read(request(RowQuery.row("long"), givenUp)))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("nobody waits");
+    assertThat(asked).isEqualTo(1);
+    assertThat(fixture.tablet.read(request(RowQuery.row("long"), MemoryClaim.NONE)).rows())
+        .isEmpty();
+  }
+
   @Test
   void theMemoryOfLabelsIsClaimed() throws Exception {
     for (int i = 0; i < 100; i++) {
