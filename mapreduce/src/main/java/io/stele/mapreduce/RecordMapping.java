@@ -12,9 +12,11 @@ import io.stele.model.TimeRange;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericData;
@@ -168,12 +170,12 @@ public final class RecordMapping<T> {
 
   /** Where a field is, and after that where it was under its old names. */
   private List<Column> columns(Schema.Field field, String place) {
-    List<Column> all = new ArrayList<>();
+    Set<Column> all = new LinkedHashSet<>(); // A field may have its own name as an alias.
     all.add(Column.parse(place));
     if (field.getProp(PROPERTY) == null) {
       field.aliases().forEach(old -> all.add(Column.of(schema.getProp(PROPERTY), old)));
     }
-    return all;
+    return List.copyOf(all);
   }
 
   /**

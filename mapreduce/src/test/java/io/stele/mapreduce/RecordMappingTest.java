@@ -386,6 +386,23 @@ class RecordMappingTest {
         .isEqualTo(Mutation.of("a").deleteColumn("p", "city").deleteColumn("p", "town"));
   }
 
+  /** As one that was renamed and got its first name back. */
+  @Test
+  void anAliasThatIsTheFieldsOwnNameDeletesNothing() {
+    RecordMapping<GenericRecord> mapping =
+        RecordMapping.of(
+            person(
+                "{\"name\": \"city\", \"type\": \"string\", \"aliases\": [\"town\", \"city\"]}"));
+    GenericRecord ada =
+        new GenericRecordBuilder(mapping.schema()).set("id", "a").set("city", "x").build();
+    assertThat(mapping.mutation(ada))
+        .isEqualTo(
+            Mutation.of("a")
+                .put("p", Bytes.of("city"), Bytes.of("x"))
+                .deleteColumn("p", Bytes.of("town"), TimeRange.ALL));
+    assertThat(mapping.record(row(mapping.mutation(ada)))).isEqualTo(ada);
+  }
+
   /** Tablets would keep such deletes, for nothing, until a major compaction. */
   @Test
   void aRowThatIsReplacedAnywayIsWrittenWithoutDeletes() {

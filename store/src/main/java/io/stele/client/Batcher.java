@@ -348,7 +348,7 @@ final class Batcher implements BatchSender.Outcomes {
     Throwable why;
     try {
       if (failure.isEmpty()) {
-        submitted.applied();
+        succeed(submitted);
         return Optional.empty();
       }
       Decision decision = submitted.attempts.sent(failure.get());
@@ -358,10 +358,16 @@ final class Batcher implements BatchSender.Outcomes {
       }
       why = ((Decision.End) decision).failure();
     } catch (RuntimeException | Error e) {
-      why = e;
+      why = submitted.attempts.giveUp(e);
     }
     submitted.failed(why);
     return Optional.empty();
+  }
+
+  /** The answer says that it was applied. If this throws, it was so all the same. */
+  private static void succeed(SubmittedOperation submitted) {
+    submitted.attempts.doubted();
+    submitted.applied();
   }
 
   /**
@@ -380,8 +386,7 @@ final class Batcher implements BatchSender.Outcomes {
         submitted,
         () -> {
           if (failure.isEmpty()) {
-            submitted.attempts.doubted(); // If this throws, it was applied all the same.
-            submitted.applied();
+            succeed(submitted);
             submitted.writer.next(submitted.row).ifPresent(this::sendNext);
             return;
           }

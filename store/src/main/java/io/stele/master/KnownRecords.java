@@ -28,7 +28,6 @@ import java.util.concurrent.ConcurrentSkipListMap;
  * <p>Only for the loop, except for {@link #byId}.
  */
 public final class KnownRecords {
-  private static final String FIRST_TABLET = "0".repeat(16);
 
   private final TreeMap<Bytes, TabletRecord> records = new TreeMap<>(); // The tables', by row.
   private final Map<TabletId, TabletRecord> system = new TreeMap<>();
@@ -230,7 +229,7 @@ public final class KnownRecords {
 
   /** The tablets of a table among {@code tablets}. */
   static Collection<TabletRecord> of(TableId table, NavigableMap<TabletId, TabletRecord> tablets) {
-    return tablets.tailMap(new TabletId(table, FIRST_TABLET), true).values().stream()
+    return tablets.tailMap(TabletId.least(table), true).values().stream()
         .takeWhile(record -> record.id().table().equals(table))
         .toList();
   }

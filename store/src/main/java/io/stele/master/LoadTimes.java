@@ -9,30 +9,32 @@ import io.stele.runtime.ProcessRuntime;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
  * How long tablets have been ASSIGNED. A server that answers may still never load a tablet, for
- * example if METADATA or HDFS cannot be reached from there, and then says nothing of it.
+ * example if HDFS cannot be reached from there, and then says nothing of it.
  *
- * <p>A tablet may take long to load anywhere, so its time doubles with each server that had too
- * little. Another master begins to count anew.
+ * <p>A server that has loaded another tablet meanwhile is not stuck: tablets wait there behind each
+ * other, so a tablet then has more time. A tablet may take long to load anywhere, so its time
+ * doubles with each server that had too little. Another master begins to count anew.
  *
  * <p>Safe for use by any number of threads; never waits.
  */
 final class LoadTimes {
-  /** Longer than a server takes for the hundreds of tablets that it gets when others died. */
   static final Duration PATIENCE = Duration.ofMinutes(5);
 
   /** The root tablet and METADATA are small, and everything waits for them. */
-  static final Duration SYSTEM_PATIENCE = Duration.ofMinutes(1);
+  static final Duration SYSTEM_PATIENCE = Duration.ofMinutes(3);
 
-  /** How long a server that loaded a tablet too slowly gets only what no other server takes. */
-  static final Duration SLOW_FOR = Duration.ofMinutes(10);
+  /** So many times as long, a tablet may wait for a server that loads others. */
+  static final int WHILE_OTHERS_LOAD = 4;
 
   private static final int DOUBLINGS_MAX = 6;
 
@@ -41,26 +43,31 @@ final class LoadTimes {
   @GuardedBy("this")
   private final Map<TabletId, Load> loads = new TreeMap<>();
 
-  /** When a tablet was last taken from a server. */
+  /** When a server last loaded a tablet. */
   @GuardedBy("this")
-  private final Map<ServerId, Long> slowNanos = new HashMap<>();
+  private final Map<ServerId, Long> loadedNanos = new HashMap<>();
 
   /**
    * A load.
    *
+   * @param server that loads the tablet
    * @param epoch of the assignment
-   * @param sinceNanos when this master saw the assignment first
+   * @param sinceNanos from when its time counts
    * @param doublings how many servers had too little time before
    * @param ended whether the tablet is to be taken from its server
    */
-  private record Load(long epoch, long sinceNanos, int doublings, boolean ended) {
-    Load next(long newEpoch, long nowNanos) {
-      return new Load(
-          newEpoch, nowNanos, Math.min(DOUBLINGS_MAX, doublings + (ended ? 1 : 0)), false);
+  private record Load(ServerId server, long epoch, long sinceNanos, int doublings, boolean ended) {
+    Load next(ServerId to, long newEpoch, long nowNanos) {
+      int more = Math.min(DOUBLINGS_MAX, doublings + (ended ? 1 : 0));
+      return new Load(to, newEpoch, nowNanos, more, false);
+    }
+
+    Load since(long nanos) {
+      return new Load(server, epoch, nanos, doublings, ended);
     }
 
     Load end() {
-      return new Load(epoch, sinceNanos, doublings, true);
+      return new Load(server, epoch, sinceNanos, doublings, true);
     }
   }
 
@@ -73,25 +80,35 @@ final class LoadTimes {
    * among them: they are loaded, or gone.
    *
    * @param live the servers that hold their locks
+   * @param canLoad whether a tablet is to be loaded, and its record could be written now: other
+   *     time does not count
    */
-  synchronized void look(Collection<TabletRecord> open, Set<ServerId> live) {
+  synchronized void look(
+      Collection<TabletRecord> open, Set<ServerId> live, Predicate<TabletRecord> canLoad) {
     long now = runtime.nanoTime();
-    loads.keySet().retainAll(open.stream().map(TabletRecord::id).collect(Collectors.toSet()));
-    for (TabletRecord record : open) {
-      Assignment assignment = record.assignment();
-      switch (assignment.state()) {
-        case ASSIGNED ->
-            loads.merge(
-                record.id(),
-                new Load(assignment.epoch(), now, 0, false),
-                (load, first) ->
-                    load.epoch == assignment.epoch() ? load : load.next(assignment.epoch(), now));
-        case LOADED -> loads.remove(record.id());
-        case NONE -> {} // It may be between two servers.
+    Set<TabletId> waiting =
+        open.stream()
+            .filter(record -> record.assignment().state() != Assignment.State.LOADED)
+            .map(TabletRecord::id)
+            .collect(Collectors.toSet());
+    for (Iterator<Map.Entry<TabletId, Load>> all = loads.entrySet().iterator(); all.hasNext(); ) {
+      Map.Entry<TabletId, Load> one = all.next();
+      if (!waiting.contains(one.getKey())) {
+        loadedNanos.put(one.getValue().server, now);
+        all.remove();
       }
     }
-    slowNanos.keySet().retainAll(live);
-    slowNanos.values().removeIf(since -> now - since > SLOW_FOR.toNanos());
+    loadedNanos.keySet().retainAll(live);
+    for (TabletRecord record : open) {
+      Assignment assignment = record.assignment();
+      if (assignment.state() == Assignment.State.ASSIGNED) {
+        ServerId server = assignment.server().orElseThrow();
+        long epoch = assignment.epoch();
+        Load before = loads.getOrDefault(record.id(), new Load(server, epoch, now, 0, false));
+        Load load = before.epoch == epoch ? before : before.next(server, epoch, now);
+        loads.put(record.id(), canLoad.test(record) ? load : load.since(now));
+      }
+    }
   }
 
   /** For how long the tablet's server had it, if that was too long; empty if not. */
@@ -100,20 +117,19 @@ final class LoadTimes {
     if (load == null || load.epoch != record.assignment().epoch()) {
       return Optional.empty();
     }
-    Duration patience = record.id().table().isSystem() ? SYSTEM_PATIENCE : PATIENCE;
-    Duration taken = Duration.ofNanos(runtime.nanoTime() - load.sinceNanos);
+    long now = runtime.nanoTime();
+    Duration usual = record.id().table().isSystem() ? SYSTEM_PATIENCE : PATIENCE;
+    Duration patience = usual.multipliedBy(1L << load.doublings);
+    Long loaded = loadedNanos.get(load.server);
+    boolean othersLoad = loaded != null && now - loaded <= usual.toNanos();
+    Duration taken = Duration.ofNanos(now - load.sinceNanos);
     return Optional.of(taken)
-        .filter(time -> time.compareTo(patience.multipliedBy(1L << load.doublings)) > 0);
+        .filter(
+            time -> time.compareTo(patience.multipliedBy(othersLoad ? WHILE_OTHERS_LOAD : 1)) > 0);
   }
 
-  /** The tablet is taken from {@code server}, as it is {@link #overdue} there. */
-  synchronized void taken(TabletId tablet, ServerId server) {
+  /** The tablet is to be taken from its server, as it is {@link #overdue} there. */
+  synchronized void end(TabletId tablet) {
     loads.computeIfPresent(tablet, (id, load) -> load.end());
-    slowNanos.put(server, runtime.nanoTime());
-  }
-
-  /** Whether a tablet was taken from {@code server} lately. */
-  synchronized boolean isSlow(ServerId server) {
-    return slowNanos.containsKey(server);
   }
 }

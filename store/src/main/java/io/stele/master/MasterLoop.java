@@ -333,7 +333,13 @@ final class MasterLoop implements Runnable {
     Predicate<TabletRecord> held = parts.merges().held(known);
     Map<TabletId, TabletRecord> open = known.open(step.live.keySet(), step.removing, wanted());
     executor.retain(open.keySet());
-    parts.silent().givenUp(open.values(), step.live).forEach(parts.failures()::failed);
+    parts
+        .silent()
+        .givenUp(
+            open.values(),
+            step.live,
+            record -> isToBeServed(record, held) && step.hasRecord(record))
+        .forEach(parts.failures()::failed);
     ClusterSnapshot snapshot = snapshot(step, open, held);
     List<Action> actions = AssignmentPlanner.plan(snapshot);
     PlanExecutor.Outcome outcome =

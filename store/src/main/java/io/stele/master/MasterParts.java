@@ -8,7 +8,7 @@ import io.stele.runtime.ProcessRuntime;
  * ask there what is known, and the loop acts.
  *
  * @param reports of the servers about themselves
- * @param silent the servers that do not answer the master, or load nothing
+ * @param silent the servers that do not answer the master
  * @param moves the tablets that will move to other servers
  * @param merges the tablets that will be merged with a neighbour
  * @param failures the tablets that servers could not load

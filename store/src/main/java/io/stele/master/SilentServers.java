@@ -11,11 +11,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 /**
- * Servers that hold their locks, and do not answer the master, or do not load what they are
- * assigned: they get no tablets, and tablets that they have not loaded go elsewhere. What they
- * serve they keep, since clients may reach them.
+ * Servers that hold their locks, and do not answer the master: they get no tablets and no work, and
+ * tablets that they have not loaded go elsewhere. What they serve they keep, since clients may
+ * reach them. From a server that answers, only tablets that it does not load go elsewhere.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -31,6 +32,12 @@ final class SilentServers {
 
   /** How long a server may be silent before what it has not loaded goes elsewhere. */
   private static final Duration LOADS_AFTER = Duration.ofSeconds(30);
+
+  private static final String UNANSWERED =
+      "holds its lock, but has not answered the master for " + LOADS_AFTER.toSeconds() + " s";
+
+  /** At most this part of the servers may be too slow in loading. */
+  private static final int SLOW_AT_ONCE_PART = 3;
 
   private final ServerReports reports;
   private final LoadTimes loads;
@@ -71,7 +78,7 @@ final class SilentServers {
   }
 
   private ClusterSnapshot.Takes takes(ServerId server, ServerInfo info) {
-    if (reports.leavesUnanswered(server, LATELY) || loads.isSlow(server)) {
+    if (reports.leavesUnanswered(server, LATELY)) {
       return ClusterSnapshot.Takes.LAST_RESORT;
     }
     return info.draining() ? ClusterSnapshot.Takes.METADATA_IF_NO_OTHER : ClusterSnapshot.Takes.ALL;
@@ -93,43 +100,61 @@ final class SilentServers {
 
   /**
    * Tablets to be taken from silent servers, and from those that take too long to load them. None
-   * where no other server would get them.
+   * where no other server would get them, and none for its time if many servers take too long: then
+   * something ails them all.
    *
    * <p>Such a server may be loading the tablet: whose change of the record comes first has it.
    *
    * @param open records of tablets that may wait to be loaded
+   * @param canLoad whether such a tablet is to be loaded, and its record could be written now
    */
-  List<LoadFailureReport> givenUp(Collection<TabletRecord> open, Map<ServerId, ServerInfo> live) {
-    loads.look(open, live.keySet());
+  List<LoadFailureReport> givenUp(
+      Collection<TabletRecord> open,
+      Map<ServerId, ServerInfo> live,
+      Predicate<TabletRecord> canLoad) {
+    loads.look(open, live.keySet(), canLoad);
     boolean othersTakeAll = takesAny(live, ClusterSnapshot.Takes.ALL);
     boolean othersTakeMetadata =
         othersTakeAll || takesAny(live, ClusterSnapshot.Takes.METADATA_IF_NO_OTHER);
-    List<LoadFailureReport> failures = new ArrayList<>();
+    List<LoadFailureReport> silent = new ArrayList<>();
+    Map<ServerId, List<LoadFailureReport>> slow = new TreeMap<>();
     for (TabletRecord record : open) {
       Assignment assignment = record.assignment();
-      Optional<ServerId> server = assignment.server().filter(live::containsKey);
       boolean others = record.id().table().isSystem() ? othersTakeMetadata : othersTakeAll;
-      if (others && server.isPresent() && assignment.state() == Assignment.State.ASSIGNED) {
-        whyGivenUp(record, server.get(), live)
-            .ifPresent(why -> failures.add(failure(record, server.get(), why)));
-      }
+      Optional<ServerId> loading =
+          assignment
+              .server()
+              .filter(live::containsKey)
+              .filter(server -> others && assignment.state() == Assignment.State.ASSIGNED);
+      loading.ifPresent(
+          server -> {
+            if (reports.leavesUnanswered(server, LOADS_AFTER)) {
+              silent.add(failure(record, server, UNANSWERED));
+            } else {
+              whySlow(record, server, live)
+                  .map(why -> failure(record, server, why))
+                  .ifPresent(
+                      one -> slow.computeIfAbsent(server, any -> new ArrayList<>()).add(one));
+            }
+          });
     }
-    return failures;
+    if (slow.size() <= Math.max(1, live.size() / SLOW_AT_ONCE_PART)) {
+      slow.values()
+          .forEach(
+              some -> {
+                some.forEach(one -> loads.end(one.tablet()));
+                silent.addAll(some);
+              });
+    }
+    return silent;
   }
 
-  private Optional<String> whyGivenUp(
+  private Optional<String> whySlow(
       TabletRecord record, ServerId server, Map<ServerId, ServerInfo> live) {
-    if (reports.leavesUnanswered(server, LOADS_AFTER)) {
-      return Optional.of(
-          "holds its lock, but has not answered the master for " + LOADS_AFTER.toSeconds() + " s");
-    }
-    Optional<Duration> overdue = loads.overdue(record);
-    if (overdue.isEmpty() || !anotherTakes(record, server, live)) {
-      return Optional.empty();
-    }
-    loads.taken(record.id(), server);
-    return Optional.of(
-        "answers the master, but has not loaded it in " + overdue.get().toSeconds() + " s");
+    return loads
+        .overdue(record)
+        .filter(time -> anotherTakes(record, server, live))
+        .map(time -> "answers the master, but has not loaded it in " + time.toSeconds() + " s");
   }
 
   /** Whether a server that is not silent would get the tablet if {@code server} did not have it. */

@@ -262,7 +262,7 @@ public final class Attempts {
     inDoubt = false;
   }
 
-  /** An attempt before these has left it in doubt whether it has begun. */
+  /** If nothing else becomes known from now on, it may have been applied, or begun. */
   public void doubted() {
     inDoubt = true;
   }
@@ -281,7 +281,7 @@ public final class Attempts {
     String text = purpose.what().get() + ": ";
     if (inDoubt) {
       text +=
-          "it may or may not have been applied. The answer to an attempt was lost, and the next failed: ";
+          "it may or may not have been applied. The answer to an attempt was lost, or not understood: ";
     }
     Code code = cause instanceof SteleException known ? known.code() : Code.RETRY_LATER;
     return new Decision.End(

@@ -118,7 +118,7 @@ final class ValidRecords {
         && next.id().table().equals(tentative.id().table())
         && next.extent().start().equals(tentative.extent().end())
         && (tentative.isMerging() // It was changed since its split.
-            || next.below().isEmpty() // By an earlier version.
+            || next.below().isEmpty() // No split made its start, or one by an earlier version.
             || next.below().get().equals(tentative.id()));
   }
 

@@ -2,6 +2,7 @@ package io.stele.record;
 
 import io.stele.model.RowRange;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -27,10 +28,20 @@ public record PendingFile(String job, FileRef file) implements Pending {
   private static final String DIRECTORY = "bulk/";
 
   public PendingFile {
-    if (!file.path().startsWith(directory(job) + "/")) {
+    String directory = directory(job) + "/";
+    if (!file.path().startsWith(directory) || leaves(file.path().substring(directory.length()))) {
       throw new IllegalArgumentException(
           "file " + file.path() + " is not in " + directory(job) + ", as those of job " + job);
     }
+  }
+
+  /**
+   * Whether a path below a directory may lead out of it, or be written otherwise: nobody would see
+   * that two such names are of one file.
+   */
+  private static boolean leaves(String path) {
+    return Arrays.stream(path.split("/", -1))
+        .anyMatch(part -> part.isEmpty() || part.equals(".") || part.equals(".."));
   }
 
   /** A job's file of {@code length} bytes that has {@code families} of {@code rows}. */

@@ -32,6 +32,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.random.RandomGenerator;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
@@ -210,6 +211,8 @@ public final class JobFileWriter implements Closeable {
     List<FileRef> files = new ArrayList<>();
     for (Group group : groups.values()) {
       if (group.writer.isPresent()) {
+        // The tablets that take it assign only higher ones from then on.
+        group.writer.get().highestServerTimestamp(target.timestampMicros());
         SSTableSummary summary = group.writer.get().finish();
         files.add(
             PendingFile.unnumbered(
@@ -320,17 +323,24 @@ public final class JobFileWriter implements Closeable {
       String file =
           PendingFile.directory(target.job()) + "/" + target.name() + "-" + begun.size() + ".sst";
       Path path = new Path(target.root(), file);
-      begun.add(path);
-      group.writer =
-          Optional.of(
-              SSTableWriter.create(
-                  target.fs(),
-                  path,
-                  SSTableOptions.of(group.options),
-                  random.nextLong(),
-                  replicasMin));
+      group.writer = Optional.of(create(path, group));
     }
     return group.writer.get();
+  }
+
+  private SSTableWriter create(Path path, Group group) throws IOException {
+    SSTableOptions options = SSTableOptions.of(group.options);
+    try {
+      SSTableWriter writer =
+          SSTableWriter.create(target.fs(), path, options, random.nextLong(), replicasMin);
+      begun.add(path);
+      return writer;
+    } catch (FileAlreadyExistsException e) {
+      throw e; // It is another's, which may be needed.
+    } catch (IOException e) {
+      begun.add(path); // It may exist anyway.
+      throw e;
+    }
   }
 
   @Override

@@ -106,10 +106,10 @@ public final class SortBuffer {
     rules.operations().check(mutation, valueBytesMax);
     long size = OperationSize.of(mutation);
     Limits.checkMutationBytes(mutation.row(), size);
+    block.clear(); // The one before may have failed.
     MutationBlock.write(mutation, PendingFile.UNNUMBERED, timestampMicros, block);
     ByteWriter cells = block.finish();
     put(mutation.row(), cells, mutation.edits().size(), (int) size);
-    block.clear();
     keepOrder(mutation.row());
   }
 

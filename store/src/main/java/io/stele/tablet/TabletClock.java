@@ -34,6 +34,11 @@ final class TabletClock {
     return highest.updateAndGet(last -> Math.max(now, last + 1));
   }
 
+  /** Assigns only timestamps above {@code micros} from now on. */
+  void pass(long micros) {
+    highest.accumulateAndGet(micros, Math::max);
+  }
+
   /** The time, for ages of what is shown. */
   long now() {
     Instant now = source.instant();

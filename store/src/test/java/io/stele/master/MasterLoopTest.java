@@ -174,18 +174,53 @@ class MasterLoopTest {
           assertThat(master.isServed(first)).isTrue();
           assertThat(master.only(first).assignment().isTo(B)).isTrue();
           assertThat(master.only(first).isQuarantined()).isFalse();
-          TableId second = master.table("second");
-          master.signal.rereadAllSoon();
-          master.stepUntilIdle();
-          assertThat(master.only(second).assignment().isTo(B)).as("A has just been slow").isTrue();
+          assertThat(master.parts.silent().takers(master.loop.view().live())).containsExactly(A, B);
+        });
+  }
 
-          master.plane.stalled.clear();
-          stepFor(LoadTimes.SLOW_FOR.plusSeconds(10));
-          TableId third = master.table("third");
-          master.signal.rereadAllSoon();
+  @Test
+  void aServerThatDidNotLoadATabletGetsOthersWhenItIsTheOnlyOneLeft() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          Lock other = master.start(B);
           master.stepUntilIdle();
-          assertThat(master.only(third).assignment().isTo(A)).as("it may be well again").isTrue();
-          assertThat(master.isServed(third)).isTrue();
+          master.start(A);
+          master.plane.stalled.add(A.host());
+          TableId table = master.table("users");
+          master.signal.rereadAllSoon();
+          stepFor(LoadTimes.PATIENCE.plusSeconds(20));
+          assertThat(master.only(table).assignment().isTo(B)).isTrue();
+          master.plane.stalled.clear();
+          other.release();
+          master.stepUntilIdle();
+          assertThat(master.only(table).assignment().isTo(A)).isTrue();
+          assertThat(master.isServed(table)).isTrue();
+        });
+  }
+
+  /** It is not the servers then: tablets would only go round. */
+  @Test
+  void nothingIsTakenFromServersOfWhichManyAreTooSlow() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          List<ServerId> servers = List.of(A, B, C, new ServerId("d", 1, 1));
+          for (ServerId server : servers) {
+            master.start(server);
+          }
+          master.stepUntilIdle();
+          servers.forEach(server -> master.plane.stalled.add(server.host()));
+          TableId table = master.table("users", Bytes.of("g"), Bytes.of("m"), Bytes.of("t"));
+          master.signal.rereadAllSoon();
+          stepFor(Duration.ofSeconds(10));
+          List<TabletRecord> before = master.records.reader().readAll(table);
+          assertThat(before)
+              .allMatch(one -> one.assignment().state() == Assignment.State.ASSIGNED)
+              .extracting(one -> one.assignment().server())
+              .doesNotHaveDuplicates();
+          stepFor(LoadTimes.PATIENCE.multipliedBy(3));
+          assertThat(master.records.reader().readAll(table)).isEqualTo(before);
         });
   }
 
@@ -200,6 +235,7 @@ class MasterLoopTest {
           master.start(B);
           stepFor(LoadTimes.SYSTEM_PATIENCE.plusSeconds(20));
           assertThat(root().assignment().isTo(B)).isTrue();
+          stepFor(LoadTimes.SYSTEM_PATIENCE.plusSeconds(20)); // METADATA comes after the root.
           assertThat(master.isServed(TableId.METADATA)).isTrue();
         });
   }

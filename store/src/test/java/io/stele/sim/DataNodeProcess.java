@@ -44,16 +44,18 @@ final class DataNodeProcess implements AutoCloseable {
   public static void main(String[] args) throws Exception {
     Configuration conf = new HdfsConfiguration();
     conf.addResource(new org.apache.hadoop.fs.Path("file://" + args[0]));
-    // Before it registers itself with the NameNode: whoever sees it there finds the file.
-    DataNode node = DataNode.instantiateDataNode(new String[0], conf);
-    Files.writeString(Path.of(args[1]), "127.0.0.1:" + node.getXferAddress().getPort());
-    node.runDatanodeDaemon();
+    DataNode node = DataNode.createDataNode(new String[0], conf);
+    Path draft = Path.of(args[1] + ".draft");
+    Files.writeString(draft, "127.0.0.1:" + node.getXferAddress().getPort());
+    Files.move(draft, Path.of(args[1]));
     Thread.currentThread().join();
   }
 
-  /** Its address, as HDFS names it; once the NameNode knows it. */
-  String address() throws IOException {
-    return Files.readString(directory.resolve(ADDRESS));
+  /** Its address, as HDFS names it; waits until it has one. */
+  String address() throws Exception {
+    Path file = directory.resolve(ADDRESS);
+    MiniStele.await("the address of a DataNode", () -> Files.exists(file));
+    return Files.readString(file);
   }
 
   /** Suspends the process: its connections stay, and nobody answers. */

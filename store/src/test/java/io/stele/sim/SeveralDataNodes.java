@@ -74,7 +74,7 @@ final class SeveralDataNodes implements AutoCloseable {
    * The DataNode with most of the files in a directory with that name, of which there is one that
    * has files. Of each file the last block counts, also while it is being written.
    */
-  DataNodeProcess withMostOf(String directory) throws IOException {
+  DataNodeProcess withMostOf(String directory) throws Exception {
     Map<String, Integer> count = new HashMap<>();
     RemoteIterator<LocatedFileStatus> files = hdfs.getFileSystem().listFiles(new Path("/"), true);
     while (files.hasNext()) {

@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
 
@@ -43,6 +44,21 @@ class JobFileWriterTest {
       mutation.put("f", Bytes.of(prefix + i), Bytes.EMPTY);
     }
     return mutation.build();
+  }
+
+  /** A framework may number the attempts of a stage anew. */
+  @Test
+  void aFileOfAnotherWriterWithThatNameStays() throws IOException {
+    FileRef first;
+    try (JobFileWriter writer = writer()) {
+      writer.add(Mutation.of("a").put("f", "q", "1"));
+      first = writer.finish().get(0);
+    }
+    try (JobFileWriter writer = writer()) {
+      writer.add(Mutation.of("b").put("f", "q", "2"));
+      assertThatThrownBy(writer::finish).isInstanceOf(FileAlreadyExistsException.class);
+    }
+    assertThat(cells(first)).containsExactly("a PUT 1");
   }
 
   @Test

@@ -61,7 +61,14 @@ class JobFilesTest {
 
   private static List<Pending> write(TestServer server, String job, String task, List<String> rows)
       throws IOException {
-    JobFileWriter.Target target = new JobFileWriter.Target(server.fs, ROOT, job, task, SCHEMA, 7);
+    return write(server, job, task, rows, 7);
+  }
+
+  private static List<Pending> write(
+      TestServer server, String job, String task, List<String> rows, long timestampMicros)
+      throws IOException {
+    JobFileWriter.Target target =
+        new JobFileWriter.Target(server.fs, ROOT, job, task, SCHEMA, timestampMicros);
     try (JobFileWriter writer =
         new JobFileWriter(target, SystemRuntime.INSTANCE.random(), 1 << 20)) {
       for (String row : rows) {
@@ -108,6 +115,32 @@ class JobFilesTest {
       assertThat(TestServer.rows(hosted)).isEqualTo(4);
       assertThat(hosted.minor().free()).isEqualTo(1);
     }
+  }
+
+  /** The clock of the host from which a job was submitted may be ahead. */
+  @Test
+  void whatIsWrittenAfterTheCommitIsNewerThanWhatTheJobWrote() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      String job = begin(server);
+      long ahead = (System.currentTimeMillis() + 20_000) * 1000;
+      List<Pending> files = write(server, job, "task", List.of("b"), ahead);
+      server.requested.register(hosted, files);
+      server.registering.work();
+      assertThat(server.requested.register(hosted, files)).isTrue();
+      assertThat(server.jobs.commit(job)).isTrue();
+      assertThat(server.requested.resolve(hosted, job)).isFalse();
+      server.minor.work();
+      assertThat(server.requested.resolve(hosted, job)).isTrue();
+      assertThat(value(hosted, "b")).isEqualTo(Bytes.of("job"));
+      TestServer.put(hosted, "b", "after");
+      assertThat(value(hosted, "b")).isEqualTo(Bytes.of("after"));
+    }
+  }
+
+  private static Bytes value(HostedTablet hosted, String row) throws IOException {
+    ReadRequest newest = ReadRequest.of(RowQuery.row(row).versions(1));
+    return hosted.tablet().read(newest).rows().get(0).cells().get(0).value();
   }
 
   @Test
