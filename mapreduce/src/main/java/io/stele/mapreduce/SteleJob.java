@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
@@ -69,7 +70,9 @@ public final class SteleJob {
 
   /**
    * Prepares an existing job for tables: adds the jars, registers serialization of the model's
-   * types for the shuffle, and lets tasks wait for a tablet longer than a client would.
+   * types for the shuffle, and lets tasks wait for a tablet longer than a client would. Set {@code
+   * mapreduce.framework.name} before: with the local runner, whose tasks run in this process, no
+   * jars are added.
    *
    * @param program classes of the program whose jars the tasks need; a class that is in a directory
    *     brings all of it, without what begins with a dot, as a jar
@@ -88,8 +91,10 @@ public final class SteleJob {
     for (Class<?> one : program) {
       jars.add(ClassJars.of(one));
     }
-    for (Path jar : jars) {
-      append(conf, "tmpjars", jar.toUri().toString());
+    if (!isLocal(conf)) { // The local runner would link each jar into the working directory.
+      for (Path jar : jars) {
+        append(conf, "tmpjars", jar.toUri().toString());
+      }
     }
     job.setJar(ClassJars.of(program.length > 0 ? program[0] : SteleJob.class).toString());
     ModelSerialization.register(conf);
@@ -177,6 +182,11 @@ public final class SteleJob {
               + missing
               + " yet: set the job's input and mapper before bulkInto, which samples them");
     }
+  }
+
+  private static boolean isLocal(Configuration conf) {
+    return conf.get(MRConfig.FRAMEWORK_NAME, MRConfig.LOCAL_FRAMEWORK_NAME)
+        .equals(MRConfig.LOCAL_FRAMEWORK_NAME);
   }
 
   private static void append(Configuration conf, String key, String value) {

@@ -21,9 +21,21 @@ import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.Test;
 
 class SteleJobTest {
+  private static Configuration yarn() {
+    Configuration conf = new Configuration(false);
+    conf.set("mapreduce.framework.name", "yarn");
+    return conf;
+  }
+
+  @Test
+  void theLocalRunnerNeedsNoJars() throws IOException {
+    Job job = SteleJob.create(new Configuration(false), "test", SteleJobTest.class);
+    assertThat(job.getConfiguration().get("tmpjars")).isNull();
+  }
+
   @Test
   void aJobShipsOurJarsAndTheCodecsAndNothingElse() throws IOException {
-    Job job = SteleJob.create(new Configuration(false), "test", SteleJobTest.class);
+    Job job = SteleJob.create(yarn(), "test", SteleJobTest.class);
     String[] jars = job.getConfiguration().getStrings("tmpjars");
     assertThat(jars).hasSize(6).anyMatch(jar -> jar.contains("aircompressor-"));
     assertThat(jars).allMatch(jar -> jar.startsWith("file:") && jar.endsWith(".jar"));
@@ -32,7 +44,7 @@ class SteleJobTest {
 
   @Test
   void preparingAJobTwiceAddsNothing() throws IOException {
-    Job job = SteleJob.create(new Configuration(false), "test");
+    Job job = SteleJob.create(yarn(), "test");
     String jars = job.getConfiguration().get("tmpjars");
     SteleJob.prepare(job);
     assertThat(job.getConfiguration().get("tmpjars")).isEqualTo(jars);
