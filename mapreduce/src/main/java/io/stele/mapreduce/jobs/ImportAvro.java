@@ -50,7 +50,7 @@ public record ImportAvro(
             "import " + directory + " into table " + table,
             ImportAvro.class,
             AvroKeyInputFormat.class);
-    job.setInputFormatClass(AvroKeyInputFormat.class);
+    job.setInputFormatClass(AvroFiles.class);
     AvroJob.setInputKeySchema(job, mapping.map(RecordMapping::schema).orElse(AvroRows.ROW));
     AvroRows.keepVariables(job.getConfiguration(), AvroRows.INPUT_SCHEMA_KEY);
     AvroJob.setDataModelClass(job, GenericData.class);

@@ -22,8 +22,12 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapreduce.Counters;
+import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
+import org.apache.hadoop.mapreduce.lib.input.FileSplit;
 import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
 
 /**
@@ -46,6 +50,9 @@ public record ImportText(
 
   /** A field that is left out. */
   public static final String NONE = "-";
+
+  /** How much of a bad line a message shows. */
+  private static final int SHOWN_BYTES = 80;
 
   private static final String FIELDS_KEY = JobKeys.Internal.TEXT_FIELDS;
   private static final String SEPARATOR_KEY = JobKeys.Internal.TEXT_SEPARATOR;
@@ -127,10 +134,16 @@ public record ImportText(
   @Override
   public Report report(Job finished) throws IOException {
     List<String> lines = new ArrayList<>(Written.of(output).lines(finished));
-    long bad =
-        CompleteJob.counters(finished).findCounter(MutationMapper.Counter.BAD_LINES).getValue();
+    Counters counters = CompleteJob.counters(finished);
+    long bad = counters.findCounter(MutationMapper.Counter.BAD_LINES).getValue();
     if (bad > 0) {
       lines.add(Amount.of(bad, "line") + (bad == 1 ? " was" : " were") + " left out.");
+      if (bad == counters.findCounter(TaskCounter.MAP_INPUT_RECORDS).getValue()) {
+        lines.add(
+            "No line has "
+                + Amount.of(fields.size(), "field")
+                + " and a row key: does another character separate fields (--separator)?");
+      }
     }
     return Report.good(lines);
   }
@@ -159,7 +172,7 @@ public record ImportText(
       List<Bytes> values = TextFields.split(line, separator);
       Bytes row = values.size() == fields.size() ? values.get(fields.indexOf(ROW)) : Bytes.EMPTY;
       if (row.isEmpty() || row.length() > Limits.ROW_BYTES_MAX) {
-        leaveOut(offset, values.size(), context);
+        leaveOut(offset, line, values, context);
         return;
       }
       List<Cell> cells = new ArrayList<>();
@@ -173,22 +186,44 @@ public record ImportText(
       write(row, cells, context);
     }
 
-    private void leaveOut(LongWritable offset, int found, Context context) {
+    private void leaveOut(LongWritable offset, Text line, List<Bytes> values, Context context) {
       if (!skip) {
         throw SteleException.refused(
             "the line at byte "
                 + offset
                 + " of "
-                + context.getInputSplit()
-                + " has "
-                + Amount.of(found, "field")
-                + ", or no row, or one above "
-                + Limits.ROW_BYTES_MAX
-                + " bytes: each needs "
-                + Amount.of(fields.size(), "field")
+                + file(context.getInputSplit())
+                + ", \""
+                + beginning(line)
+                + "\", "
+                + whyBad(values, fields)
                 + ". Correct it, or leave such lines out (--skip-bad-lines)");
       }
       context.getCounter(Counter.BAD_LINES).increment(1);
     }
+  }
+
+  private static String file(InputSplit split) {
+    return split instanceof FileSplit part ? part.getPath().toString() : split.toString();
+  }
+
+  private static String beginning(Text line) {
+    int length = Math.min(line.getLength(), SHOWN_BYTES);
+    return Bytes.of(line.getBytes(), 0, length) + (length < line.getLength() ? "..." : "");
+  }
+
+  /** Why a line with {@code values} cannot be written. */
+  static String whyBad(List<Bytes> values, List<String> fields) {
+    if (values.size() != fields.size()) {
+      return "has "
+          + Amount.of(values.size(), "field")
+          + ", but --fields names "
+          + fields.size()
+          + (values.size() == 1 ? " (--separator says what separates them)" : "");
+    }
+    Bytes row = values.get(fields.indexOf(ROW));
+    return row.isEmpty()
+        ? "has an empty row key"
+        : "has a row key of " + row.length() + " bytes, above " + Limits.ROW_BYTES_MAX;
   }
 }

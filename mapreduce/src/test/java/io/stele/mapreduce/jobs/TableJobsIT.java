@@ -352,6 +352,12 @@ class TableJobsIT {
     assertThat(strict.prepare(cluster.conf()).waitForCompletion(true)).isFalse();
     assertThat(run(new ImportText(files, "people", fields, '|', true, false)).lines())
         .containsExactly("2 rows, 5 cells written to table people.", "3 lines were left out.");
+    assertThat(run(new ImportText(files, "people", fields, ',', true, true)).lines())
+        .containsExactly(
+            "Dry run: 0 rows, 0 cells would be written to table people.",
+            "6 lines were left out.",
+            "No line has 5 fields and a row key: does another character separate fields"
+                + " (--separator)?");
     Row ada = cluster.client().table("people").readRow("ada").orElseThrow();
     assertThat(ada.value("g", "last")).contains(Bytes.of("Lovelace"));
     assertThat(ada.value("a,b", "age")).contains(Bytes.of("36"));
