@@ -7,6 +7,7 @@ import io.stele.model.SteleException;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -14,13 +15,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Column families, sizes and times as they are written on the command line. */
+/** Column families and times as they are written on the command line. */
 final class FamilyText {
   private static final Pattern NUMBER_AND_UNIT = Pattern.compile("(\\d{1,15})([a-z]*)");
   private static final Map<String, Long> MILLIS =
       Map.of("ms", 1L, "s", 1_000L, "m", 60_000L, "h", 3_600_000L, "d", 86_400_000L);
-  private static final Map<String, Long> BYTES =
-      Map.of("", 1L, "k", 1L << 10, "m", 1L << 20, "g", 1L << 30, "t", 1L << 40);
+
+  private static final String TIME = "a time is a number and ms, s, m, h or d, such as 30d";
 
   private static final GcPolicy KEEP_ALL = GcPolicy.keepAll();
 
@@ -178,35 +179,16 @@ final class FamilyText {
 
   /** Reads a time such as {@code 30d} or {@code 10s}. */
   static Duration parseTime(String text) {
-    return Duration.ofMillis(
-        parse(text, MILLIS, "a time is a number and ms, s, m, h or d, such as 30d"));
-  }
-
-  /** Reads a size such as {@code 64m}, in bytes. */
-  static long parseSize(String text) {
-    return parse(text, BYTES, "a size is a number and k, m, g or t, such as 64m");
-  }
-
-  /** The size as {@link #parseSize} reads it, in the largest unit that leaves no fraction. */
-  static String formatSize(long bytes) {
-    for (String unit : List.of("t", "g", "m", "k")) {
-      long one = BYTES.getOrDefault(unit, 1L);
-      if (bytes >= one && bytes % one == 0) {
-        return bytes / one + unit;
-      }
-    }
-    return Long.toString(bytes);
-  }
-
-  private static long parse(String text, Map<String, Long> units, String what) {
-    Matcher matcher = NUMBER_AND_UNIT.matcher(text.toLowerCase(java.util.Locale.ROOT));
-    if (!matcher.matches() || !units.containsKey(matcher.group(2))) {
-      throw SteleException.refused(what + ", not \"" + text + "\"");
+    Matcher matcher = NUMBER_AND_UNIT.matcher(text.toLowerCase(Locale.ROOT));
+    if (!matcher.matches() || !MILLIS.containsKey(matcher.group(2))) {
+      throw SteleException.refused(TIME + ", not \"" + text + "\"");
     }
     try {
-      return Math.multiplyExact(Long.parseLong(matcher.group(1)), units.get(matcher.group(2)));
+      return Duration.ofMillis(
+          Math.multiplyExact(
+              Long.parseLong(matcher.group(1)), MILLIS.getOrDefault(matcher.group(2), 1L)));
     } catch (ArithmeticException e) {
-      throw SteleException.refused(what + "; \"" + text + "\" is out of range");
+      throw SteleException.refused(TIME + "; \"" + text + "\" is out of range");
     }
   }
 }

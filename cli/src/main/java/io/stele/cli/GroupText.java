@@ -1,5 +1,6 @@
 package io.stele.cli;
 
+import io.stele.config.SizeText;
 import io.stele.model.Bloom;
 import io.stele.model.CachePriority;
 import io.stele.model.Codec;
@@ -61,9 +62,7 @@ final class GroupText {
         + ":codec="
         + lower(group.codec())
         + ",block="
-        + (group.blockBytes() % 1024 == 0
-            ? group.blockBytes() / 1024 + "k"
-            : Integer.toString(group.blockBytes()))
+        + SizeText.of(group.blockBytes())
         + ",bloom="
         + lower(group.bloom())
         + ",cache="
@@ -82,7 +81,7 @@ final class GroupText {
   }
 
   private static int blockBytes(String text) {
-    return (int) Math.min(Integer.MAX_VALUE, FamilyText.parseSize(text));
+    return (int) Math.min(Integer.MAX_VALUE, SizeText.parse(text));
   }
 
   private static <E extends Enum<E>> E parse(Class<E> type, String text) {

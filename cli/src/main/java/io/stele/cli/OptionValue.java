@@ -1,5 +1,6 @@
 package io.stele.cli;
 
+import io.stele.config.SizeText;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
 import io.stele.model.Column;
@@ -86,7 +87,7 @@ final class OptionValue {
   static final class Size implements ITypeConverter<Long> {
     @Override
     public Long convert(String text) {
-      return of(text, FamilyText::parseSize);
+      return of(text, SizeText::parse);
     }
   }
 

@@ -6,6 +6,7 @@ import io.stele.client.ClusterStatus;
 import io.stele.client.Stele;
 import io.stele.client.TableChange;
 import io.stele.client.TabletInfo;
+import io.stele.config.SizeText;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
 import io.stele.model.ColumnFamily;
@@ -380,7 +381,7 @@ final class TableCommand {
       out()
           .println(
               "  tablets split above "
-                  + FamilyText.formatSize(schema.splitBytes())
+                  + SizeText.of(schema.splitBytes())
                   + (schema.hsync() ? ", hsync" : ""));
       schema.readers().forEach(reader -> out().println("  reader " + reader));
       List<TabletInfo> tablets = stele.table(name).tablets();

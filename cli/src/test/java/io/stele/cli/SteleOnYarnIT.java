@@ -308,7 +308,7 @@ class SteleOnYarnIT {
     assertThat(cluster.run("table", "describe", "notes").out())
         .contains(
             "family body:versions=1,group=large",
-            "group large:codec=snappy,block=1024k,bloom=row,cache=low")
+            "group large:codec=snappy,block=1m,bloom=row,cache=low")
         .contains("group default:");
     assertThat(cluster.run("get", "notes", "row1").out()).contains("hello").contains("at length");
     assertThat(cluster.run("table", "alter", "notes", "--group", "large:blok=1m"))

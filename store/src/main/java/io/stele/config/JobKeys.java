@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.util.StringUtils.TraditionalBinaryPrefix;
 
 /**
  * The names of all keys {@code mapreduce.stele.*} in the configuration of a job. The classes that
@@ -147,12 +146,11 @@ public final class JobKeys {
             + ", such as 128m";
     long bytes;
     try {
-      bytes = TraditionalBinaryPrefix.string2long(text);
-    } catch (IllegalArgumentException e) {
+      bytes = SizeText.parse(text);
+    } catch (SteleException e) {
       throw new SteleException(SteleException.Code.REFUSED, bounds + ": it is not a size", e);
     }
-    if (bytes < TraditionalBinaryPrefix.string2long(least)
-        || bytes > TraditionalBinaryPrefix.string2long(most)) {
+    if (bytes < SizeText.parse(least) || bytes > SizeText.parse(most)) {
       throw SteleException.refused(bounds);
     }
     return bytes;

@@ -14,7 +14,8 @@ import org.apache.hadoop.conf.Configuration;
  * @param doc what it sets, for operators
  * @param defaultText the default as an operator would write it
  * @param allowed the values allowed, in words
- * @param parser makes the value of the text; throws IllegalArgumentException where it cannot
+ * @param parser makes the value of the text; throws IllegalArgumentException or SteleException
+ *     where it cannot
  * @param check whether a parsed value is allowed
  */
 public record Key<T>(
@@ -24,9 +25,6 @@ public record Key<T>(
     String allowed,
     Function<String, T> parser,
     Predicate<T> check) {
-
-  /** Of sizes; each is 1024 of the one before, the first is 1024 bytes. */
-  private static final String UNITS = "kmgt";
 
   /** What Hadoop names as the source of a key that is given by {@code -D}. */
   public static final String COMMAND_LINE = "from command line";
@@ -54,7 +52,7 @@ public record Key<T>(
         doc,
         defaultText,
         "a size such as 64m or 1g, " + range(min, max),
-        Key::parseSize,
+        SizeText::parse,
         value -> value >= min && value <= max);
   }
 
@@ -65,7 +63,7 @@ public record Key<T>(
         doc,
         "0",
         "0, or a size such as 64m or 1g, " + range(min, max),
-        Key::parseSize,
+        SizeText::parse,
         value -> value == 0 || (value >= min && value <= max));
   }
 
@@ -82,15 +80,7 @@ public record Key<T>(
   }
 
   private static String range(long min, long max) {
-    return shown(min) + (max == Long.MAX_VALUE ? " or more" : " to " + shown(max));
-  }
-
-  /** A size as {@link #parseSize} reads it. */
-  private static String shown(long bytes) {
-    int unit = bytes == 0 ? 0 : Math.min(UNITS.length(), Long.numberOfTrailingZeros(bytes) / 10);
-    return unit == 0
-        ? Long.toString(bytes)
-        : (bytes >> (10 * unit)) + UNITS.substring(unit - 1, unit);
+    return SizeText.of(min) + (max == Long.MAX_VALUE ? " or more" : " to " + SizeText.of(max));
   }
 
   /** A time as {@link #parseTime} reads it. */
@@ -129,7 +119,7 @@ public record Key<T>(
       if (check.test(value)) {
         return value;
       }
-    } catch (IllegalArgumentException e) {
+    } catch (IllegalArgumentException | SteleException e) {
       throw new SteleException(SteleException.Code.REFUSED, refusal(text, source), e);
     }
     throw SteleException.refused(refusal(text, source));
@@ -158,15 +148,6 @@ public record Key<T>(
       case "", "programmatically", "Unknown" -> "set by the program";
       default -> "from " + last;
     };
-  }
-
-  private static long parseSize(String text) {
-    String lower = text.toLowerCase(Locale.ROOT);
-    int unit = UNITS.indexOf(lower.charAt(lower.length() - 1));
-    return unit < 0
-        ? Long.parseLong(lower)
-        : Math.multiplyExact(
-            Long.parseLong(lower.substring(0, lower.length() - 1)), 1L << (10 * (unit + 1)));
   }
 
   private static Duration parseTime(String text) {
