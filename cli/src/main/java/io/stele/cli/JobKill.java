@@ -37,9 +37,6 @@ final class JobKill {
   /** MapReduce's names of jobs and YARN's of applications. */
   private static final Pattern OF_YARN = Pattern.compile("(?:job|application)(_\\d+_\\d+)");
 
-  /** A job's whole name. */
-  private static final Pattern NAME = Pattern.compile("[0-9a-f]{32}-[0-9a-f]{32}");
-
   private final Stele stele;
   private final IoFunction<Runner, List<Found>> applications;
   private final IoConsumer<String> killer;
@@ -150,7 +147,7 @@ final class JobKill {
   private Optional<Target> ofJob(String text) throws IOException {
     List<ClusterJob> all = stele.admin().listJobs();
     Optional<ClusterJob> found = JobNames.find(all, text);
-    if (found.isEmpty() && NAME.matcher(text).matches()) { // No name is used twice.
+    if (found.isEmpty() && JobNodes.isName(text)) { // No name is used twice.
       out.accept("Job " + text + " is over already.");
       return Optional.empty();
     }

@@ -94,7 +94,8 @@ final class ClusterJobs {
 
   /** Ends a job that has not committed. */
   void end(String name) throws IOException {
-    switch (jobs.state(name)) {
+    JobNodes.State state = JobNodes.isName(name) ? jobs.state(name) : JobNodes.State.GONE;
+    switch (state) {
       case GONE ->
           throw SteleException.notFound(
               "there is no job " + name + "; `stele job list` shows those there are");

@@ -435,9 +435,7 @@ public final class JobNodes {
 
   /** The names of jobs; a job that was begun or ended just now may be missing or still included. */
   public List<String> names() throws IOException {
-    return locks.children(LockPaths.JOBS).stream()
-        .filter(name -> NAME.matcher(name).matches())
-        .toList();
+    return locks.children(LockPaths.JOBS).stream().filter(JobNodes::isName).toList();
   }
 
   /**
@@ -511,9 +509,14 @@ public final class JobNodes {
     }
   }
 
+  /** Whether a job could have that name. */
+  public static boolean isName(String text) {
+    return NAME.matcher(text).matches();
+  }
+
   /** The job as of some moment during the call; empty if it has no node. */
   public Optional<Job> read(String job) throws IOException {
-    if (!NAME.matcher(job).matches()) {
+    if (!isName(job)) {
       throw SteleException.refused("\"" + job + "\" is not the name of a job");
     }
     Optional<VersionedData> node = locks.read(LockPaths.job(job));

@@ -219,6 +219,17 @@ class ClusterJobsTest {
   }
 
   @Test
+  void aJobThatDoesNotExistIsNotFoundWhateverItIsCalled() throws IOException {
+    String job = jobs.begin(LEASE);
+    String gone = node("600000 0");
+    admin.endJob(gone);
+    for (String none : List.of(gone, job.substring(0, 40), "job_1_0001", "a/b", "")) {
+      assertCode(Code.NOT_FOUND, () -> admin.endJob(none));
+    }
+    assertThat(admin.listJobs()).extracting(ClusterJob::name).containsExactly(job);
+  }
+
+  @Test
   void aJobThatHasCommittedIsNotEndedAndItsFilesStay() throws IOException {
     admin.createTable(SCHEMA, List.of(Bytes.of("m")));
     String job = jobs.begin(LEASE);
