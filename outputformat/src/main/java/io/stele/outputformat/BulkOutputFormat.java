@@ -1,6 +1,7 @@
 package io.stele.outputformat;
 
 import io.stele.bulk.JobOutput;
+import io.stele.client.JobEnvironment;
 import io.stele.client.ModelSerialization;
 import io.stele.client.Stele;
 import io.stele.client.Table;
@@ -294,17 +295,15 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
     try (Stele stele = Stele.connect(conf)) {
       OutputTable.identifyAll(stele, conf);
       ReplacedRows.identify(stele, conf);
-      // If these fail, there is no job yet.
-      stele.jobs().environment().requireFiles();
-      long valueBytesMax = stele.jobs().environment().valueBytesMax();
-      long timestamp = stele.jobs().environment().nowMicros();
+      JobEnvironment.Submission submission = // If this fails, there is no job yet.
+          stele.jobs().environment().submission();
       OutputJob.endSubmittedBefore(context, stele.jobs(), JOB_KEY);
       String job = OutputJob.begin(context, stele.jobs(), LEASE_KEY, TableUse.How.BULK);
       makeDirectory(stele, conf, job);
       ReplacedRows.setSubmitted(conf);
       conf.set(JOB_KEY, job);
-      conf.setLong(TIMESTAMP_KEY, timestamp);
-      conf.setLong(VALUE_BYTES_KEY, valueBytesMax);
+      conf.setLong(TIMESTAMP_KEY, submission.timeMicros());
+      conf.setLong(VALUE_BYTES_KEY, submission.valueBytesMax());
     }
   }
 

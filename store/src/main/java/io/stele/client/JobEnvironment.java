@@ -89,7 +89,10 @@ public final class JobEnvironment {
    *     configuration is not on the class path
    */
   public void requireFiles() throws IOException {
-    ClusterStatusResponseProto status = status("asking where the cluster's files are");
+    requireFiles(status("asking where the cluster's files are"));
+  }
+
+  private void requireFiles(ClusterStatusResponseProto status) throws IOException {
     Layout found;
     try {
       found = Layout.open(files(), root());
@@ -140,6 +143,27 @@ public final class JobEnvironment {
   }
 
   /**
+   * What holds for a job that writes files from its submission on.
+   *
+   * @param timeMicros the wall clock of this machine, in microseconds since 1970
+   * @param valueBytesMax the largest value of a cell, in bytes, that all tablet servers take
+   */
+  public record Submission(long timeMicros, long valueBytesMax) {}
+
+  /**
+   * Checks that a job that writes files may be submitted. Asks the master once.
+   *
+   * @throws SteleException REFUSED as {@link #requireFiles} and {@link #nowMicros} say
+   */
+  public Submission submission() throws IOException {
+    long before = clockMicros();
+    ClusterStatusResponseProto status = status("asking what holds for a job that writes files");
+    requireClock(status, before, clockMicros());
+    requireFiles(status);
+    return new Submission(clockMicros(), valueBytesMax(status));
+  }
+
+  /**
    * The wall clock of this machine, in microseconds since 1970.
    *
    * @throws SteleException REFUSED if the master's clock differs from it by more than half a
@@ -150,6 +174,11 @@ public final class JobEnvironment {
     long before = clockMicros();
     ClusterStatusResponseProto status = status("comparing clocks");
     long after = clockMicros();
+    requireClock(status, before, after);
+    return after;
+  }
+
+  private static void requireClock(ClusterStatusResponseProto status, long before, long after) {
     if (status.hasNowMicros()) { // A master of an earlier version does not say.
       long there = status.getNowMicros();
       long ahead = Math.max(before - there, 0) - Math.max(there - after, 0);
@@ -165,7 +194,6 @@ public final class JobEnvironment {
                 + " clock");
       }
     }
-    return after;
   }
 
   private long clockMicros() {
@@ -181,9 +209,8 @@ public final class JobEnvironment {
             master -> master.clusterStatus(null, EmptyProto.getDefaultInstance()));
   }
 
-  /** The largest value of a cell, in bytes, that all tablet servers take. */
-  public long valueBytesMax() throws IOException {
-    return status("asking for the largest value").getServersList().stream()
+  private long valueBytesMax(ClusterStatusResponseProto status) {
+    return status.getServersList().stream()
         .filter(ServerStatusProto::hasValueBytesMax)
         .mapToLong(ServerStatusProto::getValueBytesMax)
         .min()

@@ -14,7 +14,9 @@ import io.stele.wire.Transport;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.apache.hadoop.conf.Configuration;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,12 +34,22 @@ final class JobFilesElsewhereTest {
     }
   }
 
+  private static JobEnvironment.Submission submission(MiniStele cluster, Configuration conf)
+      throws IOException {
+    try (Transport transport = new NetworkTransport(conf, SystemRuntime.INSTANCE, "localhost");
+        Stele stele = Stele.over(conf, SystemRuntime.INSTANCE, cluster.locks(), transport)) {
+      return stele.jobs().environment().submission();
+    }
+  }
+
   @Test
   void aClientWithoutTheClustersFileSystemIsToldWhereTheFilesAre() throws IOException {
     Configuration conf = MiniStele.quick(new Configuration(false));
     try (MiniStele cluster = MiniStele.start(conf, Site.inMemory(), 1, 1)) {
       JobEnvironment right = cluster.client().jobs().environment();
       assertThatCode(right::requireFiles).doesNotThrowAnyException();
+      assertThat(right.submission().timeMicros()).isPositive();
+      assertThat(right.submission().valueBytesMax()).isPositive();
 
       Configuration wrong = new Configuration(conf);
       Path root = directory.resolve("stele");
@@ -51,12 +63,17 @@ final class JobFilesElsewhereTest {
 
   private static void assertRefused(
       MiniStele cluster, Configuration wrong, Path root, JobEnvironment right) throws IOException {
-    assertThatThrownBy(() -> require(cluster, wrong))
-        .isInstanceOfSatisfying(
-            SteleException.class, e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
-        .hasMessageContaining("files in file:" + root)
-        .hasMessageContaining("they are in " + right.root())
-        .hasMessageContaining("core-site.xml")
-        .hasMessageContaining("fs.defaultFS");
+    for (ThrowingCallable call :
+        List.<ThrowingCallable>of(
+            () -> require(cluster, wrong), () -> submission(cluster, wrong))) {
+      assertThatThrownBy(call)
+          .isInstanceOfSatisfying(
+              SteleException.class,
+              e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
+          .hasMessageContaining("files in file:" + root)
+          .hasMessageContaining("they are in " + right.root())
+          .hasMessageContaining("core-site.xml")
+          .hasMessageContaining("fs.defaultFS");
+    }
   }
 }
