@@ -221,12 +221,9 @@ final class ClusterCalls {
       ControlPlane.Call<P, R> call)
       throws IOException {
     Optional<R> answer = attempt(attempts, lookup, protocol, call);
-    boolean told = false;
+    LongWaits.Wait wait = connection.waiting().waits().begin();
     while (answer.isEmpty()) {
-      if (!told && attempts.elapsed().compareTo(Waiting.LONG) >= 0) {
-        told = true;
-        connection.waiting().teller().accept(waitsFor(clause, attempts));
-      }
+      wait.goesOn(attempts.elapsed(), () -> waitsFor(clause, attempts));
       answer = attempt(attempts, lookup, protocol, call);
     }
     return answer.get();

@@ -112,7 +112,7 @@ final class Connection implements AutoCloseable {
   }
 
   static Connection open(
-      Configuration conf, Optional<Runnable> whileWaiting, Consumer<String> teller)
+      Configuration conf, Optional<Runnable> whileWaiting, Optional<Consumer<String>> teller)
       throws IOException {
     ClusterConfig cluster = ClusterConfig.of(conf);
     Configuration own = new Configuration(conf);
@@ -128,7 +128,10 @@ final class Connection implements AutoCloseable {
     }
     return new Connection(
         own,
-        new Waiting(runtime, whileWaiting, teller),
+        new Waiting(
+            runtime,
+            whileWaiting,
+            teller.map(LongWaits::toPerson).orElseGet(() -> LongWaits.toLog(runtime))),
         session.resource(),
         transport,
         Optional.empty(),

@@ -50,14 +50,15 @@ public final class Stele implements AutoCloseable {
 
   /**
    * Connects to the cluster that {@code conf} names: {@code stele.zookeeper.quorum} and {@code
-   * stele.cluster.name}, usually from {@code stele-site.xml}.
+   * stele.cluster.name}, usually from {@code stele-site.xml}. A call that waits some seconds for a
+   * master or a server logs a warning that says why, and another each minute.
    *
    * @throws io.stele.model.SteleException REFUSED if a {@code stele.*} key is unknown or has a
    *     value that is not allowed
    * @throws IOException if the lock service cannot be reached
    */
   public static Stele connect(Configuration conf) throws IOException {
-    return new Stele(Connection.open(conf, Optional.empty(), line -> {}));
+    return new Stele(Connection.open(conf, Optional.empty(), Optional.empty()));
   }
 
   /**
@@ -68,18 +69,19 @@ public final class Stele implements AutoCloseable {
    *     connection; it must not block or throw
    */
   public static Stele connect(Configuration conf, Runnable whileWaiting) throws IOException {
-    return new Stele(Connection.open(conf, Optional.of(whileWaiting), line -> {}));
+    return new Stele(Connection.open(conf, Optional.of(whileWaiting), Optional.empty()));
   }
 
   /**
-   * Connects as {@link #connect(Configuration)} does, for a program at which a person looks.
+   * Connects as {@link #connect(Configuration)} does, for a program at which a person looks;
+   * nothing is logged.
    *
    * @param teller told in a line, once for each call, that the call has waited some seconds for a
    *     master or a server, and why; called by the thread that waits, it must not block or throw
    */
   public static Stele connectTelling(Configuration conf, Consumer<String> teller)
       throws IOException {
-    return new Stele(Connection.open(conf, Optional.empty(), teller));
+    return new Stele(Connection.open(conf, Optional.empty(), Optional.of(teller)));
   }
 
   /**

@@ -1,12 +1,12 @@
 package io.stele.client;
 
+import io.stele.runtime.Durations;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 
 /**
  * How the calls of a connection wait. Whoever asked for it is told every few seconds, on the
@@ -16,21 +16,11 @@ import java.util.function.Consumer;
  *
  * @param runtime whose clock counts
  * @param tick called when a wait begins and every {@link #INTERVAL} of it; must not block or throw
- * @param teller told in a line, once for each call, that the call has waited for {@link #LONG} and
- *     for what; must not block or throw
+ * @param waits says what calls wait for that take long
  */
-record Waiting(ProcessRuntime runtime, Optional<Runnable> tick, Consumer<String> teller) {
+record Waiting(ProcessRuntime runtime, Optional<Runnable> tick, LongWaits waits) {
   /** Well below any time-out of a task that makes sense. */
   static final Duration INTERVAL = Duration.ofSeconds(2);
-
-  /** A person who waits for longer than this wants to know why. */
-  static final Duration LONG = Duration.ofSeconds(3);
-
-  /** Is told nothing. */
-  private record Nobody() implements Consumer<String> {
-    @Override
-    public void accept(String line) {}
-  }
 
   /** Waits without telling anybody. */
   static Waiting silent(ProcessRuntime runtime) {
@@ -39,24 +29,15 @@ record Waiting(ProcessRuntime runtime, Optional<Runnable> tick, Consumer<String>
 
   /** Waits and calls {@code tick}, which may be there. */
   static Waiting of(ProcessRuntime runtime, Optional<Runnable> tick) {
-    return new Waiting(runtime, tick, new Nobody());
+    return new Waiting(runtime, tick, LongWaits.UNSAID);
   }
 
   /**
    * Waits for the result of {@code future}, as {@link #await(CompletableFuture, String)} does, and
-   * tells {@code line} if that takes {@link #LONG}.
+   * says {@code line} if that takes long.
    */
   <T> T await(CompletableFuture<T> future, String what, String line) throws IOException {
-    if (!(teller instanceof Nobody) && tick.isEmpty()) { // What ticks is no person.
-      try {
-        if (!runtime.await(future, LONG)) {
-          teller.accept(line);
-        }
-      } catch (InterruptedException e) {
-        throw Futures.interrupted(e, what);
-      }
-    }
-    return await(future, what);
+    return await(future, what, waits.begin(), line);
   }
 
   /**
@@ -65,15 +46,24 @@ record Waiting(ProcessRuntime runtime, Optional<Runnable> tick, Consumer<String>
    * @param what for the message of an interruption
    */
   <T> T await(CompletableFuture<T> future, String what) throws IOException {
-    if (tick.isPresent()) {
-      try {
-        while (!future.isDone()) {
-          tick.get().run();
-          runtime.await(future, INTERVAL);
+    return await(future, what, LongWaits.UNSAID.begin(), "");
+  }
+
+  private <T> T await(CompletableFuture<T> future, String what, LongWaits.Wait wait, String line)
+      throws IOException {
+    long start = runtime.nanoTime();
+    try {
+      while (!future.isDone() && (tick.isPresent() || wait.next().isPresent())) {
+        tick.ifPresent(Runnable::run);
+        Duration elapsed = Duration.ofNanos(runtime.nanoTime() - start);
+        Duration untilSaid = wait.next().map(next -> next.minus(elapsed)).orElse(INTERVAL);
+        runtime.await(future, tick.isPresent() ? Durations.min(INTERVAL, untilSaid) : untilSaid);
+        if (!future.isDone()) {
+          wait.goesOn(Duration.ofNanos(runtime.nanoTime() - start), () -> line);
         }
-      } catch (InterruptedException e) {
-        throw Futures.interrupted(e, what);
       }
+    } catch (InterruptedException e) {
+      throw Futures.interrupted(e, what);
     }
     return Futures.await(runtime, future, what);
   }

@@ -61,16 +61,54 @@ class WaitingTest {
         () -> {
           List<String> told = new ArrayList<>();
           SimulatedProcess runtime = simulation.outside();
-          Waiting waiting = new Waiting(runtime, Optional.empty(), told::add);
+          Waiting waiting = new Waiting(runtime, Optional.empty(), LongWaits.toPerson(told::add));
           for (Duration takes : List.of(Duration.ofSeconds(2), Duration.ofSeconds(40))) {
             CompletableFuture<String> answer = new CompletableFuture<>();
             runtime.after(takes, () -> answer.complete("late"));
             assertThat(waiting.await(answer, "waiting", "it takes long")).isEqualTo("late");
-            if (takes.compareTo(Waiting.LONG) < 0) {
+            if (takes.compareTo(LongWaits.LONG) < 0) {
               assertThat(told).isEmpty();
             }
           }
           assertThat(told).containsExactly("it takes long");
         });
+  }
+
+  /** What calls of {@code lengths}, one after the other, log. */
+  private static List<String> logged(Optional<Runnable> tick, int... lengths) throws Exception {
+    List<String> logged = new ArrayList<>();
+    Simulation simulation = new Simulation(1, 100_000);
+    simulation.run(
+        () -> {
+          SimulatedProcess runtime = simulation.outside();
+          long start = runtime.nanoTime();
+          LongWaits waits =
+              LongWaits.toLog(
+                  runtime,
+                  line ->
+                      logged.add(
+                          Duration.ofNanos(runtime.nanoTime() - start).toSeconds()
+                              + " s: "
+                              + line));
+          Waiting waiting = new Waiting(runtime, tick, waits);
+          for (int seconds : lengths) {
+            CompletableFuture<String> answer = new CompletableFuture<>();
+            runtime.after(Duration.ofSeconds(seconds), () -> answer.complete("late"));
+            waiting.await(answer, "waiting", "call of " + seconds + " s");
+          }
+        });
+    return logged;
+  }
+
+  @Test
+  void theLogOfAProgramSaysOnceWhatACallWaitsForAndThenSeldom() throws Exception {
+    for (Optional<Runnable> tick :
+        List.<Optional<Runnable>>of(Optional.empty(), Optional.of(() -> {}))) {
+      assertThat(logged(tick, 2, 130))
+          .containsExactly("5 s: call of 130 s", "65 s: call of 130 s", "125 s: call of 130 s");
+      assertThat(logged(tick, 4, 5, 6, 50))
+          .as("one for all calls")
+          .containsExactly("3 s: call of 4 s");
+    }
   }
 }
