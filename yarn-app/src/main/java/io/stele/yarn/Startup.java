@@ -15,17 +15,25 @@ import org.apache.hadoop.yarn.api.records.YarnApplicationState;
 
 /**
  * Waits until an application that was submitted serves: every component runs, and a master answers.
- * Tells what it waits for, and how components fail meanwhile. For use by one thread.
+ * Tells how components fail meanwhile, and what it waits for if that takes long. For use by one
+ * thread.
  */
 final class Startup {
   private static final Duration POLL = Duration.ofMillis(250);
+
+  /** A start that takes longer needs an explanation. */
+  static final Duration LONG = Duration.ofSeconds(10);
+
+  /** An explanation that is still true is given again after this time. */
+  static final Duration AGAIN = Duration.ofMinutes(1);
 
   private final ProcessRuntime runtime;
   private final IoCallable<ApplicationStatus> statuses;
   private final IoCallable<Optional<String>> master;
   private final Consumer<String> progress;
   private final StatusLines lines;
-  private String saidOfMaster = "";
+  private String said = "";
+  private Duration saidAt = Duration.ZERO;
 
   /**
    * A start that is to be waited for.
@@ -53,9 +61,10 @@ final class Startup {
    */
   void await(Duration timeout) throws IOException {
     Deadline deadline = Deadline.after(runtime, timeout);
+    long begun = runtime.nanoTime();
     while (true) {
       ApplicationStatus status = statuses.call();
-      lines.show(status);
+      lines.showFailures(status);
       if (!status.alive()) {
         throw SteleException.refused(
             status.id() + " is " + status.state() + ": " + status.diagnostics().strip());
@@ -64,7 +73,11 @@ final class Startup {
       if (status.complete() && missing.isEmpty()) {
         return;
       }
-      missing.ifPresent(this::sayOfMaster);
+      sayWhatIsMissing(
+          missing
+              .map("waiting until a master answers: "::concat)
+              .orElseGet(() -> status.id() + " is " + status.state() + waitingFor(status)),
+          Duration.ofNanos(runtime.nanoTime() - begun));
       if (deadline.isOver()) {
         throw SteleException.retryLater(
             status.id()
@@ -84,10 +97,12 @@ final class Startup {
     }
   }
 
-  private void sayOfMaster(String missing) {
-    if (!missing.equals(saidOfMaster)) {
-      saidOfMaster = missing;
-      progress.accept("waiting until a master answers: " + missing);
+  private void sayWhatIsMissing(String line, Duration elapsed) {
+    Duration pause = line.equals(said) ? AGAIN : LONG;
+    if (elapsed.minus(saidAt).compareTo(pause) >= 0) {
+      said = line;
+      saidAt = elapsed;
+      progress.accept("after " + elapsed.toSeconds() + " s: " + line);
     }
   }
 

@@ -23,13 +23,22 @@ final class StatusLines {
   void show(ApplicationStatus status) {
     say("", status.id() + " is " + status.state());
     for (ComponentStatus component : status.components()) {
-      if (failed(component)) {
-        progress.accept(failure(status, component));
-      }
+      tellFailure(status, component);
       String where = component.node().isEmpty() ? "" : " on " + component.node();
       say(
           component.id() + component.container(),
           component.id() + " is " + component.state().toLowerCase(Locale.ROOT) + where);
+    }
+  }
+
+  /** Says only which components have failed since the last status. */
+  void showFailures(ApplicationStatus status) {
+    status.components().forEach(component -> tellFailure(status, component));
+  }
+
+  private void tellFailure(ApplicationStatus status, ComponentStatus component) {
+    if (failed(component)) {
+      progress.accept(failure(status, component));
     }
   }
 

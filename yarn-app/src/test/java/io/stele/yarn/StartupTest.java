@@ -4,10 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.SteleException;
-import io.stele.runtime.SystemRuntime;
+import io.stele.runtime.ForwardingRuntime;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
@@ -56,19 +57,50 @@ final class StartupTest {
   private Startup startup(List<ApplicationStatus> statuses, List<Optional<String>> masters) {
     Deque<ApplicationStatus> applications = new ArrayDeque<>(statuses);
     Deque<Optional<String>> probed = new ArrayDeque<>(masters);
-    return new Startup(
-        SystemRuntime.INSTANCE, () -> next(applications), () -> next(probed), said::add);
+    return new Startup(new JumpingClock(), () -> next(applications), () -> next(probed), said::add);
+  }
+
+  /** Its time passes only while somebody sleeps, and twenty times as fast. */
+  private static final class JumpingClock extends ForwardingRuntime {
+    private long nanos;
+
+    @Override
+    public long nanoTime() {
+      return nanos;
+    }
+
+    @Override
+    public void sleep(Duration time) {
+      nanos += time.multipliedBy(20).toNanos();
+    }
   }
 
   @Test
-  void aMasterThatHasTheLockAndDoesNotAnswerIsWaitedFor() throws Exception {
+  void aStartThatIsQuickSaysNothing() throws Exception {
     startup(
-            List.of(application("RUNNING", master("RUNNING", 0))),
-            List.of(Optional.of("it was elected"), Optional.of("it was elected"), Optional.empty()))
+            List.of(
+                application("ACCEPTED"),
+                application("RUNNING", master("WAITING", 0)),
+                application("RUNNING", master("RUNNING", 0))),
+            List.of(Optional.empty()))
         .await(LONG);
+    assertThat(said).isEmpty();
+  }
+
+  @Test
+  void whatALongStartWaitsForIsSaidAgainWhenItHasChanged() throws Exception {
+    List<Optional<String>> masters =
+        new ArrayList<>(Collections.nCopies(20, Optional.of("it was elected")));
+    masters.add(Optional.empty());
+    List<ApplicationStatus> statuses =
+        new ArrayList<>(Collections.nCopies(5, application("RUNNING", master("WAITING", 0))));
+    statuses.add(application("RUNNING", master("RUNNING", 0)));
+    startup(statuses, masters).await(Duration.ofMinutes(10));
     assertThat(said)
-        .containsOnlyOnce("waiting until a master answers: it was elected")
-        .endsWith("waiting until a master answers: it was elected");
+        .containsExactly(
+            "after 10 s: application_1_0002 is RUNNING: master-1 WAITING",
+            "after 25 s: waiting until a master answers: it was elected",
+            "after 85 s: waiting until a master answers: it was elected");
   }
 
   @Test
