@@ -2,6 +2,7 @@ package io.stele.files;
 
 import io.stele.model.CorruptionException;
 import java.io.IOException;
+import java.net.BindException;
 import java.time.Duration;
 import org.apache.hadoop.security.AccessControlException;
 
@@ -20,6 +21,7 @@ public final class HdfsOutage {
   public static boolean mayHaveCaused(IOException failure) {
     return !(failure instanceof CorruptionException
         || failure instanceof NotDurableException
+        || failure instanceof BindException
         || failure instanceof AccessControlException);
   }
 }

@@ -10,13 +10,16 @@ import io.stele.sim.SimulatedEnsemble;
 import io.stele.sim.SimulatedNetwork;
 import io.stele.sim.SimulatedProcess;
 import io.stele.sim.Simulation;
+import io.stele.web.StatusPage;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 
 class MasterTest {
   private static final Duration SESSION = Duration.ofSeconds(6);
+  private static final int PORT = 7000;
 
   private final Simulation simulation = new Simulation(1, 1_000_000);
   private final SimulatedNetwork network = new SimulatedNetwork(simulation);
@@ -80,16 +83,39 @@ class MasterTest {
         });
   }
 
+  @Test
+  void aMasterWhosePortIsTakenDoesNotWaitForIt() throws Exception {
+    simulation.run(
+        () -> {
+          SimulatedProcess other = simulation.process("other");
+          network
+              .transport(other, "host")
+              .servePage(PORT, () -> new StatusPage("other", List.of(), List.of()));
+          Master master = start(simulation.process("master"), "host", PORT);
+          simulation.outside().sleep(Duration.ofSeconds(2));
+          assertThat(master.ended())
+              .isCompletedExceptionally()
+              .failsWithin(Duration.ZERO)
+              .withThrowableThat()
+              .withMessageContaining("host:" + PORT + " is taken");
+        });
+  }
+
   private Master start(SimulatedProcess process) {
+    return start(process, process.name(), 0);
+  }
+
+  private Master start(SimulatedProcess process, String host, int port) {
     Configuration conf = new Configuration(false);
     conf.set(Keys.ROOT_DIR.name(), "/stele");
+    conf.setInt(Keys.MASTER_PORT.name(), port);
     return Master.start(
         new Master.Environment(
             conf,
             process,
             disk.mount(),
             ensemble.connect(process),
-            network.transport(process, process.name()),
+            network.transport(process, host),
             Optional.empty(),
             Applications.NONE));
   }
