@@ -12,7 +12,24 @@ import java.util.stream.Collectors;
 
 /** Starts Java processes with options of their own, as a rule with the test's own class path. */
 public final class ChildJvm {
+  /**
+   * Options of a process that lives for a minute or two: that is too short for Java's second
+   * compiler to pay, and to verify classes takes a fifth of the start of anything with Hadoop.
+   */
+  public static final List<String> SHORT_LIVED =
+      List.of(
+          "-XX:TieredStopAtLevel=1",
+          "-XX:+UnlockDiagnosticVMOptions",
+          "-XX:-BytecodeVerificationRemote");
+
   private ChildJvm() {}
+
+  /** {@link #SHORT_LIVED}, and such a size. */
+  public static List<String> shortLived(String heap) {
+    List<String> options = new ArrayList<>(List.of("-Xmx" + heap, "-XX:+UseSerialGC"));
+    options.addAll(SHORT_LIVED);
+    return options;
+  }
 
   /**
    * Starts {@code main}; the caller ends it.

@@ -62,7 +62,7 @@ public final class ZooKeeperProcess implements AutoCloseable {
   public void start() throws IOException, InterruptedException {
     process =
         ChildJvm.start(
-            List.of("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+            ChildJvm.shortLived("128m"),
             ZooKeeperServerMain.class,
             List.of(directory.resolve("zoo.cfg").toString()),
             directory.resolve("zookeeper.log"));

@@ -34,7 +34,7 @@ final class DataNodeProcess implements AutoCloseable {
     }
     process =
         ChildJvm.start(
-            List.of("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+            ChildJvm.shortLived("128m"),
             DataNodeProcess.class,
             List.of(file.toString(), directory.resolve(ADDRESS).toString()),
             directory.resolve("datanode.log"));

@@ -176,7 +176,7 @@ class SmallMemoryIT {
     Map<String, String> environment = Map.of("STELE_CONF", site.toString(), "NM_HOST", "127.0.0.1");
     processes.add(
         ChildJvm.start(
-            List.of("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+            ChildJvm.shortLived("128m"),
             MasterMain.class,
             List.of(),
             environment,

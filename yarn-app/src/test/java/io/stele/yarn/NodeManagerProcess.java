@@ -55,7 +55,7 @@ final class NodeManagerProcess implements AutoCloseable {
   void start(boolean recovery) throws IOException {
     process =
         ChildJvm.start(
-            List.of("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+            ChildJvm.shortLived("128m"),
             NodeManagerProcess.class,
             List.of(),
             Map.of(CONF, confFile(recovery).toString()),

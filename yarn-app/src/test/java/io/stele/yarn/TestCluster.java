@@ -1,5 +1,6 @@
 package io.stele.yarn;
 
+import io.stele.ChildJvm;
 import io.stele.config.Key;
 import io.stele.config.Keys;
 import java.io.IOException;
@@ -27,9 +28,6 @@ import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainerStat
 
 /** A real YARN and a real HDFS in this process, and the processes that it started. */
 final class TestCluster implements AutoCloseable {
-  /** Processes do not live for so long that Java's second compiler pays. */
-  private static final String SHORT_LIVED = "-XX:TieredStopAtLevel=1";
-
   private final MiniDFSCluster dfs;
   private final MiniYARNCluster yarn;
   private final int nodes;
@@ -85,7 +83,7 @@ final class TestCluster implements AutoCloseable {
             Keys.YARN_AM_JVM_OPTIONS,
             Keys.YARN_MASTER_JVM_OPTIONS,
             Keys.YARN_TABLETSERVER_JVM_OPTIONS)) {
-      conf.set(options.name(), SHORT_LIVED);
+      conf.set(options.name(), String.join(" ", ChildJvm.SHORT_LIVED));
     }
     return conf;
   }
