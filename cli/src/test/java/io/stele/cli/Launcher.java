@@ -2,6 +2,7 @@ package io.stele.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.ChildJvm;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -48,7 +49,9 @@ public final class Launcher {
         .environment()
         .keySet()
         .removeIf(name -> name.startsWith("STELE_") || name.startsWith("HADOOP_"));
-    builder.environment().put("STELE_OPTS", javaOptions);
+    builder
+        .environment()
+        .put("STELE_OPTS", String.join(" ", ChildJvm.SHORT_LIVED) + " " + javaOptions);
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
     builder
         .environment()
@@ -106,11 +109,9 @@ public final class Launcher {
             List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx256m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                classPath,
-                main));
+                "-XX:+UseSerialGC"));
+    command.addAll(ChildJvm.SHORT_LIVED);
+    command.addAll(List.of("-cp", classPath, main));
     command.addAll(List.of(arguments));
     Path output = output();
     Process process =

@@ -2,6 +2,7 @@ package io.stele.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.ChildJvm;
 import io.stele.cli.embedded.EmbeddedHadoop;
 import io.stele.cli.embedded.TaggedProcess;
 import io.stele.client.Rows;
@@ -38,6 +39,7 @@ import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapreduce.MRJobConfig;
 
 /**
  * Stele as a YARN application on an embedded Hadoop: a master and two tablet servers, each a
@@ -46,9 +48,6 @@ import org.apache.hadoop.fs.Path;
 final class RunningStele {
   private static final Duration PATIENCE = Duration.ofMinutes(3);
   private static final String SPLITS_AT = "row5";
-
-  /** Processes do not live for so long that Java's second compiler pays. */
-  private static final String SHORT_LIVED = "-XX:TieredStopAtLevel=1";
 
   private final java.nio.file.Path siteDirectory;
   private final EmbeddedHadoop hadoop;
@@ -83,7 +82,10 @@ final class RunningStele {
             Keys.YARN_AM_JVM_OPTIONS,
             Keys.YARN_MASTER_JVM_OPTIONS,
             Keys.YARN_TABLETSERVER_JVM_OPTIONS)) {
-      conf.set(options.name(), SHORT_LIVED);
+      conf.set(options.name(), String.join(" ", ChildJvm.SHORT_LIVED));
+    }
+    for (String options : List.of(MRJobConfig.MR_AM_COMMAND_OPTS, "mapred.child.java.opts")) {
+      conf.set(options, conf.get(options) + " " + String.join(" ", ChildJvm.SHORT_LIVED));
     }
     yarn = YarnSubmitter.connect(conf);
     yarn.start(StartOptions.ofLibDirectory(home.resolve("lib")), line -> {});

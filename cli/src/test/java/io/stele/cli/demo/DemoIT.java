@@ -3,10 +3,12 @@ package io.stele.cli.demo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.stele.ChildJvm;
 import io.stele.cli.Await;
 import io.stele.cli.Launcher;
 import io.stele.cli.embedded.EmbeddedHadoop;
 import io.stele.cli.embedded.TaggedProcess;
+import io.stele.config.Key;
 import io.stele.config.Keys;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -14,6 +16,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -46,6 +49,22 @@ class DemoIT {
     }
   }
 
+  /** A small demo with servers that start soon. */
+  private static String[] demo(String directory, String... others) throws IOException {
+    List<String> words =
+        new ArrayList<>(List.of("demo", "--dir", directory, "--pages", fewPages()));
+    for (Key<String> options :
+        List.of(
+            Keys.YARN_AM_JVM_OPTIONS,
+            Keys.YARN_MASTER_JVM_OPTIONS,
+            Keys.YARN_TABLETSERVER_JVM_OPTIONS)) {
+      words.add("-D");
+      words.add(options.name() + "=" + String.join(" ", ChildJvm.SHORT_LIVED));
+    }
+    words.addAll(List.of(others));
+    return words.toArray(String[]::new);
+  }
+
   @Test
   void theServersTakeEveryPageOfTheDistribution() throws Exception {
     long most = Keys.VALUE_BYTES_MAX.in(DemoCluster.settings());
@@ -69,7 +88,7 @@ class DemoIT {
     Path directory = directory("demo");
     String at = directory.toString();
     try {
-      Launcher.Ended demo = Launcher.run("demo", "--keep", "--dir", at, "--pages", fewPages());
+      Launcher.Ended demo = Launcher.run(demo(at, "--keep"));
       assertThat(demo.output()).contains("Done in", "The most linked-to pages", "demo --stop");
       assertThat(demo.code()).isZero();
 
@@ -196,8 +215,7 @@ class DemoIT {
       throws Exception {
     Path directory = directory(name);
     Path output = directory.resolveSibling(name + ".out");
-    Process demo =
-        Launcher.start(output, "demo", "--dir", directory.toString(), "--pages", fewPages());
+    Process demo = Launcher.start(output, demo(directory.toString()));
     try {
       Await.until(
           PATIENCE,

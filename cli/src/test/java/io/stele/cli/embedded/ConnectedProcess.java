@@ -1,5 +1,6 @@
 package io.stele.cli.embedded;
 
+import io.stele.ChildJvm;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -71,12 +72,14 @@ public final class ConnectedProcess implements AutoCloseable {
             List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx64m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                System.getProperty("java.class.path"),
-                ConnectedProcess.class.getName(),
-                address));
+                "-XX:+UseSerialGC"));
+    command.addAll(ChildJvm.SHORT_LIVED);
+    command.addAll(
+        List.of(
+            "-cp",
+            System.getProperty("java.class.path"),
+            ConnectedProcess.class.getName(),
+            address));
     proxy.ifPresent(command::add);
     ProcessBuilder builder = new ProcessBuilder(command).redirectError(Redirect.INHERIT);
     builder.environment().put(ProcessTag.VARIABLE, ProcessTag.of(hadoop).value());
