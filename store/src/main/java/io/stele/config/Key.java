@@ -119,7 +119,7 @@ public record Key<T>(
       if (check.test(value)) {
         return value;
       }
-    } catch (IllegalArgumentException | SteleException e) {
+    } catch (IllegalArgumentException | ArithmeticException | SteleException e) {
       throw new SteleException(SteleException.Code.REFUSED, refusal(text, source), e);
     }
     throw SteleException.refused(refusal(text, source));
@@ -152,6 +152,9 @@ public record Key<T>(
 
   private static Duration parseTime(String text) {
     String lower = text.toLowerCase(Locale.ROOT);
+    if (lower.isEmpty()) {
+      throw new IllegalArgumentException("no time");
+    }
     if (lower.endsWith("ms")) {
       return Duration.ofMillis(Long.parseLong(lower.substring(0, lower.length() - 2)));
     }

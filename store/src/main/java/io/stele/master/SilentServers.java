@@ -84,11 +84,6 @@ final class SilentServers {
     return info.draining() ? ClusterSnapshot.Takes.METADATA_IF_NO_OTHER : ClusterSnapshot.Takes.ALL;
   }
 
-  private boolean takesAny(Map<ServerId, ServerInfo> live, ClusterSnapshot.Takes which) {
-    return live.entrySet().stream()
-        .anyMatch(server -> takes(server.getKey(), server.getValue()) == which);
-  }
-
   /** The {@code live} servers that take all tablets, and have said something lately. */
   List<ServerId> takers(Map<ServerId, ServerInfo> live) {
     return live.entrySet().stream()
@@ -113,48 +108,30 @@ final class SilentServers {
       Map<ServerId, ServerInfo> live,
       Predicate<TabletRecord> canLoad) {
     loads.look(open, live.keySet(), canLoad);
-    boolean othersTakeAll = takesAny(live, ClusterSnapshot.Takes.ALL);
-    boolean othersTakeMetadata =
-        othersTakeAll || takesAny(live, ClusterSnapshot.Takes.METADATA_IF_NO_OTHER);
-    List<LoadFailureReport> silent = new ArrayList<>();
+    List<LoadFailureReport> failures = new ArrayList<>();
     Map<ServerId, List<LoadFailureReport>> slow = new TreeMap<>();
     for (TabletRecord record : open) {
-      Assignment assignment = record.assignment();
-      boolean others = record.id().table().isSystem() ? othersTakeMetadata : othersTakeAll;
-      Optional<ServerId> loading =
-          assignment
-              .server()
-              .filter(live::containsKey)
-              .filter(server -> others && assignment.state() == Assignment.State.ASSIGNED);
-      loading.ifPresent(
-          server -> {
-            if (reports.leavesUnanswered(server, LOADS_AFTER)) {
-              silent.add(failure(record, server, UNANSWERED));
-            } else {
-              whySlow(record, server, live)
-                  .map(why -> failure(record, server, why))
-                  .ifPresent(
-                      one -> slow.computeIfAbsent(server, any -> new ArrayList<>()).add(one));
-            }
-          });
+      Optional<ServerId> loading = record.assignment().server().filter(live::containsKey);
+      if (record.assignment().state() != Assignment.State.ASSIGNED || loading.isEmpty()) {
+        continue;
+      }
+      ServerId server = loading.get();
+      Optional<Duration> overdue = loads.overdue(record);
+      if (reports.leavesUnanswered(server, LOADS_AFTER)) {
+        if (anotherTakes(record, server, live)) {
+          failures.add(failure(record, server, UNANSWERED));
+        }
+      } else if (overdue.isPresent() && anotherTakes(record, server, live)) {
+        String why =
+            "answers the master, but has not loaded it in " + overdue.get().toSeconds() + " s";
+        slow.computeIfAbsent(server, any -> new ArrayList<>()).add(failure(record, server, why));
+      }
     }
     if (slow.size() <= Math.max(1, live.size() / SLOW_AT_ONCE_PART)) {
-      slow.values()
-          .forEach(
-              some -> {
-                some.forEach(one -> loads.end(one.tablet()));
-                silent.addAll(some);
-              });
+      slow.values().forEach(failures::addAll);
+      slow.values().forEach(some -> some.forEach(one -> loads.end(one.tablet())));
     }
-    return silent;
-  }
-
-  private Optional<String> whySlow(
-      TabletRecord record, ServerId server, Map<ServerId, ServerInfo> live) {
-    return loads
-        .overdue(record)
-        .filter(time -> anotherTakes(record, server, live))
-        .map(time -> "answers the master, but has not loaded it in " + time.toSeconds() + " s");
+    return failures;
   }
 
   /** Whether a server that is not silent would get the tablet if {@code server} did not have it. */

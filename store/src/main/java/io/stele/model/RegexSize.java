@@ -14,7 +14,7 @@ final class RegexSize {
   /** A class of characters is a table of ranges. */
   private static final long CLASS_SIZE = 10;
 
-  /** A class of Unicode, such as {@code \\pL}, is a table of hundreds of ranges. */
+  /** A class of Unicode, such as {@code \pL}, is a table of hundreds of ranges. */
   private static final long UNICODE_CLASS_SIZE = 250;
 
   private static final int RANGES_PER_STEP = 4; // By their memory.

@@ -294,7 +294,7 @@ final class FileChanges {
         made.add(pendingFiles.take(file));
       }
       // What is written after a job's commit is newer than what the job wrote, by whatever clock.
-      made.forEach(file -> core.clock().pass(file.table().properties().highestServerTimestamp()));
+      made.forEach(file -> core.clock().pass(file.highestTimestamp(core.clock().now())));
       Optional<CompactionWriter.Output> own = writeOwn(files, rules);
       List<FileRef> added = new ArrayList<>(files.added());
       own.ifPresent(one -> added.addAll(one.refs()));

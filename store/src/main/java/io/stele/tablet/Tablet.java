@@ -89,21 +89,18 @@ public final class Tablet implements Closeable {
             environment.operations());
     boolean opened = false;
     try {
-      long highestTimestamp = spec.highestTimestamp();
+      TabletClock clock = new TabletClock(environment.clock(), spec.highestTimestamp());
       SchemaRules rules = new SchemaRules(spec.schema());
       for (FileRef ref : newestFirst(spec)) {
         TabletFile file = TabletFile.open(environment, ref, rules);
         files.add(file);
         file.restoreOperations(window);
-        highestTimestamp =
-            Math.max(highestTimestamp, file.table().properties().highestServerTimestamp());
+        clock.pass(file.highestTimestamp(clock.now()));
       }
       Replay replayed = new Replay(spec.id(), covered(spec), memtable);
       replayed.take(replay, window);
       window.restored();
-      TabletClock clock =
-          new TabletClock(
-              environment.clock(), Math.max(highestTimestamp, replayed.highestTimestamp()));
+      clock.pass(replayed.highestTimestamp());
       Tablet tablet =
           new Tablet(new TabletCore(spec, environment, files, replayed, window, clock), replayed);
       opened = true;

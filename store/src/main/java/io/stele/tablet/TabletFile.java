@@ -38,6 +38,9 @@ final class TabletFile {
    */
   static final long UNPINNED = Long.MAX_VALUE;
 
+  /** A job is refused whose submitter's clock is half a minute from the master's. */
+  private static final long AHEAD_MICROS_MAX = 5 * 60 * 1_000_000L;
+
   private final FileRef ref;
   private final SharedResources.Share<SSTable> share;
   private final SSTable table;
@@ -117,6 +120,15 @@ final class TabletFile {
 
   SSTable table() {
     return table;
+  }
+
+  /**
+   * A timestamp that is not below those in the file that were assigned by a tablet, or by a job;
+   * microseconds. A job's is not believed if it is far above {@code nowMicros}.
+   */
+  long highestTimestamp(long nowMicros) {
+    long highest = table.properties().highestServerTimestamp();
+    return PendingFile.isOfJob(ref) ? Math.min(highest, nowMicros + AHEAD_MICROS_MAX) : highest;
   }
 
   /** Until which operations families counted more versions, as far as the file knows. */

@@ -86,6 +86,17 @@ class KeysTest {
   }
 
   @Test
+  void whatIsNoTimeIsRefused() {
+    for (String none :
+        List.of("", "s", "ms", "5", "1.5s", "9".repeat(18) + "h", "9".repeat(30) + "s")) {
+      assertThatThrownBy(() -> Keys.LEASE.parse(none))
+          .as(none)
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining(Keys.LEASE.name());
+    }
+  }
+
+  @Test
   void aLeaseAboveTheSessionTimeoutIsRefused() {
     conf.set(Keys.LEASE.name(), "20s");
     assertThatThrownBy(() -> Keys.check(conf)).hasMessageContaining("is above");

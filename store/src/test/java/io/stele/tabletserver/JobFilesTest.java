@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.metadata.JobNodes;
 import io.stele.model.Bytes;
+import io.stele.model.Cell;
 import io.stele.model.CorruptionException;
 import io.stele.model.Edit;
 import io.stele.model.Mutation;
@@ -138,9 +139,32 @@ class JobFilesTest {
     }
   }
 
+  @Test
+  void aClockThatIsFarAheadIsNotBelieved() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      String job = begin(server);
+      List<Pending> files = write(server, job, "task", List.of("b"), Long.MAX_VALUE - 1);
+      server.requested.register(hosted, files);
+      server.registering.work();
+      assertThat(server.requested.register(hosted, files)).isTrue();
+      assertThat(server.jobs.commit(job)).isTrue();
+      server.requested.resolve(hosted, job);
+      server.minor.work();
+      TestServer.put(hosted, "c", "after");
+      long hour = Duration.ofHours(1).toMillis();
+      assertThat(newest(hosted, "c").timestampMicros() / 1000)
+          .isLessThan(System.currentTimeMillis() + hour);
+    }
+  }
+
   private static Bytes value(HostedTablet hosted, String row) throws IOException {
+    return newest(hosted, row).value();
+  }
+
+  private static Cell newest(HostedTablet hosted, String row) throws IOException {
     ReadRequest newest = ReadRequest.of(RowQuery.row(row).versions(1));
-    return hosted.tablet().read(newest).rows().get(0).cells().get(0).value();
+    return hosted.tablet().read(newest).rows().get(0).cells().get(0);
   }
 
   @Test
