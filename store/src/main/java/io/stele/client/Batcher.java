@@ -263,16 +263,21 @@ final class Batcher implements BatchSender.Outcomes {
 
   private void answered(
       SubmittedOperation submitted, TabletAccess.Answer answer, Throwable failure) {
-    Optional<? extends Throwable> why =
-        failure == null
-            ? submitted.writer.learnSettled(answer.location(), answer.response(), failure)
-            : Optional.of(Futures.cause(failure));
-    if (why.isEmpty()) {
-      submitted.applied();
-    } else {
-      submitted.failed(why.get());
-    }
-    sendNextSoon(submitted);
+    step(
+        submitted,
+        () -> {
+          Optional<? extends Throwable> why = Optional.ofNullable(failure).map(Futures::cause);
+          if (why.isEmpty()) {
+            submitted.attempts.doubted(); // It was applied, whatever is thrown from here on.
+            why = submitted.writer.learnSettled(answer.location(), answer.response(), failure);
+          }
+          if (why.isEmpty()) {
+            succeed(submitted);
+          } else {
+            submitted.failed(why.get());
+          }
+          sendNextSoon(submitted);
+        });
   }
 
   private void located(SubmittedOperation submitted, TabletLocation tablet, Throwable failure) {

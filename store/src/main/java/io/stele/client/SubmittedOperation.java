@@ -69,9 +69,12 @@ final class SubmittedOperation {
 
   /** Ends it with the reason why it was not applied, or why that is not known. */
   void failed(Throwable why) {
-    expiry.ifPresent(Timer::cancel);
-    writer.operations().fail(id);
-    done.completeExceptionally(why);
+    try {
+      expiry.ifPresent(Timer::cancel);
+      writer.operations().fail(id);
+    } finally {
+      done.completeExceptionally(why); // Whatever is thrown: its caller waits.
+    }
   }
 
   /** Whether it does not travel with others. */

@@ -391,6 +391,42 @@ class BatchWriterTest {
   }
 
   @Test
+  @Timeout(60)
+  void aMutationThatWasAppliedIsNeverSaidNotToBe() throws IOException {
+    AtomicBoolean first = new AtomicBoolean(true);
+    tablets.fault(
+        entry ->
+            first.getAndSet(false) ? Optional.of(FakeTablets.retryLater()) : Optional.empty());
+    ForwardingRuntime brokenTimers =
+        new ForwardingRuntime() {
+          @Override
+          public Timer after(Duration delay, Runnable work) {
+            Timer timer = super.after(delay, work);
+            return delay.compareTo(Duration.ofSeconds(100)) < 0
+                ? timer
+                : () -> {
+                  timer.cancel();
+                  throw new IllegalStateException("planted");
+                };
+          }
+        };
+    BatchWriter writer =
+        writer(
+            brokenTimers,
+            Duration.ofSeconds(600),
+            new Operations(SystemRuntime.INSTANCE),
+            (check, batches) -> new BatchWriter(check, batches, 1 << 20, Durability.HFLUSH));
+    CompletableFuture<Void> added = writer.add(mutation("row", "v"));
+    assertThatThrownBy(writer::close).isInstanceOf(MutationsFailedException.class);
+    assertThat(tablets.applied()).hasSize(1);
+    assertThatThrownBy(added::get)
+        .cause()
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN));
+  }
+
+  @Test
   void theWriterWaitsWhileTheBufferIsFull() throws IOException {
     List<Integer> sizes = new ArrayList<>();
     try (BatchWriter writer = writer(Duration.ofSeconds(30), 1000)) {
