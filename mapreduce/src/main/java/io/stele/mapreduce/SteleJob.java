@@ -55,7 +55,8 @@ public final class SteleJob {
   /**
    * A new job.
    *
-   * @param conf Hadoop's configuration with that of the cluster; copied
+   * @param conf Hadoop's configuration with that of the cluster; copied. {@code
+   *     mapreduce.framework.name} must be set in it: see {@link #prepare}
    * @param program classes of the program whose jars the tasks need: usually the one with {@code
    *     main}
    * @throws SteleException REFUSED if a class of the program is in a directory that is too large to

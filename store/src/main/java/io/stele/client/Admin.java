@@ -33,9 +33,9 @@ import java.util.function.UnaryOperator;
  * returns when the change has begun: {@link TableChange} and {@link ClusterChange} then say how far
  * it is, and wait for it.
  *
- * <p>Every call throws {@link io.stele.model.SteleException} RETRY_LATER if no master is active
- * within {@code stele.client.timeout}, and {@link IOException} if the thread was interrupted or the
- * lock service cannot be reached.
+ * <p>A call that needs the master throws {@link io.stele.model.SteleException} RETRY_LATER if none
+ * is active within {@code stele.client.timeout}. Any call throws {@link IOException} if the thread
+ * was interrupted or ZooKeeper cannot be reached.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -221,7 +221,7 @@ public final class Admin {
   }
 
   /**
-   * The schema of a table, read from the lock service: no master is needed.
+   * The schema of a table, read from ZooKeeper: no master is needed.
    *
    * @throws io.stele.model.SteleException NOT_FOUND if there is none of that name
    */
@@ -272,7 +272,7 @@ public final class Admin {
    * Whether any process of the cluster runs: an active master, or a tablet server. Asks none of
    * them.
    *
-   * @throws IOException if the lock service cannot be asked
+   * @throws IOException if ZooKeeper cannot be asked
    */
   public boolean isRunning() throws IOException {
     return connection.readLocks(
@@ -322,12 +322,12 @@ public final class Admin {
   }
 
   /**
-   * Deletes METADATA's records of a table that the lock service does not have, and frees its name;
-   * the data of that table is given up. To drop an existing table, use {@link #dropTable}.
+   * Deletes METADATA's records of a table that ZooKeeper does not have, and frees its name; the
+   * data of that table is given up. To drop an existing table, use {@link #dropTable}.
    *
    * @param table its id, as a check of the cluster reports it
-   * @throws io.stele.model.SteleException REFUSED if the lock service has that table,
-   *     OUTCOME_UNKNOWN if records may be left
+   * @throws io.stele.model.SteleException REFUSED if ZooKeeper has that table, OUTCOME_UNKNOWN if
+   *     records may be left
    */
   public void forgetTable(TableId table) throws IOException {
     repairs.forget(table);
@@ -484,7 +484,7 @@ public final class Admin {
         master -> master.balance(null, request));
   }
 
-  /** Whether tablets are balanced. */
+  /** Whether balancing is on: see {@link #setBalanced}. */
   public boolean isBalanced() throws IOException {
     return calls
         .ask(
@@ -512,8 +512,8 @@ public final class Admin {
 
   /**
    * The jobs for which the cluster keeps something, by name; also jobs that have committed, until
-   * nobody asks about them any more. Read from the lock service: no master is needed. One that was
-   * begun just now may be missing.
+   * the cluster forgets them ({@link ClusterJob.State#COMMITTED}). Read from ZooKeeper: no master
+   * is needed. One that was begun just now may be missing.
    */
   public List<ClusterJob> listJobs() throws IOException {
     return jobs.list();

@@ -56,9 +56,12 @@ public record ClusterJob(
     INTERRUPTED,
     /** The master checks whether it can commit. */
     COMMITTING,
-    /** Its output is visible, for good. It is here until nobody asks about it any more. */
+    /**
+     * Its output is visible, for good. It is listed until no file waits for it and its application
+     * has ended, or its lease after the commit is over.
+     */
     COMMITTED,
-    /** Its node in the lock service is damaged, or of a later version. */
+    /** Its node in ZooKeeper is damaged, or of a later version. */
     UNREADABLE
   }
 

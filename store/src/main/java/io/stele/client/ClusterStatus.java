@@ -18,7 +18,7 @@ import java.util.Optional;
  * @param balanced whether balancing was on when the master last looked, about a second ago; {@link
  *     Admin#isBalanced} has it look
  * @param troubled tablets that need an operator
- * @param changes changes of schema under way
+ * @param changes the table changes in progress
  * @param recoveries recoveries of dead servers' tablets, over or under way; the latest first, as
  *     far as the master remembers
  */
@@ -69,7 +69,7 @@ public record ClusterStatus(
   public record Troubled(String tablet, boolean served, boolean quarantined, String reason) {}
 
   /**
-   * A change of schema in progress.
+   * A table change in progress.
    *
    * @param id its id, as {@link Admin#tableChange} takes it
    * @param table the table's name

@@ -34,8 +34,8 @@ import org.apache.hadoop.security.Credentials;
  *
  * <p>One connection is enough for a process: it is safe for use by any number of threads, keeps one
  * network connection to each tablet server it talks to, and remembers where tablets are. Reads and
- * writes go to the tablet servers directly; the master is not involved, and the lock service only
- * to find the root tablet.
+ * writes go to the tablet servers directly; the master is not involved, and ZooKeeper only to find
+ * the root tablet.
  */
 public final class Stele implements AutoCloseable {
   private final Connection connection;
@@ -50,12 +50,12 @@ public final class Stele implements AutoCloseable {
 
   /**
    * Connects to the cluster that {@code conf} names: {@code stele.zookeeper.quorum} and {@code
-   * stele.cluster.name}, usually from {@code stele-site.xml}. A call that waits some seconds for a
-   * master or a server logs a warning that says why, and another each minute.
+   * stele.cluster.name}, usually from {@code stele-site.xml}. A call that waits 3 s for a master or
+   * a server logs a warning that says why; a connection logs at most one a minute.
    *
    * @throws io.stele.model.SteleException REFUSED if a {@code stele.*} key is unknown or has a
    *     value that is not allowed
-   * @throws IOException if the lock service cannot be reached
+   * @throws IOException if ZooKeeper cannot be reached
    */
   public static Stele connect(Configuration conf) throws IOException {
     return new Stele(Connection.open(conf, Optional.empty(), Optional.empty()));
@@ -73,8 +73,8 @@ public final class Stele implements AutoCloseable {
   }
 
   /**
-   * Connects as {@link #connect(Configuration)} does, for a program at which a person looks;
-   * nothing is logged.
+   * Connects as {@link #connect(Configuration)} does, for a command that a person runs; nothing is
+   * logged.
    *
    * @param teller told in a line, once for each call, that the call has waited some seconds for a
    *     master or a server, and why; called by the thread that waits, it must not block or throw
@@ -126,18 +126,24 @@ public final class Stele implements AutoCloseable {
    * The table of that name.
    *
    * @throws io.stele.model.SteleException NOT_FOUND if there is none
-   * @throws IOException if the lock service cannot be asked
+   * @throws IOException if ZooKeeper cannot be asked
    */
   public Table table(String name) throws IOException {
     return connection.table(name);
   }
 
-  /** Creates and changes tables. */
+  /**
+   * Tables, tablets, servers and jobs of the cluster, as {@code stele} shows and changes them on
+   * the command line.
+   */
   public Admin admin() {
     return admin;
   }
 
-  /** Jobs that keep what they read. Internal: for input formats. */
+  /**
+   * What the cluster keeps for jobs that read at a pin or write. Internal: for input and output
+   * formats.
+   */
   public Jobs jobs() {
     return jobs;
   }

@@ -6,9 +6,9 @@
  *
  * <p>Every call either succeeds, or throws a {@link io.stele.model.SteleException} that says what
  * went wrong, where, and what to do, or throws an {@link java.io.IOException} if the thread was
- * interrupted or the network or the lock service failed. Calls are retried automatically until
- * {@code stele.client.timeout} is over, through moves, splits and deaths of tablet servers; a
- * retried change is applied once, because every attempt has the same operation id.
+ * interrupted or the network or ZooKeeper failed. Calls are retried automatically until {@code
+ * stele.client.timeout} is over, through moves, splits and deaths of tablet servers; a retried
+ * change is applied once, because every attempt has the same operation id.
  *
  * <p>Some classes are public only for the input and output formats. Applications use the formats,
  * not these: {@link io.stele.client.Jobs}, {@link io.stele.client.JobEnvironment}, {@link

@@ -70,7 +70,7 @@ public final class JobKeyDocs {
   private static void addInput(SortedMap<String, Doc> docs) {
     docs.put(
         JobKeys.INPUT_SPLIT_BYTES,
-        new Doc(MB_128, "The size of a split, in bytes. Larger tablets are cut."));
+        new Doc(MB_128, "The size of a split, such as 128m. Larger tablets are cut."));
     docs.put(
         JobKeys.INPUT_READ,
         new Doc(
@@ -118,16 +118,19 @@ public final class JobKeyDocs {
         new Doc("", "What the commit replaces: table, or table:start:end; several, with commas."));
     docs.put(
         JobKeys.BULK_REDUCER_BYTES,
-        new Doc(MB_128, "The minimum output of a reducer, in bytes, if its size is estimated."));
+        new Doc(
+            MB_128, "The minimum output of a reducer, such as 128m, if its size is estimated."));
     docs.put(JobKeys.BULK_SORT, new Doc("shuffle", "Who sorts the rows. Allowed: shuffle, task."));
     docs.put(
         JobKeys.BULK_SORT_BYTES,
         new Doc(
             "",
-            "The memory in which a task sorts, in bytes; a quarter of the heap, at most 256m."));
+            "The memory in which a task sorts, such as 128m; if unset, a quarter of the heap, at"
+                + " most 256m."));
     docs.put(
         JobKeys.BULK_TABLET_BYTES,
         new Doc(
-            MB_128, "The minimum size of a tablet's files, in bytes, if a job divides a table."));
+            MB_128,
+            "The minimum size of a tablet's files, such as 128m, if a job divides a table."));
   }
 }

@@ -12,22 +12,34 @@ public sealed interface RowEdits<T extends RowEdits<T>> permits Mutation, Mutati
   /** Adds {@code edit}. */
   T with(Edit edit);
 
-  /** Puts a value at the time the server receives it. */
+  /**
+   * Puts a value whose timestamp the tablet server sets when it applies the write; in bulk output
+   * it is the time at which the job was submitted.
+   */
   default T put(String family, String qualifier, String value) {
     return put(family, Bytes.of(qualifier), Bytes.of(value));
   }
 
-  /** Puts a value at the time the server receives it. */
+  /**
+   * Puts a value whose timestamp the tablet server sets when it applies the write; in bulk output
+   * it is the time at which the job was submitted.
+   */
   default T put(String family, String qualifier, byte[] value) {
     return put(family, Bytes.of(qualifier), Bytes.of(value));
   }
 
-  /** Puts a value at the time the server receives it. */
+  /**
+   * Puts a value whose timestamp the tablet server sets when it applies the write; in bulk output
+   * it is the time at which the job was submitted.
+   */
   default T put(String family, Bytes qualifier, Bytes value) {
     return put(family, qualifier, Edit.SERVER_TIMESTAMP, value);
   }
 
-  /** Puts a value at the time the server receives it. */
+  /**
+   * Puts a value whose timestamp the tablet server sets when it applies the write; in bulk output
+   * it is the time at which the job was submitted.
+   */
   default T put(String family, String qualifier, Bytes value) {
     return put(family, Bytes.of(qualifier), value);
   }

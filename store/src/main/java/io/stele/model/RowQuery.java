@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Which rows a read returns, and which of their cells. It may name {@value
- * Limits#QUERY_COLUMNS_MAX} families and columns, together.
+ * Which rows a read returns, and which of their cells. It may name at most {@value
+ * Limits#QUERY_COLUMNS_MAX} families and columns together.
  *
  * @param ranges the rows, as ranges, of which there may be any number; none: every row
  * @param families the families to return; all, if neither families nor columns are given

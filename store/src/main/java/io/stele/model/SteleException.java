@@ -31,7 +31,7 @@ public class SteleException extends RuntimeException {
      * not. Or it was applied, as the message then says, but its result is lost.
      */
     OUTCOME_UNKNOWN,
-    /** Stored data does not match its checksum; the message names file, block and offset. */
+    /** Stored data is damaged or missing; the message says where. */
     CORRUPTION
   }
 
