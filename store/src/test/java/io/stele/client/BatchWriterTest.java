@@ -395,8 +395,7 @@ class BatchWriterTest {
   void aMutationThatWasAppliedIsNeverSaidNotToBe() throws IOException {
     AtomicBoolean first = new AtomicBoolean(true);
     tablets.fault(
-        entry ->
-            first.getAndSet(false) ? Optional.of(FakeTablets.retryLater()) : Optional.empty());
+        entry -> first.getAndSet(false) ? Optional.of(FakeTablets.retryLater()) : Optional.empty());
     ForwardingRuntime brokenTimers =
         new ForwardingRuntime() {
           @Override
