@@ -26,8 +26,9 @@ import java.util.stream.Collectors;
  * ApplicationSnapshot.Limits#replacementWait}).
  *
  * <p>A slot whose container is on a node that leaves gets a second container first. Once that one
- * serves, or the time for it is up, the first is drained. A container that YARN preempts is drained
- * at once: there is no room for another before it has ended.
+ * can take over, or the time for it is up, the first is drained, or stopped if it is a master. A
+ * container that YARN preempts is drained at once: there is no room for another before it has
+ * ended.
  *
  * <p>Once every tablet server was started with the deployment that containers are started with now,
  * the masters are replaced, one at a time. The upgrade ends tablet servers one after another. An
@@ -195,7 +196,7 @@ final class Planner {
   /** Whether it must end, and would not if it were asked to. */
   private boolean cannotBeAsked(HeldContainer container) {
     Duration withoutLock = snapshot.withoutLock().getOrDefault(container.id(), Duration.ZERO);
-    boolean served = snapshot.serving().contains(container.id());
+    boolean served = hasStartedUp(container);
     boolean isOutdated =
         !served
             && container.slot().kind() == ComponentKind.TABLET_SERVER
@@ -212,7 +213,8 @@ final class Planner {
       ComponentKind kind = container.slot().kind();
       long others =
           count(
-              kind, other -> serves(other) && !other.equals(container) && !ending.contains(other));
+              kind,
+              other -> canTakeOver(other) && !other.equals(container) && !ending.contains(other));
       if (others >= snapshot.wanted().getOrDefault(kind, 0)
           || !snapshot.now().isBefore(snapshot.surplusUntil(container))) {
         end(container);
@@ -267,10 +269,7 @@ final class Planner {
     if (!onLeavingNode(container)) {
       return false;
     }
-    boolean replaced =
-        !onLeavingNode(holder)
-            && holder.phase() == Phase.RUNNING
-            && snapshot.serving().contains(holder.id());
+    boolean replaced = !onLeavingNode(holder) && canTakeOver(holder);
     Instant latest = snapshot.drainBy().getOrDefault(container.node(), snapshot.now());
     return replaced || !snapshot.now().isBefore(latest);
   }
@@ -289,7 +288,7 @@ final class Planner {
         && snapshot.wanted().entrySet().stream()
             .allMatch(
                 kind ->
-                    count(kind.getKey(), held -> serves(held) || held.equals(container))
+                    count(kind.getKey(), held -> canTakeOver(held) || held.equals(container))
                             + withoutHeadroom(kind.getKey(), container)
                         >= kind.getValue());
   }
@@ -303,7 +302,7 @@ final class Planner {
   private long withoutHeadroom(ComponentKind kind, HeldContainer master) {
     boolean onlyOne =
         kind == ComponentKind.MASTER
-            && count(kind, held -> serves(held) && !held.equals(master)) == 0;
+            && count(kind, held -> canTakeOver(held) && !held.equals(master)) == 0;
     return snapshot.withoutHeadroom().stream()
         .filter(slot -> slot.kind() == kind && snapshot.wants(slot))
         .filter(slot -> snapshot.containers().stream().noneMatch(c -> c.slot().equals(slot)))
@@ -320,8 +319,12 @@ final class Planner {
         .count();
   }
 
-  /** Whether its process has started up and is not about to end, as far as is known. */
-  private boolean serves(HeldContainer container) {
+  /**
+   * Whether another of its kind may end because this one is there: its process has started up and
+   * is not about to end, as far as is known. That some master has the lock says nothing of this
+   * one, so a master must have had time to start.
+   */
+  private boolean canTakeOver(HeldContainer container) {
     return container.phase() == Phase.RUNNING
         && hasItsLock(container)
         && (container.slot().kind() != ComponentKind.MASTER || isStandby(container));
@@ -329,8 +332,12 @@ final class Planner {
 
   /** Whether it has started up and has its lock, or some master the masters' if it is one. */
   private boolean hasItsLock(HeldContainer container) {
-    return snapshot.serving().contains(container.id())
-        && !snapshot.withoutLock().containsKey(container.id());
+    return hasStartedUp(container) && !snapshot.withoutLock().containsKey(container.id());
+  }
+
+  /** Whether it has had its lock since it began, or some master the masters' if it is one. */
+  private boolean hasStartedUp(HeldContainer container) {
+    return snapshot.serving().contains(container.id());
   }
 
   private boolean isStandby(HeldContainer master) {
@@ -460,6 +467,6 @@ final class Planner {
 
   private boolean someServes(ComponentKind kind) {
     return snapshot.containers().stream()
-        .anyMatch(held -> held.slot().kind() == kind && snapshot.serving().contains(held.id()));
+        .anyMatch(held -> held.slot().kind() == kind && hasStartedUp(held));
   }
 }

@@ -79,6 +79,39 @@ final class PlannerLeavingNodesTest extends PlannerFixture {
   }
 
   @Test
+  void aMasterGoesOnUntilItsReplacementHasHadTimeToStart() {
+    wanted.put(ComponentKind.MASTER, 1);
+    wanted.put(ComponentKind.TABLET_SERVER, 0);
+    SlotId slot = new SlotId(ComponentKind.MASTER, 1);
+    nodes.add(node("a", true, 4096, 0));
+    nodes("b");
+    drainBy.put("a", NOW.plusSeconds(100));
+    holdMaster("m1", 1);
+    containers.add(new HeldContainer("m2", slot, "b", Phase.RUNNING, NOW));
+    serving.addAll(List.of("m1", "m2")); // Some master has the lock: the old one, as yet.
+    assertThat(planned()).isEmpty();
+    containers.remove(1);
+    containers.add(
+        new HeldContainer("m2", slot, "b", Phase.RUNNING, NOW.minus(Planner.STANDBY_AFTER)));
+    assertThat(planned()).containsExactly("stop m1");
+  }
+
+  @Test
+  void aTabletServerGoesOnWhileItsReplacementHasLostItsLock() {
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    nodes.add(node("a", true, 4096, 0));
+    nodes("b");
+    drainBy.put("a", NOW.plusSeconds(100));
+    hold("c1", 1, "a", Phase.RUNNING);
+    hold("c2", 1, "b", Phase.RUNNING);
+    serving.addAll(List.of("c1", "c2"));
+    withoutLock.put("c2", Duration.ofSeconds(15));
+    assertThat(planned()).isEmpty();
+    withoutLock.clear();
+    assertThat(planned()).containsExactly("drain c1");
+  }
+
+  @Test
   void aNodesTimeToLeaveIsForTheReplacementFirstAndThenForTheDrain() {
     ApplicationSnapshot.Limits limits = limits();
     assertThat(limits.replacementWait(Optional.of(Duration.ofHours(1))))
