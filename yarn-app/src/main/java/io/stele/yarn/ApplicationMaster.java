@@ -190,7 +190,8 @@ final class ApplicationMaster implements ResourceManager.Listener {
   /**
    * Keeps {@code count} of the kind running from now on; for any thread.
    *
-   * @return done once that is saved for later attempts; fails if the application is being stopped
+   * @return done once that is saved for later attempts; fails if the application is being stopped,
+   *     and with OUTCOME_UNKNOWN while the cluster cannot be claimed: nothing is saved before
    */
   CompletableFuture<Void> flex(ComponentKind kind, int count) {
     CompletableFuture<Void> answer = new CompletableFuture<>();
@@ -266,9 +267,12 @@ final class ApplicationMaster implements ResourceManager.Listener {
     }
     Instant now = clock.instant();
     state.passTime(now);
+    status = state.status(now); // Whatever keeps this turn from doing more is told in it.
     if (!answers.areRecent()) {
-      status = state.status(now);
       return;
+    }
+    if (!claimed) {
+      state.unclaimed().ifPresent(saving::refuse);
     }
     if (!claimed && !state.isStopping()) {
       claim();
@@ -302,6 +306,8 @@ final class ApplicationMaster implements ResourceManager.Listener {
         failure -> {
           LOG.warn(
               "Cannot tell whether another application runs the cluster; will ask again", failure);
+          state.notClaimed(
+              failure.getMessage() == null ? failure.toString() : failure.getMessage());
           calls.later(TICK, () -> claiming = false);
         });
   }
@@ -311,6 +317,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     if (other.isEmpty()) {
       LOG.info("This application has claimed the cluster");
       claimed = true;
+      state.claimed();
     } else {
       String reason = "another application already runs the cluster: " + other.get();
       LOG.error("Giving up: {}", reason);

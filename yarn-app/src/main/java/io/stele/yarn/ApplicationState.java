@@ -73,6 +73,9 @@ final class ApplicationState {
   /** Why YARN refused the last request for a slot that has not got a container since. */
   private final Map<SlotId, String> refusals = new TreeMap<>();
 
+  /** Why the cluster could not be claimed when that was last tried; empty otherwise. */
+  private Optional<String> unclaimed = Optional.empty();
+
   private final Set<ComponentKind> provenKinds = EnumSet.noneOf(ComponentKind.class);
 
   /** Nodes with containers of ours that YARN does not list. */
@@ -270,6 +273,25 @@ final class ApplicationState {
   void removeNode(String name) {
     nodes.remove(name);
     nodesSince.remove(name);
+  }
+
+  /** The cluster is this application's. */
+  void claimed() {
+    unclaimed = Optional.empty();
+  }
+
+  /** It cannot be told whether another application has the cluster. */
+  void notClaimed(String reason) {
+    unclaimed =
+        Optional.of(
+            "cannot ask the lock service or YARN whether another application runs the cluster, so"
+                + " no container is asked for yet: "
+                + reason);
+  }
+
+  /** Why the cluster could not be claimed; empty if it is, or that has yet to be tried. */
+  Optional<String> unclaimed() {
+    return unclaimed;
   }
 
   void setHeadroom(OptionalLong mb) {
@@ -485,7 +507,7 @@ final class ApplicationState {
   }
 
   private StatusReport report(Instant now) {
-    return new StatusReport(snapshot(now), refusals, headroomMb);
+    return new StatusReport(snapshot(now), unclaimed, refusals, headroomMb);
   }
 
   // What the next attempt must know.

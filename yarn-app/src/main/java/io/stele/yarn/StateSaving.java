@@ -1,5 +1,6 @@
 package io.stele.yarn;
 
+import io.stele.model.SteleException;
 import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,6 +32,19 @@ final class StateSaving {
   /** Completes {@code answer} once everything that has been done up to now is saved. */
   void whenSaved(CompletableFuture<Void> answer) {
     waiting.add(answer);
+  }
+
+  /** Fails all that wait, as nothing can be saved now. */
+  void refuse(String reason) {
+    List<CompletableFuture<Void>> refused = waiting;
+    waiting = new ArrayList<>();
+    refused.forEach(
+        answer ->
+            answer.completeExceptionally(
+                new SteleException(
+                    SteleException.Code.OUTCOME_UNKNOWN,
+                    "the ApplicationMaster cannot save it now, and may forget it if it restarts: "
+                        + reason)));
   }
 
   /** Writes the state if it differs from what was saved last. */

@@ -20,16 +20,22 @@ final class StatusReport {
   private static final Duration SLOW_START = Duration.ofSeconds(30);
 
   private final ApplicationSnapshot snapshot;
+  private final Optional<String> unclaimed;
   private final Map<SlotId, String> refusals;
   private final OptionalLong headroomMb;
 
   /**
+   * @param unclaimed why the cluster cannot be claimed, so nothing is asked for; empty if it can
    * @param refusals why YARN refuses containers, by slot
    * @param headroomMb the headroom in the queue, as far as it is known
    */
   StatusReport(
-      ApplicationSnapshot snapshot, Map<SlotId, String> refusals, OptionalLong headroomMb) {
+      ApplicationSnapshot snapshot,
+      Optional<String> unclaimed,
+      Map<SlotId, String> refusals,
+      OptionalLong headroomMb) {
     this.snapshot = snapshot;
+    this.unclaimed = unclaimed;
     this.refusals = Map.copyOf(refusals);
     this.headroomMb = headroomMb;
   }
@@ -80,6 +86,9 @@ final class StatusReport {
   }
 
   private ComponentProto waiting(SlotId slot) {
+    if (unclaimed.isPresent()) {
+      return component(slot).setState("WAITING").setNote(unclaimed.get()).build();
+    }
     Optional<Ask> ask =
         snapshot.asks().stream().filter(made -> made.slot().equals(slot)).findFirst();
     if (ask.isPresent()) {

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The ApplicationMaster with a YARN that does as it is asked, on virtual time. */
 abstract class ApplicationMasterFixture {
   static final Duration A_WHILE = Duration.ofSeconds(20);
+  static final String NO_LOCK_SERVICE = "no ZooKeeper answers at zk:2181";
 
   final Simulation simulation = new Simulation(1, 1_000_000);
   final SimulatedProcess process = simulation.process("application-master");
@@ -43,7 +44,7 @@ abstract class ApplicationMasterFixture {
   private LockService connect() throws IOException {
     connects++;
     if (lockServiceAway) {
-      throw new IOException("no ZooKeeper answers");
+      throw new IOException(NO_LOCK_SERVICE);
     }
     return store.connect();
   }

@@ -199,8 +199,22 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
           attempt();
           assertThat(calls()).containsExactly("register");
           assertThat(connects).as("not without a pause").isBetween(5, 21);
+          assertThat(states())
+              .containsExactly(
+                  "master-1 WAITING", "tabletserver-1 WAITING", "tabletserver-2 WAITING");
+          assertThat(noteOf("tabletserver-2")).contains("lock service", NO_LOCK_SERVICE);
+          CompletableFuture<Void> answer = master.flex(ComponentKind.TABLET_SERVER, 3);
+          process.sleep(Duration.ofSeconds(2));
+          assertThat(answer)
+              .isCompletedExceptionally()
+              .isNotCancelled()
+              .failsWithin(Duration.ZERO)
+              .withThrowableThat()
+              .withMessageContaining(NO_LOCK_SERVICE);
+          master.flex(ComponentKind.TABLET_SERVER, 2);
           lockServiceAway = false;
           process.sleep(A_WHILE);
+          assertThat(noteOf("tabletserver-2")).isEmpty();
           assertThat(yarn.runningSlots())
               .containsExactly("master-1", "tabletserver-1", "tabletserver-2");
         });

@@ -6,6 +6,7 @@ import io.stele.wire.application.ApplicationProtos.ComponentProto;
 import io.stele.yarn.HeldContainer.Phase;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -18,7 +19,9 @@ final class StatusReportTest extends PlannerFixture {
   }
 
   private ComponentProto component() {
-    return new StatusReport(snapshot(), Map.of(), OptionalLong.empty()).components().get(0);
+    return new StatusReport(snapshot(), Optional.empty(), Map.of(), OptionalLong.empty())
+        .components()
+        .get(0);
   }
 
   private String note() {
