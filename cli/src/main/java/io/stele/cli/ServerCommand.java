@@ -5,9 +5,12 @@ import io.stele.client.ClusterStatus;
 import io.stele.client.Stele;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -153,21 +156,72 @@ final class ServerCommand {
           all
               ? before.servers().stream().map(ClusterStatus.Server::id).toList()
               : servers.stream().map(server -> find(before.servers(), server).id()).toList();
+      int done = 0;
       for (ServerId server : chosen) {
-        ClusterStatus now = stele.admin().clusterStatus();
-        requireAsMany(before.takers(), now.takers());
-        requireAnother(server, now);
-        boolean drained =
-            now.servers().stream().anyMatch(any -> any.id().equals(server) && any.draining());
-        stele.admin().restartServer(server, timeout);
-        // Whether one that drains is replaced depends on why it does.
-        out.println(
-            "Server "
-                + server.hostAndPort()
-                + (drained ? " has ended." : " has ended, and another has taken its place."));
+        try {
+          out.println(restart(stele, server, before.takers(), all, timeout));
+        } catch (SteleException e) {
+          throw withThoseDone(e, chosen, done);
+        }
+        done++;
       }
     }
     return ExitCode.DONE.number();
+  }
+
+  /**
+   * Restarts a server.
+   *
+   * @param takers how many servers took tablets at first
+   * @param all whether all servers are restarted: one that has ended by itself is then done
+   * @return what has become of it, for people
+   */
+  private static String restart(
+      Stele stele, ServerId server, long takers, boolean all, Duration timeout) throws IOException {
+    String gone = "Server " + server.hostAndPort() + " had ended by itself.";
+    ClusterStatus now = stele.admin().clusterStatus();
+    requireAsMany(takers, now.takers());
+    Optional<ClusterStatus.Server> found =
+        now.servers().stream().filter(any -> any.id().equals(server)).findFirst();
+    if (all && found.isEmpty()) {
+      return gone;
+    }
+    requireAnother(server, now);
+    boolean drained = found.isPresent() && found.get().draining();
+    try {
+      stele.admin().restartServer(server, timeout);
+    } catch (SteleException e) {
+      if (all && e.code() == SteleException.Code.NOT_FOUND) {
+        return gone;
+      }
+      throw e;
+    }
+    // Whether one that drains is replaced depends on why it does.
+    return "Server "
+        + server.hostAndPort()
+        + (drained ? " has ended." : " has ended, and another has taken its place.");
+  }
+
+  /**
+   * The failure of a restart, with the servers that were restarted and those that were not.
+   *
+   * @param done how many of the chosen, from the first on, were restarted
+   */
+  static SteleException withThoseDone(SteleException failure, List<ServerId> chosen, int done) {
+    if (chosen.size() == 1) {
+      return failure;
+    }
+    return new SteleException(
+        failure.code(),
+        failure.getMessage()
+            + (done == 0 ? "" : ". Restarted: " + names(chosen.subList(0, done)))
+            + ". Still to be restarted: "
+            + names(chosen.subList(done, chosen.size())),
+        failure);
+  }
+
+  private static String names(List<ServerId> servers) {
+    return servers.stream().map(ServerId::hostAndPort).collect(Collectors.joining(", "));
   }
 
   /** Refuses to go on where a server that has been restarted does not keep running. */

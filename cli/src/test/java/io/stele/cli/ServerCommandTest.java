@@ -1,5 +1,6 @@
 package io.stele.cli;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -48,5 +49,16 @@ class ServerCommandTest {
                 ServerCommand.requireAnother(
                     RESTARTED, status(server(RESTARTED, false), server(OTHER, false))))
         .doesNotThrowAnyException();
+  }
+
+  @Test
+  void aFailureNamesTheServersThatWereRestartedAndThoseThatWereNot() {
+    SteleException failure = SteleException.retryLater("2 servers take tablets");
+    assertThat(ServerCommand.withThoseDone(failure, List.of(RESTARTED, OTHER), 1))
+        .hasMessage("2 servers take tablets. Restarted: host:1. Still to be restarted: host:2")
+        .satisfies(told -> assertThat(told.code()).isEqualTo(SteleException.Code.RETRY_LATER));
+    assertThat(ServerCommand.withThoseDone(failure, List.of(RESTARTED, OTHER), 0))
+        .hasMessage("2 servers take tablets. Still to be restarted: host:1, host:2");
+    assertThat(ServerCommand.withThoseDone(failure, List.of(RESTARTED), 0)).isSameAs(failure);
   }
 }
