@@ -1,5 +1,6 @@
 package io.stele.yarn;
 
+import io.stele.model.SteleException;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -41,7 +42,7 @@ final class NodeListing {
   void listNow() {
     try {
       state.replaceNodes(resourceManager.nodes(), clock.instant());
-    } catch (IOException e) {
+    } catch (IOException | SteleException e) {
       LOG.warn("The nodes are not known: asking for containers on any node", e);
     }
     listed = clock.instant();

@@ -49,27 +49,36 @@ final class Preflight {
     if (conf.getBoolean(YarnConfiguration.RM_HA_ENABLED, YarnConfiguration.DEFAULT_RM_HA_ENABLED)) {
       return; // Which of several is the active one is for the client to find.
     }
-    InetSocketAddress address =
-        conf.getSocketAddr(
-            YarnConfiguration.RM_ADDRESS,
-            YarnConfiguration.DEFAULT_RM_ADDRESS,
-            YarnConfiguration.DEFAULT_RM_PORT);
+    InetSocketAddress address = resourceManager(conf);
     try (Socket socket = new Socket()) {
       socket.connect(
           new InetSocketAddress(address.getHostString(), address.getPort()), CONNECT_MILLIS);
     } catch (IOException e) {
-      throw new SteleException(
-          SteleException.Code.RETRY_LATER,
-          "no YARN ResourceManager answers at "
-              + address.getHostString()
-              + ":"
-              + address.getPort()
-              + " ("
-              + e.getMessage()
-              + "): start YARN, or correct yarn.resourcemanager.address (or .hostname) in"
-              + " yarn-site.xml and check that HADOOP_CONF_DIR names its directory",
-          e);
+      throw noAnswer(conf, e);
     }
+  }
+
+  /** That no ResourceManager answers, and what to do about it. */
+  static SteleException noAnswer(Configuration conf, IOException failure) {
+    InetSocketAddress address = resourceManager(conf);
+    return new SteleException(
+        SteleException.Code.RETRY_LATER,
+        "no YARN ResourceManager answers at "
+            + address.getHostString()
+            + ":"
+            + address.getPort()
+            + " ("
+            + failure.getMessage()
+            + "): start YARN, or correct yarn.resourcemanager.address (or .hostname) in"
+            + " yarn-site.xml and check that HADOOP_CONF_DIR names its directory",
+        failure);
+  }
+
+  private static InetSocketAddress resourceManager(Configuration conf) {
+    return conf.getSocketAddr(
+        YarnConfiguration.RM_ADDRESS,
+        YarnConfiguration.DEFAULT_RM_ADDRESS,
+        YarnConfiguration.DEFAULT_RM_PORT);
   }
 
   /**

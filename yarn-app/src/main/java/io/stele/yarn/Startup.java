@@ -121,6 +121,9 @@ final class Startup {
               + component.state()
               + (component.note().isEmpty() ? "" : " (" + component.note() + ")"));
     }
+    if (!status.reachable() && !status.diagnostics().isBlank()) {
+      missing.add(status.diagnostics().strip());
+    }
     return missing.isEmpty() ? "" : ": " + String.join("; ", missing);
   }
 

@@ -13,7 +13,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.Lock;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.CommonConfigurationKeysPublic;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.ApplicationReport;
 import org.apache.hadoop.yarn.api.records.YarnApplicationState;
@@ -72,13 +71,6 @@ final class YarnApplications implements Applications {
 
   private YarnApplications(Configuration conf, ProcessRuntime runtime) {
     this.conf = new YarnConfiguration(conf);
-    long millis = CONNECT_MAX.toMillis();
-    this.conf.setLong(YarnConfiguration.RESOURCEMANAGER_CONNECT_MAX_WAIT_MS, millis);
-    this.conf.setLong(YarnConfiguration.RESOURCEMANAGER_CONNECT_RETRY_INTERVAL_MS, millis / 3);
-    this.conf.setLong(CommonConfigurationKeysPublic.IPC_CLIENT_CONNECT_TIMEOUT_KEY, millis);
-    this.conf.setInt(CommonConfigurationKeysPublic.IPC_CLIENT_CONNECT_MAX_RETRIES_KEY, 0);
-    this.conf.setInt(
-        CommonConfigurationKeysPublic.IPC_CLIENT_CONNECT_MAX_RETRIES_ON_SOCKET_TIMEOUTS_KEY, 0);
     this.runtime = runtime;
     this.lock = runtime.newLock();
     this.leftAloneUntilNanos = runtime.nanoTime();
@@ -144,10 +136,7 @@ final class YarnApplications implements Applications {
   @GuardedBy("lock")
   private YarnClient client() {
     if (client.isEmpty()) {
-      YarnClient started = YarnClient.createYarnClient();
-      started.init(conf);
-      started.start();
-      client = Optional.of(started);
+      client = Optional.of(ResourceManagerClient.start(conf, CONNECT_MAX));
     }
     return client.get();
   }

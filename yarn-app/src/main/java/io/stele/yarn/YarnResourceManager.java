@@ -40,11 +40,14 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The real ResourceManager, by YARN's clients. While it cannot be reached, calls wait without
- * limit. Its reports come on its own thread.
+ * limit, but for {@link #nodes} and {@link #fateOf}. Its reports come on its own thread.
  */
 final class YarnResourceManager implements ResourceManager {
   private static final Logger LOG = LoggerFactory.getLogger(YarnResourceManager.class);
   private static final int HEARTBEAT_MILLIS = 500;
+
+  /** For how long a report is asked for; the next is asked for later. */
+  private static final Duration REPORTS_MAX = Duration.ofSeconds(30);
 
   private final AMRMClientAsync<ContainerRequest> client;
   private final YarnClient reporter;
@@ -67,9 +70,7 @@ final class YarnResourceManager implements ResourceManager {
             new Heartbeats(runtime, listener), HEARTBEAT_MILLIS, new Callbacks(listener));
     client.init(patient);
     client.start();
-    reporter = YarnClient.createYarnClient();
-    reporter.init(conf);
-    reporter.start();
+    reporter = ResourceManagerClient.start(conf, REPORTS_MAX);
   }
 
   @Override

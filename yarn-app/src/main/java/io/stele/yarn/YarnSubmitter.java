@@ -55,6 +55,7 @@ public final class YarnSubmitter implements Closeable {
   private static final ProcessRuntime RUNTIME = SystemRuntime.INSTANCE;
   private static final Duration POLL = Duration.ofMillis(250);
   private static final Duration FOREVER = Duration.ofDays(365);
+  private static final Duration RESOURCE_MANAGER_PATIENCE = Duration.ofSeconds(30);
   private static final Duration CALL_TIMEOUT = Duration.ofSeconds(5);
 
   /** Failures of the ApplicationMaster further apart than this do not count together. */
@@ -98,14 +99,9 @@ public final class YarnSubmitter implements Closeable {
    * @throws SteleException RETRY_LATER, within seconds, when none answers
    */
   static YarnClient client(Configuration conf) {
-    Configuration impatient = new YarnConfiguration(conf);
-    Preflight.resourceManagerAnswers(impatient);
-    impatient.setLong(YarnConfiguration.RESOURCEMANAGER_CONNECT_MAX_WAIT_MS, 30_000);
-    impatient.setLong(YarnConfiguration.RESOURCEMANAGER_CONNECT_RETRY_INTERVAL_MS, 1_000);
-    YarnClient client = YarnClient.createYarnClient();
-    client.init(impatient);
-    client.start();
-    return client;
+    Configuration yarn = new YarnConfiguration(conf);
+    Preflight.resourceManagerAnswers(yarn);
+    return ResourceManagerClient.start(yarn, RESOURCE_MANAGER_PATIENCE);
   }
 
   /**
@@ -210,7 +206,7 @@ public final class YarnSubmitter implements Closeable {
   public void awaitServing(ApplicationId id, StartOptions options, Consumer<String> progress)
       throws IOException {
     try (MasterProbe probe = new MasterProbe(RUNTIME, conf)) {
-      new Startup(RUNTIME, () -> status(id), missingMaster(options, probe), progress)
+      new Startup(RUNTIME, () -> statusIfKnown(id), missingMaster(options, probe), progress)
           .await(options.timeout());
     }
   }
@@ -250,6 +246,27 @@ public final class YarnSubmitter implements Closeable {
    */
   public ApplicationStatus status(ApplicationId id) throws IOException {
     return statusOf(report(id));
+  }
+
+  /** The same for a loop that has a deadline: if no ResourceManager answers, nothing is known. */
+  private ApplicationStatus statusIfKnown(ApplicationId id) throws IOException {
+    try {
+      return status(id);
+    } catch (SteleException e) {
+      if (e.code() != SteleException.Code.RETRY_LATER) {
+        throw e;
+      }
+      return new ApplicationStatus(
+          id,
+          settings.applicationName(),
+          YarnApplicationState.RUNNING.name(),
+          "",
+          String.valueOf(e.getMessage()),
+          false,
+          false,
+          "",
+          List.of());
+    }
   }
 
   /**
@@ -407,7 +424,7 @@ public final class YarnSubmitter implements Closeable {
     } catch (IOException e) {
       throw unanswered(running, e);
     }
-    new RollingUpgrade(RUNTIME, () -> status(id), applications::serverIn, progress)
+    new RollingUpgrade(RUNTIME, () -> statusIfKnown(id), applications::serverIn, progress)
         .run(conf, deployment, options.timeout());
   }
 
@@ -430,8 +447,14 @@ public final class YarnSubmitter implements Closeable {
     Deadline deadline = Deadline.after(RUNTIME, timeout);
     StatusLines lines = new StatusLines(progress);
     boolean asked = false;
+    boolean killed = false;
     while (true) {
-      ApplicationReport report = report(id);
+      Optional<ApplicationReport> known = reportIfKnown(id, killed || deadline.isOver());
+      if (known.isEmpty()) {
+        pause();
+        continue;
+      }
+      ApplicationReport report = known.get();
       if (!ClusterApplications.ALIVE.contains(report.getYarnApplicationState())) {
         progress.accept(id + " is " + report.getYarnApplicationState());
         return true;
@@ -447,6 +470,7 @@ public final class YarnSubmitter implements Closeable {
         progress.accept(
             id + " has not ended within " + timeout.toSeconds() + " s: telling YARN to kill it");
         kill(id);
+        killed = true;
         deadline = Deadline.after(RUNTIME, FOREVER);
       }
       pause();
@@ -518,6 +542,20 @@ public final class YarnSubmitter implements Closeable {
       throw new SteleException(SteleException.Code.NOT_FOUND, "YARN knows no application " + id, e);
     } catch (YarnException e) {
       throw new IOException("cannot get a report on " + id + " from YARN", e);
+    }
+  }
+
+  /** Empty if no ResourceManager answers now, unless it is asked for the last time. */
+  private Optional<ApplicationReport> reportIfKnown(ApplicationId id, boolean isLast)
+      throws IOException {
+    try {
+      return Optional.of(report(id));
+    } catch (SteleException e) {
+      if (isLast || e.code() != SteleException.Code.RETRY_LATER) {
+        throw e;
+      }
+      LOG.info("Nothing is known of {} now: {}", id, e.getMessage());
+      return Optional.empty();
     }
   }
 

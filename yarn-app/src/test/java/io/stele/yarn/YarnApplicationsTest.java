@@ -1,20 +1,24 @@
 package io.stele.yarn;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.master.Applications;
 import io.stele.metadata.JobNodes;
+import io.stele.model.SteleException;
 import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.ApplicationReport;
 import org.apache.hadoop.yarn.api.records.YarnApplicationState;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.util.Records;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class YarnApplicationsTest {
   private static final String APPLICATION = "application_1600000000000_0007";
@@ -50,6 +54,35 @@ class YarnApplicationsTest {
   void whereNoResourceManagerIsNamedNobodyIsAsked() {
     assertThat(Applications.find(new Configuration(), SystemRuntime.INSTANCE))
         .isSameAs(Applications.NONE);
+  }
+
+  /** It accepts connections, as far as clients can tell, and never answers. */
+  @Test
+  @Timeout(60)
+  void aResourceManagerThatHangsIsGivenUpInTime() throws IOException {
+    Configuration conf = new Configuration();
+    try (ServerSocket hung = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      conf.set(YarnConfiguration.RM_ADDRESS, "localhost:" + hung.getLocalPort());
+      try (Applications yarn = Applications.find(conf, SystemRuntime.INSTANCE)) {
+        assertThat(yarn.state(APPLICATION)).isEqualTo(Applications.State.UNKNOWN);
+      }
+    }
+  }
+
+  @Test
+  @Timeout(60)
+  void aCommandSaysThatTheResourceManagerDoesNotAnswer() throws IOException {
+    Configuration conf = new Configuration();
+    try (ServerSocket hung = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      conf.set(YarnConfiguration.RM_ADDRESS, "localhost:" + hung.getLocalPort());
+      try (YarnSubmitter submitter = YarnSubmitter.connect(conf)) {
+        assertThatThrownBy(() -> submitter.status(ApplicationId.newInstance(1, 1)))
+            .isInstanceOfSatisfying(
+                SteleException.class,
+                e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
+            .hasMessageContaining("no YARN ResourceManager answers at localhost:");
+      }
+    }
   }
 
   @Test
