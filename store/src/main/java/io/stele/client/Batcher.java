@@ -272,7 +272,7 @@ final class Batcher implements BatchSender.Outcomes {
             why = submitted.writer.learnSettled(answer.location(), answer.response(), failure);
           }
           if (why.isEmpty()) {
-            succeed(submitted);
+            submitted.applied();
           } else {
             submitted.failed(why.get());
           }
