@@ -1,5 +1,6 @@
 package io.stele.inputformat;
 
+import io.stele.bulk.InputPins;
 import io.stele.client.JobRenewal;
 import io.stele.client.Jobs;
 import io.stele.client.ModelSerialization;
@@ -184,6 +185,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
         : Optional.empty();
   }
 
+  @SuppressWarnings("try") // Renewed while the block runs.
   private static List<InputSplit> pinnedSplits(
       Stele stele, JobContext context, List<TableScan> scans) throws IOException {
     Configuration conf = context.getConfiguration();
@@ -200,11 +202,14 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
       Map<String, List<RowRange>> rows = new TreeMap<>();
       addRows(scans, rows);
       addRows(TableScan.beside(conf), rows);
-      if (context instanceof Job) { // The same that checked its output, which came first.
-        SubmittedOutput.notBefore(conf, stele.jobs());
-      }
       stele.jobs().pin(job, rows);
-      List<TableSplit> splits = splitsAtPin(stele, conf, job, scans);
+      List<TableSplit> splits;
+      try (JobRenewal renewal = stele.jobs().keep(job)) { // However long it takes to plan.
+        splits = splitsAtPin(stele, conf, job, scans);
+        if (context instanceof Job) { // The same that checked its output, which came first.
+          InputPins.note(stele, conf, job, rows.keySet());
+        }
+      }
       stele.jobs().renew(job);
       done = true;
       return new ArrayList<>(splits);
@@ -224,18 +229,15 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
         .toList();
   }
 
-  /** The splits at the pin of {@code job}, which is kept however long it takes to plan them. */
-  @SuppressWarnings("try") // Renewed while the block runs.
+  /** The splits at the pin of {@code job}. */
   private static List<TableSplit> splitsAtPin(
       Stele stele, Configuration conf, String job, List<TableScan> scans) throws IOException {
-    try (JobRenewal renewal = stele.jobs().keep(job)) {
-      List<TableSplit> splits = splits(stele, conf, scans);
-      splits.forEach(split -> split.atPin(job));
-      if (isDirect(conf)) {
-        locate(stele, job, scans, splits);
-      }
-      return splits;
+    List<TableSplit> splits = splits(stele, conf, scans);
+    splits.forEach(split -> split.atPin(job));
+    if (isDirect(conf)) {
+      locate(stele, job, scans, splits);
     }
+    return splits;
   }
 
   private static void addRows(List<TableScan> scans, Map<String, List<RowRange>> rows) {

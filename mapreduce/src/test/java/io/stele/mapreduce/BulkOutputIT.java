@@ -522,38 +522,6 @@ class BulkOutputIT {
     assertThat(rows("aborted")).isEmpty();
   }
 
-  /** Writes one more into each row. */
-  static final class CountMapper extends Mapper<Bytes, Row, Bytes, Mutation> {
-    @Override
-    protected void map(Bytes key, Row row, Context context)
-        throws IOException, InterruptedException {
-      int number = Integer.parseInt(row.value("f", "n").orElseThrow().toUtf8());
-      context.write(key, Mutation.of(key).put("f", "n", Integer.toString(number + 1)));
-    }
-  }
-
-  @Test
-  void whatAJobMakesOfAPutDuringItsSubmissionIsNewerThanThat() throws Exception {
-    create("counted", List.of());
-    client.table("counted").mutate(Mutation.of(row(1)).put("f", "n", "1"));
-    Job job = SteleJob.create(hdfs.conf(), "count", BulkOutputIT.class);
-    TableInputFormat.addTable(job, "counted", RowQuery.ALL);
-    job.setMapperClass(CountMapper.class);
-    BulkOutputFormat.addTable(job, "counted", "f");
-    Attempts<Bytes, Row> attempts = new Attempts<>(job);
-    attempts.checkOutput();
-    client.table("counted").mutate(Mutation.of(row(1)).put("f", "n", "7"));
-    assertThat(attempts.begin()).hasSize(1);
-    client.table("counted").mutate(Mutation.of(row(2)).put("f", "n", "20"));
-    Attempts<Bytes, Row>.Attempt attempt = attempts.attempt(0, 0);
-    attempt.run();
-    attempt.close();
-    attempt.commit();
-    attempts.commit();
-    assertThat(rows("counted").get(row(1)).value("f", "n")).contains(Bytes.of("8"));
-    assertThat(rows("counted").get(row(2)).value("f", "n")).contains(Bytes.of("20"));
-  }
-
   private static Job withoutReduce(String table) throws IOException {
     Job job = SteleJob.create(hdfs.conf(), "without reduce into " + table, BulkOutputIT.class);
     job.getConfiguration().setLong(TableInputFormat.SPLIT_BYTES_KEY, 10 << 10);

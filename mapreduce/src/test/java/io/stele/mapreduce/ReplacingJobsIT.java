@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.client.Rows;
 import io.stele.client.Stele;
+import io.stele.client.Table;
+import io.stele.inputformat.TableInputFormat;
 import io.stele.mapreduce.jobs.CopyTable;
 import io.stele.mapreduce.jobs.ExportAvro;
 import io.stele.mapreduce.jobs.ImportAvro;
@@ -16,6 +18,7 @@ import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.TableSchema;
+import io.stele.outputformat.BulkOutputFormat;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -27,12 +30,17 @@ import org.apache.avro.generic.GenericDatumWriter;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.Mapper;
+import org.apache.hadoop.mapreduce.lib.input.MultipleInputs;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Ready-made jobs that replace what they write to, over HDFS and ZooKeeper in this JVM. */
+/**
+ * Jobs that replace what they have read, or what was in the table before, over HDFS and ZooKeeper
+ * in this JVM.
+ */
 class ReplacingJobsIT {
   @TempDir private static Path scratch;
   private static HdfsCluster hdfs;
@@ -147,6 +155,57 @@ class ReplacingJobsIT {
     assertThat(rows).extracting(Row::key).containsExactly(Bytes.of("ada"));
     assertThat(rows.get(0).value("f", "first")).contains(Bytes.of("Ada"));
     assertThat(rows.get(0).value("f", "last")).contains(Bytes.of("Lovelace"));
+  }
+
+  /** Writes one more into each row. */
+  static final class CountMapper extends Mapper<Bytes, Row, Bytes, Mutation> {
+    @Override
+    protected void map(Bytes key, Row row, Context context)
+        throws IOException, InterruptedException {
+      int number = Integer.parseInt(row.value("f", "n").orElseThrow().toUtf8());
+      context.write(key, Mutation.of(key).put("f", "n", Integer.toString(number + 1)));
+    }
+  }
+
+  @Test
+  void whatAJobMakesOfWhatItHasReadIsNewerThanThatAndOlderThanWhatIsPutSince() throws Exception {
+    Job job = SteleJob.create(hdfs.conf(), "count", ReplacingJobsIT.class);
+    TableInputFormat.addTable(job, "counted", RowQuery.ALL);
+    job.setMapperClass(CountMapper.class);
+    BulkOutputFormat.addTable(job, "counted", "f");
+    count(job, "counted");
+  }
+
+  /** These give a copy of the configuration to the input, which is checked after the output. */
+  @Test
+  void soIsWhatAJobMakesThatReadsByMultipleInputs() throws Exception {
+    Job job = SteleJob.create(hdfs.conf(), "count", ReplacingJobsIT.class);
+    MultipleInputs.addInputPath(
+        job, new org.apache.hadoop.fs.Path("tables"), TableInputFormat.class, CountMapper.class);
+    TableInputFormat.addTable(job, "counted-too", RowQuery.ALL);
+    BulkOutputFormat.addTable(job, "counted-too", "f");
+    count(job, "counted-too");
+  }
+
+  private static void count(Job job, String name) throws Exception {
+    client.admin().createTable(TableSchema.of(name, "f"));
+    Table table = client.table(name);
+    table.mutate(Mutation.of(Bytes.of("a")).put("f", "n", "1"));
+    table.mutate(Mutation.of(Bytes.of("c")).put("f", "n", "100"));
+    Attempts<Bytes, Row> attempts = new Attempts<>(job);
+    attempts.checkOutput();
+    table.mutate(Mutation.of(Bytes.of("a")).put("f", "n", "7"));
+    assertThat(attempts.begin()).hasSize(1);
+    table.mutate(Mutation.of(Bytes.of("b")).put("f", "n", "20"));
+    table.mutate(Mutation.of(Bytes.of("c")).put("f", "n", "300"));
+    Attempts<Bytes, Row>.Attempt attempt = attempts.attempt(0, 0);
+    attempt.run();
+    attempt.close();
+    attempt.commit();
+    attempts.commit();
+    assertThat(rows(name))
+        .extracting(row -> row.key() + "=" + row.value("f", "n").orElseThrow())
+        .containsExactly("a=8", "b=20", "c=300");
   }
 
   private static GenericRecord person(

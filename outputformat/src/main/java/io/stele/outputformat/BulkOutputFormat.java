@@ -53,10 +53,11 @@ import org.apache.hadoop.mapreduce.TaskID;
  * mutations that a task writes to one row take effect in the order written; if several tasks write
  * to the same row, the later task's mutation comes later.
  *
- * <p><b>Timestamps.</b> Puts without a timestamp get the time at which the job was submitted, by
- * the submitter's clock: right before its input is pinned, if it reads tables. So what others write
- * meanwhile is newer, and stays the newest version. Deletes take effect when the job commits, on
- * everything that is older and was written before.
+ * <p><b>Timestamps.</b> Puts without a timestamp to a table that the job reads at a pin get the
+ * moment of the pin: so they are newer than what the job has read there, and older than what others
+ * have put since. In other tables they get the time at which the job was submitted, by the
+ * submitter's clock. So what others put while the job runs is the newest version. Deletes take
+ * effect when the job commits, on everything that is older and was written before.
  *
  * <p><b>Replacing rows.</b> With {@link #replaceTable} or {@link #replaceRows}, the commit also
  * deletes everything that was in the table, or in a range of it, at the same moment. Without code:

@@ -64,11 +64,11 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
     }
   }
 
-  private AttemptOutput output(JobOutput job, TaskAttemptContext context) {
+  private AttemptOutput output(JobOutput job, TaskAttemptContext context) throws IOException {
     Configuration conf = context.getConfiguration();
     String attempt = BulkOutputFormat.attempt(context);
     JobOutput.Terms terms =
-        new JobOutput.Terms(
+        job.terms(
             conf.getLong(BulkOutputFormat.TIMESTAMP_KEY, 0),
             conf.getLong(BulkOutputFormat.VALUE_BYTES_KEY, 0));
     return TaskSort.isInTask(conf)

@@ -87,7 +87,7 @@ public final class AttemptOutput implements Closeable {
   /** Adds a table that may be written to. */
   public void addTable(String name, TableId id, TableSchema schema) {
     Optional<SortBuffer> buffer =
-        sorting.map(how -> new SortBuffer(schema, terms.timestampMicros(), terms.valueBytesMax()));
+        sorting.map(how -> new SortBuffer(schema, terms.timestamps(id), terms.valueBytesMax()));
     targets.put(name, new Target(id, schema, buffer));
   }
 
@@ -128,7 +128,7 @@ public final class AttemptOutput implements Closeable {
     try {
       write(
           () -> {
-            JobFileWriter writer = job.writer(target.schema, name(), terms);
+            JobFileWriter writer = job.writer(target.id, target.schema, name(), terms);
             target.writer = Optional.of(writer);
             target.buffer.orElseThrow().writeTo(writer, sorting.orElseThrow().progress());
             end(target);
@@ -167,7 +167,7 @@ public final class AttemptOutput implements Closeable {
       write(() -> end(target));
     }
     if (target.writer.isEmpty()) {
-      target.writer = Optional.of(job.writer(target.schema, name(), terms));
+      target.writer = Optional.of(job.writer(target.id, target.schema, name(), terms));
     }
     JobFileWriter writer = target.writer.get();
     write(() -> writer.add(mutation));

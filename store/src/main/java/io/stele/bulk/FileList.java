@@ -1,24 +1,18 @@
 package io.stele.bulk;
 
-import io.stele.format.Crc32c;
 import io.stele.metadata.JobFileRefs;
-import io.stele.model.CorruptionException;
 import io.stele.model.TableId;
 import io.stele.record.FileRef;
 import io.stele.wire.control.ControlProtos.JobFileListProto;
 import io.stele.wire.control.ControlProtos.JobFileProto;
 import io.stele.wire.control.ControlProtos.TableFilesProto;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/**
- * A list of files by table, as bytes: a {@code JobFileListProto} and its CRC-32C, four bytes,
- * big-endian.
- */
+/** A list of files by table, as bytes: a {@link Checksummed} {@code JobFileListProto}. */
 final class FileList {
   private FileList() {}
 
@@ -31,11 +25,7 @@ final class FileList {
               ofTable.forEach(file -> one.addFiles(JobFileRefs.encode(file)));
               list.addTables(one);
             });
-    byte[] message = list.build().toByteArray();
-    return ByteBuffer.allocate(message.length + Integer.BYTES)
-        .put(message)
-        .putInt(Crc32c.of(message, 0, message.length))
-        .array();
+    return Checksummed.encode(list.build());
   }
 
   /**
@@ -46,11 +36,7 @@ final class FileList {
    */
   static Map<TableId, List<FileRef>> decode(String job, byte[] bytes, String where)
       throws IOException {
-    int length = bytes.length - Integer.BYTES;
-    if (length < 0 || ByteBuffer.wrap(bytes).getInt(length) != Crc32c.of(bytes, 0, length)) {
-      throw new CorruptionException(where, 0, "its checksum is wrong");
-    }
-    JobFileListProto list = JobFileListProto.parseFrom(ByteBuffer.wrap(bytes, 0, length).slice());
+    JobFileListProto list = JobFileListProto.parseFrom(Checksummed.message(bytes, where));
     Map<TableId, List<FileRef>> files = new TreeMap<>();
     for (TableFilesProto table : list.getTablesList()) {
       List<FileRef> ofTable = new ArrayList<>();

@@ -16,6 +16,7 @@ import io.stele.model.TableSchema;
 import io.stele.record.FileRef;
 import io.stele.record.JobChange;
 import io.stele.record.PendingFile;
+import io.stele.record.PutTimestamps;
 import io.stele.runtime.Futures;
 import io.stele.runtime.IoCallable;
 import io.stele.tablet.FileDivision;
@@ -50,6 +51,7 @@ import org.slf4j.LoggerFactory;
  * &lt;task&gt;.task            the list of the attempt that counts: renamed, the first one wins
  * closing                a directory, made right before the lists of tasks are read for the next
  * job                    the lists of all tasks, when the job commits: written once
+ * pins-&lt;i&gt;               when the tables of an input were pinned, as {@link InputPins} has it
  * </pre>
  *
  * <p>The directory is the store's ({@link Jobs#makeDirectory}), and nobody else writes there once
@@ -68,6 +70,7 @@ public final class JobOutput {
   private static final String TASK = ".task";
   private static final String CLOSING = "closing";
   private static final String ALL = "job";
+  private static final String PINS = "pins-";
 
   /** What the HDFS client may hold of a file being written: as much as by default. */
   private static final long HELD_OF_FILE_BYTES = 5L << 20;
@@ -191,12 +194,65 @@ public final class JobOutput {
    *
    * @param timestampMicros the timestamp of puts that have none
    * @param valueBytesMax the largest value of a cell, in bytes
+   * @param pinned the timestamps in tables of which the job reads rows at pins
    */
-  public record Terms(long timestampMicros, long valueBytesMax) {}
+  public record Terms(
+      long timestampMicros, long valueBytesMax, Map<TableId, PutTimestamps> pinned) {
+    /** Of a job that reads none of the tables that it writes to. */
+    public Terms(long timestampMicros, long valueBytesMax) {
+      this(timestampMicros, valueBytesMax, Map.of());
+    }
 
-  JobFileWriter writer(TableSchema schema, String name, Terms terms) {
+    PutTimestamps timestamps(TableId table) {
+      return pinned.getOrDefault(table, PutTimestamps.always(timestampMicros));
+    }
+  }
+
+  /**
+   * What holds for all that the job writes, by the pins of its inputs that were noted.
+   *
+   * @param timestampMicros the timestamp of puts that have none, in rows that are not pinned
+   * @param valueBytesMax the largest value of a cell, in bytes
+   */
+  public Terms terms(long timestampMicros, long valueBytesMax) throws IOException {
+    Map<TableId, PutTimestamps> pinned = new TreeMap<>();
+    for (Map<TableId, List<PutTimestamps.Pinned>> input : inputPins()) {
+      input.forEach(
+          (table, rows) ->
+              pinned.merge(
+                  table,
+                  PutTimestamps.always(timestampMicros).with(rows),
+                  (known, one) -> known.with(rows)));
+    }
+    return new Terms(timestampMicros, valueBytesMax, pinned);
+  }
+
+  /**
+   * Notes when tables were pinned that the job reads and writes to; before any task runs. Called by
+   * one at a time: the process that submits the job.
+   */
+  public void notePins(Map<TableId, List<PutTimestamps.Pinned>> input) throws IOException {
+    write(new Path(directory, PINS + inputPins().size()), InputPins.encode(input));
+  }
+
+  /** Those of each input that were noted, in that order. */
+  private List<Map<TableId, List<PutTimestamps.Pinned>>> inputPins() throws IOException {
+    NameSpace.catchUp(fs, directory); // Another process has noted them.
+    List<Map<TableId, List<PutTimestamps.Pinned>>> all = new ArrayList<>();
+    while (true) {
+      Path next = new Path(directory, PINS + all.size());
+      try (var in = fs.open(next)) {
+        all.add(InputPins.decode(in.readAllBytes(), next.toString()));
+      } catch (FileNotFoundException e) {
+        LOG.debug("Job {} has {} inputs whose pins were noted", job, all.size(), e);
+        return all;
+      }
+    }
+  }
+
+  JobFileWriter writer(TableId table, TableSchema schema, String name, Terms terms) {
     JobFileWriter.Target target =
-        new JobFileWriter.Target(fs, root, job, name, schema, terms.timestampMicros());
+        new JobFileWriter.Target(fs, root, job, name, schema, terms.timestamps(table));
     return new JobFileWriter(target, environment.random(), terms.valueBytesMax(), replicasMin());
   }
 

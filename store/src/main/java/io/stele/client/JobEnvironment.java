@@ -153,7 +153,9 @@ public final class JobEnvironment {
   /**
    * Checks that a job that writes files may be submitted. Asks the master once.
    *
-   * @throws SteleException REFUSED as {@link #requireFiles} and {@link #nowMicros} say
+   * @throws SteleException REFUSED as {@link #requireFiles} says, and if the master's clock differs
+   *     from this machine's by more than half a minute: cells of a wrong time would hide what is
+   *     written later, or be hidden by what was written before
    */
   public Submission submission() throws IOException {
     long before = clockMicros();
@@ -161,21 +163,6 @@ public final class JobEnvironment {
     requireClock(status, before, clockMicros());
     requireFiles(status);
     return new Submission(clockMicros(), valueBytesMax(status));
-  }
-
-  /**
-   * The wall clock of this machine, in microseconds since 1970.
-   *
-   * @throws SteleException REFUSED if the master's clock differs from it by more than half a
-   *     minute: cells of a wrong time would hide what is written later, or be hidden by what was
-   *     written before
-   */
-  public long nowMicros() throws IOException {
-    long before = clockMicros();
-    ClusterStatusResponseProto status = status("comparing clocks");
-    long after = clockMicros();
-    requireClock(status, before, after);
-    return after;
   }
 
   private static void requireClock(ClusterStatusResponseProto status, long before, long after) {

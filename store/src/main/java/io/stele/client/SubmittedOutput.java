@@ -32,19 +32,15 @@ public final class SubmittedOutput {
     conf.unset(KEY);
   }
 
-  /**
-   * Puts of the MapReduce job that is being submitted get no timestamp before this moment, if its
-   * output gives all the same: what is about to be read of its input was put before that, and would
-   * otherwise hide what the job makes of it.
-   *
-   * @throws io.stele.model.SteleException REFUSED if this host's clock is wrong
-   */
-  public static void notBefore(Configuration conf, Jobs jobs) throws IOException {
-    long timestamp = conf.getLong(JobKeys.Internal.BULK_TIMESTAMP, Long.MAX_VALUE);
-    if (noted(conf).isPresent() && timestamp != Long.MAX_VALUE) {
-      conf.setLong(
-          JobKeys.Internal.BULK_TIMESTAMP, Math.max(timestamp, jobs.environment().nowMicros()));
-    }
+  /** The job that keeps it, if the MapReduce job that is being submitted writes files of tables. */
+  public static Optional<String> ofFiles(Configuration conf) {
+    String files = conf.getTrimmed(JobKeys.Internal.BULK_JOB, "");
+    return noted(conf).filter(job -> job.equals(files));
+  }
+
+  /** Whether the MapReduce job that is being submitted writes to a table. */
+  public static boolean isWrittenTo(Configuration conf, String table) {
+    return conf.get(JobKeys.Internal.OUTPUT_TABLE_ID + table) != null;
   }
 
   /**

@@ -19,6 +19,7 @@ final class PinCodec {
         PinValue.newBuilder()
             .setReadPoint(pin.readPoint())
             .setClockMicros(pin.clockMicros())
+            .setTimestampMicros(pin.timestampMicros())
             .setTableSchema(Avro.buffer(TableCodec.encode(pin.schema())))
             .setFormerCounts(Avro.lists(pin.former(), PinCodec::encode))
             .build());
@@ -35,10 +36,17 @@ final class PinCodec {
                 new Encoded(
                     pin.getReadPoint(),
                     pin.getClockMicros(),
+                    pin.getTimestampMicros(),
                     Avro.bytes(pin.getTableSchema()),
                     Avro.lists(pin.getFormerCounts(), PinCodec::decode)));
     TableSchema schema = TableCodec.decode(encoded.schema());
-    return new Pin(name, encoded.readPoint(), encoded.clockMicros(), schema, encoded.former());
+    return new Pin(
+        name,
+        encoded.readPoint(),
+        encoded.clockMicros(),
+        encoded.timestampMicros(),
+        schema,
+        encoded.former());
   }
 
   private static FormerCountValue encode(FormerCount one) {
@@ -53,5 +61,9 @@ final class PinCodec {
   }
 
   private record Encoded(
-      long readPoint, long clockMicros, Bytes schema, Map<String, List<FormerCount>> former) {}
+      long readPoint,
+      long clockMicros,
+      long timestampMicros,
+      Bytes schema,
+      Map<String, List<FormerCount>> former) {}
 }

@@ -16,6 +16,8 @@ import java.util.TreeMap;
  *     made, everything up to it was in SSTables, so no memtable and no file ever has operations
  *     from both sides of it
  * @param clockMicros the time by which reads at the pin compute ages; microseconds since 1970
+ * @param timestampMicros not below any timestamp that the tablet assigned up to the read point, and
+ *     below all that it assigned later; 0 if a version made the pin that did not note it
  * @param schema whose garbage collection policies these reads follow
  * @param former how many versions families counted before, in the order of the alterations
  */
@@ -23,6 +25,7 @@ public record Pin(
     String name,
     long readPoint,
     long clockMicros,
+    long timestampMicros,
     TableSchema schema,
     Map<String, List<FormerCount>> former) {
   public Pin {
@@ -34,8 +37,8 @@ public record Pin(
     }
   }
 
-  /** A pin of a table whose families never counted more versions. */
+  /** A pin without a timestamp, of a table whose families never counted more versions. */
   public Pin(String name, long readPoint, long clockMicros, TableSchema schema) {
-    this(name, readPoint, clockMicros, schema, Map.of());
+    this(name, readPoint, clockMicros, 0, schema, Map.of());
   }
 }

@@ -100,6 +100,22 @@ final class Compactor {
   boolean writeMemtables() throws IOException {
     core.health().check();
     sequencer.freeze();
+    return writeFrozen();
+  }
+
+  /**
+   * Like {@link #writeMemtables}, and divides the changes that are in files then from later ones.
+   *
+   * @return a timestamp between theirs, microseconds
+   */
+  long divideAndWriteMemtables() throws IOException {
+    core.health().check();
+    long timestamp = sequencer.divide();
+    writeFrozen();
+    return timestamp;
+  }
+
+  private boolean writeFrozen() throws IOException {
     TabletState state = core.current().acquire();
     try {
       List<TabletState.Frozen> frozen = state.frozen();

@@ -73,7 +73,7 @@ final class FileChanges {
   }
 
   private Pin newPin(String name) throws IOException {
-    compactor.writeMemtables();
+    long timestamp = compactor.divideAndWriteMemtables();
     return edits.alone(
         () -> {
           SchemaRules rules = core.rules(); // Once: both parts are of the same alteration.
@@ -82,6 +82,7 @@ final class FileChanges {
                   name,
                   core.current().peek().redoPoint(),
                   core.clock().now(),
+                  timestamp,
                   rules.schema(),
                   rules.counts().byFamily());
           edits.commit(edits.edit("pinned by " + name, 0).pin(pin).build());

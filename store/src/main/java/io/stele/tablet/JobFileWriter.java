@@ -18,6 +18,7 @@ import io.stele.model.RowRange;
 import io.stele.model.TableSchema;
 import io.stele.record.FileRef;
 import io.stele.record.PendingFile;
+import io.stele.record.PutTimestamps;
 import io.stele.sstable.SSTableOptions;
 import io.stele.sstable.SSTableSummary;
 import io.stele.sstable.SSTableWriter;
@@ -56,7 +57,7 @@ public final class JobFileWriter implements Closeable {
    * @param job whose files these are
    * @param name the start of the files' names: no other writer of the job may have it
    * @param schema of the table
-   * @param timestampMicros the timestamp of puts that have none, the same for all attempts
+   * @param timestamps of puts that have none, the same for all attempts
    */
   public record Target(
       FileSystem fs,
@@ -64,7 +65,18 @@ public final class JobFileWriter implements Closeable {
       String job,
       String name,
       TableSchema schema,
-      long timestampMicros) {}
+      PutTimestamps timestamps) {
+    /** With the same timestamp, in microseconds, for all rows. */
+    public Target(
+        FileSystem fs,
+        Path root,
+        String job,
+        String name,
+        TableSchema schema,
+        long timestampMicros) {
+      this(fs, root, job, name, schema, PutTimestamps.always(timestampMicros));
+    }
+  }
 
   private static final class Group {
     final LocalityGroup options;
@@ -208,17 +220,18 @@ public final class JobFileWriter implements Closeable {
    */
   public List<FileRef> finish() throws IOException {
     writeLast();
+    RowRange rows = new RowRange(firstRow, lastRow.successor());
     List<FileRef> files = new ArrayList<>();
     for (Group group : groups.values()) {
       if (group.writer.isPresent()) {
         // The tablets that take it assign only higher ones from then on.
-        group.writer.get().highestServerTimestamp(target.timestampMicros());
+        group.writer.get().highestServerTimestamp(target.timestamps().highest(rows));
         SSTableSummary summary = group.writer.get().finish();
         files.add(
             PendingFile.unnumbered(
                 PendingFile.directory(target.job()) + "/" + summary.path().getName(),
                 summary.length(),
-                new RowRange(firstRow, lastRow.successor()),
+                rows,
                 group.changed()));
       }
     }
@@ -244,7 +257,8 @@ public final class JobFileWriter implements Closeable {
   /** The edits as cells, until {@link #row} is cleared. */
   private ByteWriter encodeEdits() {
     Mutation mutation = new Mutation(lastRow, edits);
-    MutationBlock.write(mutation, PendingFile.UNNUMBERED, target.timestampMicros(), row);
+    long timestamp = target.timestamps().at(lastRow);
+    MutationBlock.write(mutation, PendingFile.UNNUMBERED, timestamp, row);
     return row.finish();
   }
 

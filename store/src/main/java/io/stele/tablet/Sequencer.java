@@ -13,6 +13,7 @@ import io.stele.runtime.Futures;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 
 /**
@@ -51,10 +52,10 @@ final class Sequencer {
   private final TabletLog log;
   private final CommitQueue commits;
   private final Lock lock;
+  private final AtomicInteger divisions = new AtomicInteger(); // Changed under the lock.
 
   // Written under the lock. Readers without the lock tolerate an old value.
   private volatile long lastSequence;
-  private volatile long lastOfFiles;
 
   // Set under the lock, so between two changes; cleared without it.
   private volatile boolean paused;
@@ -76,14 +77,14 @@ final class Sequencer {
    * What a change depends on besides its row.
    *
    * @param rules the schema that allows it
-   * @param lastOfFiles the last number that was given to contents of files, because rows were
-   *     cleared or files of a job were taken
+   * @param divisions how often changes were divided into earlier and later ones: by a pin, because
+   *     rows were cleared, or because files of a job were taken
    */
-  record Basis(SchemaRules rules, long lastOfFiles) {}
+  record Basis(SchemaRules rules, int divisions) {}
 
   /** Take it before a change is evaluated. */
   Basis basis() {
-    return new Basis(core.rules(), lastOfFiles);
+    return new Basis(core.rules(), divisions.get());
   }
 
   /**
@@ -132,9 +133,13 @@ final class Sequencer {
     if (basis.rules() != core.rules()) { // Its family may have been erased since.
       throw SteleException.retryLater("the schema of tablet " + id + " has changed: try again");
     }
-    if (basis.lastOfFiles() != lastOfFiles) { // It may have read cells that were cleared since.
+    // It may have read cells that were cleared since, or be later than a pin with an earlier time.
+    if (basis.divisions() != divisions.get()) {
       throw SteleException.retryLater(
-          "rows of tablet " + id + " were cleared, or got files of a job, meanwhile: try again");
+          "tablet "
+              + id
+              + " was pinned, its rows were cleared, or it got files of a job, meanwhile: try"
+              + " again");
     }
   }
 
@@ -146,23 +151,45 @@ final class Sequencer {
   boolean freeze() {
     lock.lock();
     try {
-      TabletState now = core.current().peek();
-      long covered = now.frozen().isEmpty() ? now.redoPoint() : now.frozen().get(0).boundary();
-      if (lastSequence == covered) {
-        return false;
-      }
-      now.active().freeze();
-      CompletableFuture<Void> durable = commits.barrier();
-      Memtable empty = new Memtable(core.environment().memtables());
-      try {
-        core.current().swap(state -> state.freeze(empty, lastSequence, durable));
-      } finally {
-        empty.release(); // Now the state holds it.
-      }
-      return true;
+      return freezeLocked();
     } finally {
       lock.unlock();
     }
+  }
+
+  /**
+   * Freezes the memtable, and divides the changes there: none that is sequenced later has a
+   * timestamp that was assigned before.
+   *
+   * @return a timestamp between those of the earlier and the later changes, microseconds
+   */
+  long divide() {
+    lock.lock();
+    try {
+      freezeLocked();
+      long timestamp = core.clock().assign();
+      divisions.incrementAndGet(); // After that, so that who sees it is assigned a later one.
+      return timestamp;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean freezeLocked() {
+    TabletState now = core.current().peek();
+    long covered = now.frozen().isEmpty() ? now.redoPoint() : now.frozen().get(0).boundary();
+    if (lastSequence == covered) {
+      return false;
+    }
+    now.active().freeze();
+    CompletableFuture<Void> durable = commits.barrier();
+    Memtable empty = new Memtable(core.environment().memtables());
+    try {
+      core.current().swap(state -> state.freeze(empty, lastSequence, durable));
+    } finally {
+      empty.release(); // Now the state holds it.
+    }
+    return true;
   }
 
   /** Replaces the schema, between two changes. */
@@ -214,7 +241,7 @@ final class Sequencer {
     try {
       core.alteredAfter(sequence, alteration);
       lastSequence = sequence;
-      lastOfFiles = sequence;
+      divisions.incrementAndGet();
     } finally {
       lock.unlock();
     }

@@ -12,6 +12,7 @@ import io.stele.model.OperationSize;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.record.PendingFile;
+import io.stele.record.PutTimestamps;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -69,7 +70,7 @@ public final class SortBuffer {
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 
   private final SchemaRules rules;
-  private final long timestampMicros;
+  private final PutTimestamps timestamps;
   private final long valueBytesMax;
   private final CellBlockWriter block = CellBlockWriter.sequential(BLOCK_BYTES);
   private final List<byte[]> chunks = new ArrayList<>();
@@ -88,12 +89,12 @@ public final class SortBuffer {
   /**
    * An empty buffer.
    *
-   * @param timestampMicros the timestamp of puts that have none
+   * @param timestamps of puts that have none
    * @param valueBytesMax the longest value that the table takes
    */
-  public SortBuffer(TableSchema schema, long timestampMicros, long valueBytesMax) {
+  public SortBuffer(TableSchema schema, PutTimestamps timestamps, long valueBytesMax) {
     this.rules = new SchemaRules(schema);
-    this.timestampMicros = timestampMicros;
+    this.timestamps = timestamps;
     this.valueBytesMax = valueBytesMax;
   }
 
@@ -107,7 +108,8 @@ public final class SortBuffer {
     long size = OperationSize.of(mutation);
     Limits.checkMutationBytes(mutation.row(), size);
     block.clear(); // The one before may have failed.
-    MutationBlock.write(mutation, PendingFile.UNNUMBERED, timestampMicros, block);
+    long timestamp = timestamps.at(mutation.row());
+    MutationBlock.write(mutation, PendingFile.UNNUMBERED, timestamp, block);
     ByteWriter cells = block.finish();
     put(mutation.row(), cells, mutation.edits().size(), (int) size);
     keepOrder(mutation.row());

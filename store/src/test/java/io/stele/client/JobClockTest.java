@@ -14,11 +14,15 @@ import io.stele.wire.Transport;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 
 /** A job's cells have the time of the host that submits it: its clock must be right. */
 final class JobClockTest {
+  private final Configuration conf = MiniStele.quick(new Configuration(false));
+  private final Site site = Site.inMemory();
+
   private static ProcessRuntime ahead(Duration ahead) {
     return new ForwardingRuntime() {
       @Override
@@ -28,26 +32,25 @@ final class JobClockTest {
     };
   }
 
-  private static long nowMicros(MiniStele cluster, Configuration conf, ProcessRuntime runtime)
-      throws IOException {
+  private long submit(MiniStele cluster, ProcessRuntime runtime) throws IOException {
     try (Transport transport = new NetworkTransport(conf, SystemRuntime.INSTANCE, "localhost");
-        Stele stele = Stele.over(conf, runtime, cluster.locks(), transport)) {
-      return stele.jobs().environment().nowMicros();
+        Stele stele =
+            Stele.over(conf, runtime, cluster.locks(), transport, Optional.of(site.mount()))) {
+      return stele.jobs().environment().submission().timeMicros();
     }
   }
 
   @Test
   void aHostWhoseClockIsWrongCannotGiveCellsTheirTime() throws IOException {
-    Configuration conf = MiniStele.quick(new Configuration(false));
-    try (MiniStele cluster = MiniStele.start(conf, Site.inMemory(), 1, 1)) {
-      assertThat(nowMicros(cluster, conf, SystemRuntime.INSTANCE)).isPositive();
-      assertThatThrownBy(() -> nowMicros(cluster, conf, ahead(Duration.ofHours(1))))
+    try (MiniStele cluster = MiniStele.start(conf, site, 1, 1)) {
+      assertThat(submit(cluster, SystemRuntime.INSTANCE)).isPositive();
+      assertThatThrownBy(() -> submit(cluster, ahead(Duration.ofHours(1))))
           .isInstanceOfSatisfying(
               SteleException.class,
               e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
           .hasMessageContaining(" ahead of ")
           .hasMessageContaining("correct");
-      assertThatThrownBy(() -> nowMicros(cluster, conf, ahead(Duration.ofHours(-1))))
+      assertThatThrownBy(() -> submit(cluster, ahead(Duration.ofHours(-1))))
           .hasMessageContaining(" behind ");
     }
   }

@@ -44,6 +44,7 @@ final class Histories {
                 FamiliesComeAndGoTest.WORKLOAD,
                 PinnedCommitsTest.WORKLOAD,
                 PinnedScansTest.WORKLOAD,
+                RewritingJobsTest.WORKLOAD,
                 TablesComeAndGoTest.WORKLOAD,
                 TaskWritesTest.WORKLOAD))
         .toList();

@@ -8,6 +8,7 @@ import io.stele.model.CorruptionException;
 import io.stele.model.GcPolicy;
 import io.stele.model.LocalityGroup;
 import io.stele.model.Mutation;
+import io.stele.model.ReadModifyWrite;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
@@ -17,9 +18,11 @@ import io.stele.record.PinnedTablet;
 import io.stele.sstable.NoBlockCache;
 import io.stele.sstable.OpenSSTables;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
 
@@ -106,6 +109,68 @@ class PinTest {
     fixture.reopen(List.of());
     assertThat(pinned(fixture)).containsExactly("a f:q@1=old");
     assertThatThrownBy(fixture::rows).isInstanceOf(CorruptionException.class);
+  }
+
+  @Test
+  void thePinHasATimestampBetweenThoseOfWhatWasWrittenBeforeAndAfter() throws IOException {
+    TabletFixture fixture = new TabletFixture(schema(GcPolicy.keepAll()));
+    fixture.nowMicros = 5_000_000;
+    fixture.apply(Mutation.of("a").put("f", "q", "before")).join();
+    fixture.nowMicros = 4_000_000; // Its clock is set back.
+    Pin pin = fixture.tablet.pin(JOB);
+    assertThat(fixture.tablet.pin(JOB)).as("pinned again").isEqualTo(pin);
+    fixture.apply(Mutation.of("b").put("f", "q", "after")).join();
+    assertThat(timestamp(fixture, "a")).isLessThan(pin.timestampMicros());
+    assertThat(timestamp(fixture, "b")).isGreaterThan(pin.timestampMicros());
+
+    fixture.tablet.minorCompact();
+    fixture.reopen(List.of()); // On another host, perhaps.
+    fixture.nowMicros = 3_000_000;
+    fixture.apply(Mutation.of("c").put("f", "q", "later")).join();
+    assertThat(timestamp(fixture, "c")).isGreaterThan(pin.timestampMicros());
+  }
+
+  @Test
+  void aTabletThatLosesItsMemoryRightAfterAPinStillWritesAboveItsTimestamp() throws IOException {
+    TabletFixture fixture = new TabletFixture(schema(GcPolicy.keepAll()));
+    fixture.nowMicros = 5_000_000;
+    Pin pin = fixture.tablet.pin(JOB);
+    fixture.nowMicros = 3_000_000;
+    fixture.reopen(List.of());
+    fixture.apply(Mutation.of("a").put("f", "q", "later")).join();
+    assertThat(timestamp(fixture, "a")).isGreaterThan(pin.timestampMicros());
+  }
+
+  /** Its value has a timestamp from before the pin, which the pin does not see. */
+  @Test
+  void anIncrementThatBeganBeforeAPinIsNotWrittenAfterIt() throws Exception {
+    TabletFixture fixture = new TabletFixture(schema(GcPolicy.keepAll()));
+    Pin[] pin = new Pin[1];
+    fixture.onTime =
+        () -> {
+          fixture.onTime = () -> {};
+          try {
+            pin[0] = fixture.tablet.pin(JOB);
+          } catch (IOException e) {
+            throw new UncheckedIOException(e);
+          }
+        };
+    CompletableFuture<OperationResult> outcome =
+        fixture.apply(ReadModifyWrite.increment("a", "f", "n", 1));
+    assertThatThrownBy(outcome::join).hasMessageContaining("was pinned");
+    fixture.apply(ReadModifyWrite.increment("a", "f", "n", 1)).join();
+    assertThat(timestamp(fixture, "a")).isGreaterThan(pin[0].timestampMicros());
+  }
+
+  private static long timestamp(TabletFixture fixture, String row) throws IOException {
+    return fixture
+        .tablet
+        .read(ReadRequest.of(RowQuery.row(row)))
+        .rows()
+        .get(0)
+        .cells()
+        .get(0)
+        .timestampMicros();
   }
 
   /** A served read does not count it either: the client adds up families, qualifiers and values. */

@@ -14,6 +14,7 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.record.FileRef;
+import io.stele.record.PutTimestamps;
 import io.stele.sim.CrashableFileSystem;
 import io.stele.sstable.NoBlockCache;
 import io.stele.sstable.ReadOptions;
@@ -39,7 +40,8 @@ class SortBufferTest {
           LocalityGroup.of("other"));
 
   private final FileSystem fs = CrashableFileSystem.create();
-  private final SortBuffer buffer = new SortBuffer(SCHEMA, TIMESTAMP, VALUE_BYTES);
+  private final SortBuffer buffer =
+      new SortBuffer(SCHEMA, PutTimestamps.always(TIMESTAMP), VALUE_BYTES);
   private int writers;
   private int progress;
 
