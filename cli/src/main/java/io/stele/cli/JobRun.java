@@ -55,14 +55,20 @@ final class JobRun {
 
   private int runAndReport(TableJob table, Configuration conf) throws IOException {
     Job job = table.prepare(conf);
+    boolean mayRun = false; // Then its directory is in use.
     try (LocalRunnerLog local = new LocalRunnerLog(RUNTIME)) {
       submit(job);
+      mayRun = true;
       String id = job.getJobID().toString();
       err.println("job " + id + ": " + job.getJobName());
       AtExit atCtrlC =
           SystemRuntime.atExit("job-left", () -> leftAlone(id).ifPresent(err::println));
       try {
         follow(job);
+        mayRun = false;
+      } catch (IOException e) {
+        throw new IOException(
+            "what becomes of job " + id + " is not known: " + e.getMessage() + notEnded(id), e);
       } finally {
         atCtrlC.cancel();
       }
@@ -77,8 +83,14 @@ final class JobRun {
     } catch (ClassNotFoundException e) {
       throw new IOException("job \"" + job.getJobName() + "\" lacks a class", e);
     } finally {
-      table.cleanUp(job);
+      if (!mayRun) {
+        table.cleanUp(job);
+      }
     }
+  }
+
+  private static String notEnded(String job) {
+    return leftAlone(job).map(text -> ". " + text).orElse("");
   }
 
   /** Submits the job; if that fails, nothing is kept for its output any more. */

@@ -1,6 +1,7 @@
 package io.stele.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.examples.NumbersInputFormat;
 import io.stele.mapreduce.jobs.TableJob;
@@ -9,6 +10,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.lib.output.NullOutputFormat;
@@ -52,6 +54,52 @@ class JobRunTest {
             text ->
                 assertThat(text).contains("goes on", "`stele job kill job_1700000000000_0001`"));
     assertThat(JobRun.leftAlone("job_local1234_0001")).isEmpty();
+  }
+
+  /** Nobody knows whether it has ended: its ResourceManager does not answer. */
+  private record Lost(AtomicBoolean cleaned) implements TableJob {
+    @Override
+    public Job prepare(Configuration conf) throws IOException {
+      Job job = new LostJob(conf);
+      NumbersInputFormat.set(job, 1, 1);
+      job.setNumReduceTasks(0);
+      job.setOutputFormatClass(NullOutputFormat.class);
+      return job;
+    }
+
+    @Override
+    public Report report(Job finished) {
+      throw new IllegalStateException("it has not ended");
+    }
+
+    @Override
+    public void cleanUp(Job job) {
+      cleaned.set(true);
+    }
+  }
+
+  private static final class LostJob extends Job {
+    @SuppressWarnings("deprecation") // There is no other way to have a job of one's own.
+    LostJob(Configuration conf) throws IOException {
+      super(conf);
+    }
+
+    @Override
+    public boolean isComplete() throws IOException {
+      throw new IOException("no ResourceManager");
+    }
+  }
+
+  @Test
+  void theDirectoryOfAJobThatMayStillRunStays() {
+    Configuration conf = new Configuration();
+    conf.set("hadoop.tmp.dir", scratch.toString());
+    AtomicBoolean cleaned = new AtomicBoolean();
+    JobRun run =
+        new JobRun(new PrintWriter(new StringWriter()), new PrintWriter(new StringWriter()));
+    assertThatThrownBy(() -> run.run(new Lost(cleaned), conf))
+        .hasMessageContaining("is not known: no ResourceManager");
+    assertThat(cleaned).isFalse();
   }
 
   private int exit(TableJob.Verdict verdict) throws IOException {

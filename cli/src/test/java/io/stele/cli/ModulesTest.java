@@ -28,7 +28,7 @@ class ModulesTest {
   /** Each module's package and what of ours it may use. */
   private static final Map<String, List<String>> ARROWS =
       Map.of(
-          "inputformat", with(BYTES, "record", "direct"),
+          "inputformat", with(BYTES, "record", "direct", "bulk"), // It notes its pins for files.
           "outputformat", with(BYTES, "bulk"),
           "mapreduce", with(BYTES, "direct", "inputformat", "outputformat"),
           "examples", with(API, "inputformat", "outputformat", "mapreduce"),

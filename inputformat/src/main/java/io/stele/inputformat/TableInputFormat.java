@@ -135,6 +135,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
     }
     SeveralInputs.setFormat(job);
     ModelSerialization.register(job.getConfiguration());
+    TableScan.beginAnew(job);
     TableScan.add(job.getConfiguration(), new TableScan(table, query));
   }
 
@@ -165,6 +166,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
     List<TableScan> scans = TableScan.all(conf);
+    TableScan.setSubmitted(conf);
     boolean pinned = isPinned(conf);
     try (Stele stele = Stele.connect(conf)) {
       Optional<JobRenewal> output = keepOutput(stele.jobs(), context);

@@ -1,6 +1,7 @@
 package io.stele.inputformat;
 
 import io.stele.config.JobKeys;
+import io.stele.config.SubmittedKey;
 import io.stele.model.Limits;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
@@ -11,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapreduce.Job;
 
 /**
  * What a job reads of one table; in its configuration as {@code table:base64(query)}, or by plain
@@ -30,19 +32,33 @@ record TableScan(String table, RowQuery query) {
   /** Where rows are that are pinned with those of the scans, but are no input. */
   private static final String BESIDE_KEY = JobKeys.Internal.INPUT_PINNED_BESIDE;
 
+  private static final SubmittedKey SCANS = new SubmittedKey(KEY);
+
   /** Adds a scan to a job's. */
   static void add(Configuration conf, TableScan scan) {
-    add(conf, KEY, scan);
+    SCANS.add(conf, scan.encode());
+  }
+
+  /**
+   * Forgets the scans of another job, if this job has a copy of its configuration from after it was
+   * submitted.
+   */
+  static void beginAnew(Job job) {
+    Configuration conf = job.getConfiguration();
+    if (job.getJobID() == null && SCANS.beginAnew(conf)) {
+      conf.unset(BESIDE_KEY);
+    }
+  }
+
+  /** Notes that the job is submitted. */
+  static void setSubmitted(Configuration conf) {
+    SCANS.setSubmitted(conf);
   }
 
   /** Adds rows that are pinned with those of the job's scans. */
   static void addBeside(Configuration conf, TableScan scan) {
-    add(conf, BESIDE_KEY, scan);
-  }
-
-  private static void add(Configuration conf, String key, TableScan scan) {
-    String before = conf.get(key, "");
-    conf.set(key, before.isEmpty() ? scan.encode() : before + "," + scan.encode());
+    String before = conf.get(BESIDE_KEY, "");
+    conf.set(BESIDE_KEY, before.isEmpty() ? scan.encode() : before + "," + scan.encode());
   }
 
   /** The rows that are pinned with those of the job's scans. */

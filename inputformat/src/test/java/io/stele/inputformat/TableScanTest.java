@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.JobID;
 import org.junit.jupiter.api.Test;
 
 class TableScanTest {
@@ -64,6 +65,25 @@ class TableScanTest {
     Configuration keys = plain("rows.prefix", "com", "families", "anchor");
     TableScan.add(keys, new TableScan("web", RowQuery.prefix("com").family("anchor")));
     assertThatThrownBy(() -> TableScan.all(keys)).hasMessageContaining("reads table web twice");
+  }
+
+  @Test
+  void aJobWithTheConfigurationOfOneThatWasSubmittedDoesNotReadItsTables() throws IOException {
+    Job first = Job.getInstance(new Configuration(false));
+    TableInputFormat.addTable(first, "web", RowQuery.ALL);
+    TableScan.setSubmitted(first.getConfiguration());
+    Job copy = Job.getInstance(first.getConfiguration());
+    TableInputFormat.addTable(copy, "other", RowQuery.ALL);
+    TableInputFormat.addTable(copy, "third", RowQuery.ALL);
+    assertThat(TableScan.all(copy.getConfiguration()))
+        .extracting(TableScan::table)
+        .containsExactly("other", "third");
+
+    first.setJobID(new JobID("a", 1)); // Its submission has failed; somebody adds what was missing.
+    TableInputFormat.addTable(first, "other", RowQuery.ALL);
+    assertThat(TableScan.all(first.getConfiguration()))
+        .extracting(TableScan::table)
+        .containsExactly("web", "other");
   }
 
   @Test

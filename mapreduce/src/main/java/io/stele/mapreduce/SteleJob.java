@@ -105,7 +105,11 @@ public final class SteleJob {
     JobKeys.check(conf);
   }
 
-  /** Lets the job's mappers write {@code Bytes} as keys, sorted as rows are. */
+  /**
+   * Lets the job's mappers write {@code Bytes} as keys, sorted as rows are. A reducer, or a
+   * combiner, gets the values of a key in the order of the map tasks, and those of a task as it
+   * wrote them.
+   */
   public static void setMapOutputKeyToBytes(Job job) {
     job.setMapOutputKeyClass(io.stele.model.Bytes.class);
     ModelSerialization.registerKeys(job.getConfiguration());

@@ -144,6 +144,46 @@ class BulkOutputIT {
     assertThat(rows("reversed")).hasSize(ROWS - 1);
   }
 
+  /** Deletes the row of each number, writes into it, and at the end again. */
+  static final class RewriteMapper extends Mapper<Bytes, Row, Bytes, Mutation> {
+    private final List<Bytes> keys = new ArrayList<>();
+
+    @Override
+    protected void map(Bytes key, Row row, Context context)
+        throws IOException, InterruptedException {
+      context.write(key, Mutation.of(key).deleteRow());
+      context.write(key, Mutation.of(key).put("f", "n", "first"));
+      keys.add(key);
+    }
+
+    @Override
+    protected void cleanup(Context context) throws IOException, InterruptedException {
+      for (Bytes key : keys) {
+        context.write(key, Mutation.of(key).put("f", "n", "second"));
+      }
+    }
+  }
+
+  /** MapReduce sorts equal keys anyhow, and merges them with those of other spills anyhow. */
+  @Test
+  void whatAMapperWritesToARowTakesEffectInTheOrderWrittenAfterAShuffleToo() throws Exception {
+    create("rewritten", List.of(row(300), row(900)));
+    Job job = SteleJob.create(hdfs.conf(), "rewrite", BulkOutputIT.class);
+    job.getConfiguration().setInt("mapreduce.task.io.sort.mb", 1);
+    job.getConfiguration().set("mapreduce.map.sort.spill.percent", "0.02");
+    TableInputFormat.addTable(job, "numbers", RowQuery.ALL);
+    job.setMapperClass(RewriteMapper.class);
+    SteleJob.bulkInto(job, "rewritten", 3, "f");
+    assertThat(job.waitForCompletion(true)).isTrue();
+    assertThat(job.getCounters().findCounter(TaskCounter.SPILLED_RECORDS).getValue())
+        .as("in several spills")
+        .isGreaterThan(3 * ROWS);
+    Map<Bytes, Row> rows = rows("rewritten");
+    assertThat(rows).hasSize(ROWS);
+    assertThat(rows.values())
+        .allSatisfy(row -> assertThat(row.value("f", "n")).contains(Bytes.of("second")));
+  }
+
   @Test
   void aJobThatFailsLeavesNothing() throws Exception {
     create("nothing", List.of(Bytes.of("5")));
@@ -443,6 +483,12 @@ class BulkOutputIT {
     BulkOutputFormat.replaceTable(first, "nightly");
     assertThat(first.waitForCompletion(true)).isTrue();
     assertThat(rows("nightly")).hasSize(ROWS);
+
+    Job other = Job.getInstance(first.getConfiguration());
+    BulkOutputFormat.addTable(other, "weekly", "f");
+    assertThat(other.getConfiguration().get("mapreduce.stele.output.tables"))
+        .as("nor does a job with that configuration write to its table")
+        .isEqualTo("weekly:f");
 
     Job second = Job.getInstance(first.getConfiguration());
     BulkOutputFormat.addTable(second, "nightly", "f");

@@ -122,6 +122,19 @@ class ReplacingJobsIT {
         .extracting(Row::key)
         .containsExactly(Bytes.of("ada"), Bytes.of("alan"));
 
+    try (var out = hdfs.fs().create(text)) {
+      for (int line = 0; line < 20; line++) {
+        for (int person = 0; person < 50; person++) {
+          out.writeBytes("person" + person + "|line" + line + "\n");
+        }
+      }
+    }
+    run(new ImportText(text, output, List.of("ROW", "f:first"), '|', false));
+    assertThat(rows("imported"))
+        .hasSize(50)
+        .as("the last line of each")
+        .allSatisfy(row -> assertThat(row.value("f", "first")).contains(Bytes.of("line19")));
+
     org.apache.hadoop.fs.Path exported = new org.apache.hadoop.fs.Path("/exported");
     run(new ExportAvro(TableInput.all("web"), exported));
     run(new ImportAvro(exported, output));

@@ -51,7 +51,9 @@ import org.apache.hadoop.mapreduce.TaskID;
  * <p><b>In order.</b> A task writes rows of a table in ascending order: {@link #reduceByTablet}
  * ensures this. With {@link #sortInTasks}, a task writes rows in any order, and sorts them. The
  * mutations that a task writes to one row take effect in the order written; if several tasks write
- * to the same row, the later task's mutation comes later.
+ * to the same row, the later task's mutation comes later. With {@link #reduceByTablet} and no
+ * reducer of its own, what the job's mappers write to a row comes in the order of the map tasks,
+ * and what one of them writes, in the order written.
  *
  * <p><b>Timestamps.</b> Puts without a timestamp to a table that the job reads at a pin get the
  * moment of the pin: so they are newer than what the job has read there, and older than what others
@@ -125,6 +127,7 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
   public static void addTable(Job job, String table, String... families) {
     job.setOutputFormatClass(BulkOutputFormat.class);
     ModelSerialization.register(job.getConfiguration());
+    OutputTable.beginAnew(job);
     OutputTable.add(job.getConfiguration(), new OutputTable(table, List.of(families)));
   }
 

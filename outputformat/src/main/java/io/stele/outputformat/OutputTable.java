@@ -4,6 +4,7 @@ import io.stele.client.Stele;
 import io.stele.client.SubmittedOutput;
 import io.stele.client.Table;
 import io.stele.config.JobKeys;
+import io.stele.config.SubmittedKey;
 import io.stele.model.ColumnFamily;
 import io.stele.model.Limits;
 import io.stele.model.SteleException;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapreduce.Job;
 
 /**
  * A table that a job writes to. In the job's configuration it is {@code table} or {@code
@@ -31,11 +33,25 @@ record OutputTable(String name, List<String> families) {
   /** Where the tables of a job are, separated by commas. */
   static final String KEY = JobKeys.Internal.OUTPUT_TABLES;
 
+  private static final SubmittedKey TABLES = new SubmittedKey(KEY);
+
   /** The id of a table when the job was submitted; its name follows the prefix. */
   private static final String ID_KEY = JobKeys.Internal.OUTPUT_TABLE_ID;
 
   OutputTable {
     Limits.checkTableName(name);
+  }
+
+  /**
+   * Forgets the tables of another job, if this job has a copy of its configuration from after it
+   * was submitted.
+   */
+  static void beginAnew(Job job) {
+    Configuration conf = job.getConfiguration();
+    List<OutputTable> others = TABLES.isSubmitted(conf) ? all(conf) : List.of();
+    if (job.getJobID() == null && TABLES.beginAnew(conf)) {
+      others.forEach(other -> conf.unset(ID_KEY + other.name()));
+    }
   }
 
   /** Adds a table to a job's; if it is there already, only the families are added. */
@@ -45,8 +61,7 @@ record OutputTable(String name, List<String> families) {
     for (String family : table.families()) {
       text += ":" + URLEncoder.encode(family, StandardCharsets.UTF_8);
     }
-    String before = conf.get(KEY, "");
-    conf.set(KEY, before.isEmpty() ? text : before + "," + text);
+    TABLES.add(conf, text);
   }
 
   /**
@@ -86,6 +101,7 @@ record OutputTable(String name, List<String> families) {
       output.check(table.schema());
       conf.set(ID_KEY + output.name(), table.id().value());
     }
+    TABLES.setSubmitted(conf);
   }
 
   /**

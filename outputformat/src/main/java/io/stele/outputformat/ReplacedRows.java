@@ -2,6 +2,7 @@ package io.stele.outputformat;
 
 import io.stele.client.Stele;
 import io.stele.config.JobKeys;
+import io.stele.config.SubmittedKey;
 import io.stele.model.Bytes;
 import io.stele.model.Limits;
 import io.stele.model.RowRange;
@@ -33,8 +34,7 @@ record ReplacedRows(String table, RowRange rows) {
   /** The same with the ids of tables, set when the job is submitted. */
   private static final String IDS_KEY = JobKeys.Internal.BULK_REPLACE_IDS;
 
-  /** What {@link #KEY} was when a job with this configuration was submitted. */
-  private static final String SUBMITTED_KEY = JobKeys.Internal.BULK_REPLACE_SUBMITTED;
+  private static final SubmittedKey SUBMITTED = new SubmittedKey(KEY);
 
   /**
    * Rows of a table.
@@ -47,11 +47,8 @@ record ReplacedRows(String table, RowRange rows) {
 
   /** Adds rows to those that a job replaces. Those of a job that was submitted are not of it. */
   static void add(Configuration conf, ReplacedRows rows) {
-    if (wereSubmitted(conf)) {
-      conf.unset(KEY);
-    }
-    conf.unset(SUBMITTED_KEY);
-    add(conf, KEY, rows);
+    SUBMITTED.beginAnew(conf);
+    SUBMITTED.add(conf, rows.encode());
   }
 
   private static void add(Configuration conf, String key, ReplacedRows rows) {
@@ -59,14 +56,9 @@ record ReplacedRows(String table, RowRange rows) {
     conf.set(key, before.isEmpty() ? rows.encode() : before + "," + rows.encode());
   }
 
-  private static boolean wereSubmitted(Configuration conf) {
-    String submitted = conf.get(SUBMITTED_KEY, "");
-    return !submitted.isEmpty() && submitted.equals(conf.get(KEY, ""));
-  }
-
   /** Notes that the job is submitted: whoever copies the configuration copies what it replaces. */
   static void setSubmitted(Configuration conf) {
-    conf.set(SUBMITTED_KEY, conf.get(KEY, ""));
+    SUBMITTED.setSubmitted(conf);
   }
 
   /**
@@ -76,7 +68,7 @@ record ReplacedRows(String table, RowRange rows) {
    * @throws SteleException REFUSED if a job that was submitted replaced the same
    */
   static void checkNotOfAnotherJob(Configuration conf) {
-    if (wereSubmitted(conf)) {
+    if (SUBMITTED.isSubmitted(conf)) {
       throw SteleException.refused(
           KEY
               + " is \""

@@ -34,7 +34,7 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
  * the job runs. This requires that all attempts of a task write the same records in the same order.
  * An attempt that writes other records fails, and its error says which record differs, or between
  * which two numbers it is. A reducer whose output depends on the order of its values must sort them
- * first: the shuffle does not.
+ * first, unless its keys are {@code Bytes}: the shuffle does not.
  *
  * <p><b>Not all or nothing.</b> What a task has written is visible at once, and stays when the
  * task, or the job, fails. If you run the whole job again, it is another job, and applies
@@ -87,6 +87,7 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
   public static void addTable(Job job, String table, String... families) {
     job.setOutputFormatClass(TableOutputFormat.class);
     ModelSerialization.register(job.getConfiguration());
+    OutputTable.beginAnew(job);
     OutputTable.add(job.getConfiguration(), new OutputTable(table, List.of(families)));
   }
 
@@ -103,8 +104,8 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
    *
    * @throws SteleException NOT_FOUND if one does not, REFUSED if no table was added, {@code
    *     MultipleOutputs} is to write to tables, {@code MultipleInputs} would not read the tables of
-   *     the job's input, or the job reads the latest rows of tables and {@link #LATEST_ALLOWED_KEY}
-   *     is not set
+   *     the job's input, the job reads the latest rows of tables and {@link #LATEST_ALLOWED_KEY} is
+   *     not set, or its mappers write with several threads
    */
   @Override
   public void checkOutputSpecs(JobContext context) throws IOException {
@@ -112,7 +113,7 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
     JobKeys.check(conf);
     DroppedTables.check(conf);
     ReplacedRows.checkNone(conf);
-    LatestInput.check(conf);
+    DifferentAttempts.check(conf);
     NamedOutputs.checkSubmitted(conf, TableOutputFormat.class);
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);

@@ -27,8 +27,11 @@ import java.nio.ByteBuffer;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.conf.Configured;
 import org.apache.hadoop.fs.CommonConfigurationKeys;
 import org.apache.hadoop.io.RawComparator;
 import org.apache.hadoop.io.WritableUtils;
@@ -44,13 +47,25 @@ import org.apache.hadoop.io.serializer.WritableSerialization;
  *
  * <p>{@code Bytes} are written as a length and the bytes; a row or a mutation as its key, and a
  * cell block preceded by its length; other operations as the messages of the wire, preceded by
- * their length.
+ * their length. In a job that sorts its keys by {@link KeyOrder}, {@code Bytes} are also numbered:
+ * the length is complemented, so that it is negative, and the number of the task and one of the key
+ * follow the bytes.
  */
-public final class ModelSerialization implements Serialization<Object> {
+public final class ModelSerialization extends Configured implements Serialization<Object> {
   private static final String SERIALIZATIONS = CommonConfigurationKeys.IO_SERIALIZATIONS_KEY;
   private static final String COMPARATOR = "mapreduce.job.output.key.comparator.class";
+  private static final List<String> GROUPINGS =
+      List.of(
+          "mapreduce.job.output.group.comparator.class",
+          "mapreduce.job.combiner.group.comparator.class");
   private static final String MAP_OUTPUT_KEY = "mapreduce.map.output.key.class";
   private static final String OUTPUT_KEY = "mapreduce.job.output.key.class";
+
+  /** Set by MapReduce in tasks. */
+  private static final String TASK = "mapreduce.task.partition";
+
+  /** Of this process: what a task writes later has a higher number, through whatever writer. */
+  private static final AtomicLong LAST_NUMBER = new AtomicLong();
 
   // What a message says and an operation on its way through a job does not.
   private static final TabletProto NO_TABLET =
@@ -62,8 +77,8 @@ public final class ModelSerialization implements Serialization<Object> {
 
   /**
    * Sets a job up for these types: adds this to its serializations and, if mappers write {@link
-   * Bytes} as keys and no other order is set, has the keys sorted as rows are. Repeated calls add
-   * nothing.
+   * Bytes} as keys and no other order is set, has the keys sorted as {@link #registerKeys} says.
+   * Repeated calls add nothing.
    */
   public static void register(Configuration conf) {
     Set<String> all = new LinkedHashSet<>(conf.getTrimmedStringCollection(SERIALIZATIONS));
@@ -72,17 +87,39 @@ public final class ModelSerialization implements Serialization<Object> {
     }
     all.add(ModelSerialization.class.getName());
     conf.set(SERIALIZATIONS, String.join(",", all));
-    String key = conf.get(MAP_OUTPUT_KEY, conf.get(OUTPUT_KEY, ""));
-    if (key.equals(Bytes.class.getName())) {
+    if (hasBytesAsKeys(conf)) {
       registerKeys(conf);
+    } else if (isSortedByKeyOrder(conf)) { // It is that of another job, of which this is a copy.
+      conf.unset(COMPARATOR);
+      GROUPINGS.stream()
+          .filter(key -> conf.get(key, "").equals(KeyOrder.Groups.class.getName()))
+          .forEach(conf::unset);
     }
   }
 
-  /** Sorts keys as rows are sorted, for a job whose mappers write {@link Bytes} as keys. */
+  /**
+   * Sorts keys as rows are sorted, for a job whose mappers write {@link Bytes} as keys. The values
+   * of a key come in the order of the tasks that wrote them, and those of a task as it wrote them:
+   * in the same order to every attempt of a reducer, though MapReduce sorts equal keys anyhow.
+   */
   public static void registerKeys(Configuration conf) {
     if (conf.get(COMPARATOR, "").isEmpty()) {
-      conf.setClass(COMPARATOR, BytesComparator.class, RawComparator.class);
+      conf.setClass(COMPARATOR, KeyOrder.class, RawComparator.class);
     }
+    if (isSortedByKeyOrder(conf)) {
+      GROUPINGS.stream()
+          .filter(key -> conf.get(key, "").isEmpty())
+          .forEach(key -> conf.setClass(key, KeyOrder.Groups.class, RawComparator.class));
+    }
+  }
+
+  private static boolean isSortedByKeyOrder(Configuration conf) {
+    return conf.get(COMPARATOR, "").equals(KeyOrder.class.getName());
+  }
+
+  /** Whether the job's mappers write {@link Bytes} as keys. */
+  static boolean hasBytesAsKeys(Configuration conf) {
+    return conf.get(MAP_OUTPUT_KEY, conf.get(OUTPUT_KEY, "")).equals(Bytes.class.getName());
   }
 
   @Override
@@ -92,7 +129,10 @@ public final class ModelSerialization implements Serialization<Object> {
 
   @Override
   public Serializer<Object> getSerializer(Class<Object> type) {
-    return new Writer();
+    Configuration conf = getConf();
+    boolean numbered =
+        conf != null && type.equals((Class<?>) Bytes.class) && isSortedByKeyOrder(conf);
+    return new Writer(numbered ? OptionalInt.of(conf.getInt(TASK, 0)) : OptionalInt.empty());
   }
 
   @Override
@@ -102,7 +142,12 @@ public final class ModelSerialization implements Serialization<Object> {
 
   private static final class Writer implements Serializer<Object> {
     private final CellBlockWriter block = CellBlockWriter.sequential(256);
+    private final OptionalInt task; // If keys are numbered.
     private DataOutputStream out = new DataOutputStream(OutputStream.nullOutputStream());
+
+    Writer(OptionalInt task) {
+      this.task = task;
+    }
 
     @Override
     public void open(OutputStream stream) {
@@ -113,7 +158,7 @@ public final class ModelSerialization implements Serialization<Object> {
     public void serialize(Object value) throws IOException {
       try {
         if (value instanceof Bytes bytes) {
-          write(bytes);
+          writeKey(bytes);
         } else if (value instanceof Row row) {
           write(row.key());
           RowCodec.write(row, block);
@@ -154,6 +199,17 @@ public final class ModelSerialization implements Serialization<Object> {
                         (ReadModifyWrite) operation)
                     .toByteArray());
       }
+    }
+
+    private void writeKey(Bytes key) throws IOException {
+      if (task.isEmpty()) {
+        write(key);
+        return;
+      }
+      WritableUtils.writeVInt(out, ~key.length());
+      key.writeTo(out);
+      WritableUtils.writeVInt(out, task.getAsInt());
+      WritableUtils.writeVLong(out, LAST_NUMBER.incrementAndGet());
     }
 
     private void write(Bytes bytes) throws IOException {
@@ -201,10 +257,10 @@ public final class ModelSerialization implements Serialization<Object> {
       if (type.equals((Class<?>) Mutation.class)) {
         return operation(RowOperation.Kind.MUTATION);
       }
-      Bytes key = Bytes.wrap(read());
       if (type.equals((Class<?>) Bytes.class)) {
-        return key;
+        return readKey();
       }
+      Bytes key = Bytes.wrap(read());
       List<Row> rows = RowCodec.read(ByteBuffer.wrap(read()));
       return rows.isEmpty() ? new Row(key, List.of()) : rows.get(0);
     }
@@ -222,8 +278,23 @@ public final class ModelSerialization implements Serialization<Object> {
       };
     }
 
+    private Bytes readKey() throws IOException {
+      int length = WritableUtils.readVInt(in);
+      if (length >= 0) {
+        return Bytes.wrap(read(length));
+      }
+      Bytes key = Bytes.wrap(read(~length));
+      WritableUtils.readVInt(in); // The numbers have done their service.
+      WritableUtils.readVLong(in);
+      return key;
+    }
+
     private byte[] read() throws IOException {
-      byte[] bytes = new byte[WritableUtils.readVInt(in)];
+      return read(WritableUtils.readVInt(in));
+    }
+
+    private byte[] read(int length) throws IOException {
+      byte[] bytes = new byte[length];
       in.readFully(bytes);
       return bytes;
     }

@@ -61,8 +61,10 @@ public final class JobKeys {
   /** Keys that formats and ready-made jobs set for their own tasks; nobody else does. */
   public static final class Internal {
     public static final String INPUT_SCANS = INPUT + "scans";
+    public static final String INPUT_SCANS_SUBMITTED = INPUT_SCANS + ".submitted";
     public static final String INPUT_PINNED_BESIDE = INPUT + "pinned.beside";
     public static final String OUTPUT_TABLES = OUTPUT + "tables";
+    public static final String OUTPUT_TABLES_SUBMITTED = OUTPUT_TABLES + ".submitted";
 
     /** The name of a table follows. */
     public static final String OUTPUT_TABLE_ID = OUTPUT + "table.id.";

@@ -12,20 +12,24 @@ import io.stele.model.Filter;
 import io.stele.model.Mutation;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.Row;
+import io.stele.model.SteleException;
 import io.stele.model.TimeRange;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.DataInputBuffer;
 import org.apache.hadoop.io.DataOutputBuffer;
+import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.serializer.Deserializer;
 import org.apache.hadoop.io.serializer.SerializationFactory;
 import org.apache.hadoop.io.serializer.Serializer;
 import org.apache.hadoop.io.serializer.WritableSerialization;
+import org.apache.hadoop.util.ReflectionUtils;
 import org.junit.jupiter.api.Test;
 
 class ModelSerializationTest {
@@ -44,7 +48,10 @@ class ModelSerializationTest {
   }
 
   private static <T> T throughAStream(Class<T> type, T value) throws IOException {
-    byte[] bytes = write(type, value);
+    return read(type, write(type, value));
+  }
+
+  private static <T> T read(Class<T> type, byte[] bytes) throws IOException {
     DataInputBuffer in = new DataInputBuffer();
     in.reset(bytes, bytes.length);
     Deserializer<T> deserializer = factory().getDeserializer(type);
@@ -125,7 +132,11 @@ class ModelSerializationTest {
     conf.set("mapreduce.map.output.key.class", Bytes.class.getName());
     ModelSerialization.register(conf);
     assertThat(conf.get("mapreduce.job.output.key.comparator.class"))
-        .isEqualTo(BytesComparator.class.getName());
+        .isEqualTo(KeyOrder.class.getName());
+    assertThat(conf.get("mapreduce.job.output.group.comparator.class"))
+        .isEqualTo(KeyOrder.Groups.class.getName());
+    assertThat(conf.get("mapreduce.job.combiner.group.comparator.class"))
+        .isEqualTo(KeyOrder.Groups.class.getName());
 
     conf.set("mapreduce.job.output.key.comparator.class", "mine");
     ModelSerialization.register(conf);
@@ -136,7 +147,7 @@ class ModelSerializationTest {
   void serializedBytesSortAsRowsDo() throws IOException {
     long seed = Seeds.one();
     Random random = new Random(seed);
-    BytesComparator comparator = new BytesComparator();
+    KeyOrder comparator = new KeyOrder();
     for (int i = 0; i < 200; i++) {
       Bytes a = randomBytes(random);
       Bytes b = randomBytes(random);
@@ -146,6 +157,56 @@ class ModelSerializationTest {
           .as("%s and %s, seed %d", a, b, seed)
           .isEqualTo(Integer.signum(a.compareTo(b)));
     }
+  }
+
+  @Test
+  void aCopyOfTheConfigurationForOtherKeysIsNotSortedAsRowsAre() {
+    Configuration conf = new Configuration();
+    conf.set("mapreduce.map.output.key.class", Bytes.class.getName());
+    ModelSerialization.register(conf);
+    Configuration copy = new Configuration(conf);
+    copy.set("mapreduce.map.output.key.class", LongWritable.class.getName());
+    for (Class<?> type : List.of(KeyOrder.class, KeyOrder.Groups.class)) {
+      assertThatThrownBy(() -> ReflectionUtils.newInstance(type, copy))
+          .as("without a format for tables")
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("copy of another job's");
+      assertThat(ReflectionUtils.newInstance(type, conf)).isInstanceOf(KeyOrder.class);
+    }
+    ModelSerialization.register(copy);
+    assertThat(copy.get("mapreduce.job.output.key.comparator.class")).isNull();
+    assertThat(copy.get("mapreduce.job.output.group.comparator.class")).isNull();
+    assertThat(copy.get("mapreduce.job.combiner.group.comparator.class")).isNull();
+  }
+
+  /** Whoever wrote them: MapReduce makes another writer for a record that is too large. */
+  @Test
+  void equalKeysSortInTheOrderOfTheirTasksAndAsTheyWereWritten() throws IOException {
+    Bytes row = Bytes.of("row");
+    byte[] first = number(7, row);
+    byte[] second = number(7, row);
+    byte[] before = number(6, row);
+    byte[] after = number(7, Bytes.of("row0"));
+    List<byte[]> sorted = new ArrayList<>(List.of(after, second, first, before));
+    sorted.sort((a, b) -> new KeyOrder().compare(a, 0, a.length, b, 0, b.length));
+    assertThat(sorted).containsExactly(before, first, second, after);
+    assertThat(new KeyOrder.Groups().compare(first, 0, first.length, before, 0, before.length))
+        .isZero();
+    byte[] plain = write(Bytes.class, row);
+    assertThat(new KeyOrder().compare(first, 0, first.length, plain, 0, plain.length)).isZero();
+    assertThat(read(Bytes.class, first)).isEqualTo(row);
+  }
+
+  private static byte[] number(int task, Bytes key) throws IOException {
+    Configuration conf = new Configuration(false);
+    conf.set("mapreduce.map.output.key.class", Bytes.class.getName());
+    ModelSerialization.register(conf);
+    conf.setInt("mapreduce.task.partition", task);
+    DataOutputBuffer out = new DataOutputBuffer();
+    Serializer<Bytes> serializer = new SerializationFactory(conf).getSerializer(Bytes.class);
+    serializer.open(out);
+    serializer.serialize(key);
+    return Arrays.copyOf(out.getData(), out.getLength());
   }
 
   private static Bytes randomBytes(Random random) {

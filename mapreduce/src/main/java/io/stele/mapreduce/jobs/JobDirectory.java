@@ -4,6 +4,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
@@ -20,6 +21,9 @@ import org.apache.hadoop.mapreduce.lib.output.TextOutputFormat;
 
 /** A directory in the user's home for a job's textual output, which is read when it has ended. */
 final class JobDirectory {
+  /** No job takes as long without ending a task. */
+  private static final Duration LEFT_OVER_AFTER = Duration.ofDays(7);
+
   private JobDirectory() {}
 
   /** Has the job write text to a new one. */
@@ -28,7 +32,22 @@ final class JobDirectory {
     FileOutputFormat.setCompressOutput(job, false); // The lines are read as they are.
     FileSystem fs = FileSystem.get(job.getConfiguration());
     Path home = fs.makeQualified(fs.getHomeDirectory());
-    FileOutputFormat.setOutputPath(job, new Path(home, ".stele/jobs/" + UUID.randomUUID()));
+    Path all = new Path(home, ".stele/jobs");
+    deleteLeftOver(fs, all);
+    FileOutputFormat.setOutputPath(job, new Path(all, UUID.randomUUID().toString()));
+  }
+
+  /** Those whose commands ended before the jobs did: nobody reads them any more. */
+  private static void deleteLeftOver(FileSystem fs, Path all) throws IOException {
+    if (!fs.exists(all)) {
+      return;
+    }
+    long since = System.currentTimeMillis() - LEFT_OVER_AFTER.toMillis();
+    for (FileStatus directory : fs.listStatus(all)) {
+      if (directory.getModificationTime() < since) {
+        fs.delete(directory.getPath(), true);
+      }
+    }
   }
 
   /** The lines that the job's tasks wrote, in their order. */

@@ -1,0 +1,66 @@
+package io.stele.outputformat;
+
+import io.stele.config.JobKeys;
+import io.stele.model.SteleException;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.Mapper;
+import org.apache.hadoop.mapreduce.lib.map.MultithreadedMapper;
+
+/**
+ * Refuses output that is applied at once, where attempts of a task may write different records or
+ * in another order: mappers that read rows as they are then, and mappers of several threads. Such
+ * attempts write other operations under the same numbers: some would be applied twice and others
+ * not at all, and not always does a tablet notice.
+ */
+final class DifferentAttempts {
+  private DifferentAttempts() {}
+
+  /**
+   * Checks a job that is being submitted.
+   *
+   * @throws SteleException REFUSED if it reads the latest rows of tables and it is not said that it
+   *     may, or its mappers write with several threads
+   */
+  static void check(Configuration conf) {
+    checkThreads(conf);
+    boolean latest = conf.getTrimmed(JobKeys.INPUT_READ, "").equals("latest");
+    if (latest && TableInputs.areRead(conf) && !isAllowed(conf)) {
+      throw SteleException.refused(
+          JobKeys.INPUT_READ
+              + " is latest, but the job writes with TableOutputFormat: attempts of a task may read"
+              + " different rows, and what they write could be applied twice or in part. Read"
+              + " pinned, which is the default, or write with BulkOutputFormat; or, if it does no"
+              + " harm to apply operations again, set "
+              + TableOutputFormat.LATEST_ALLOWED_KEY
+              + " to true");
+    }
+  }
+
+  private static void checkThreads(Configuration conf) {
+    Class<?> mapper = conf.getClass(MRJobConfig.MAP_CLASS_ATTR, Mapper.class);
+    boolean writes = conf.getInt(MRJobConfig.NUM_REDUCES, 1) == 0;
+    if (writes && MultithreadedMapper.class.isAssignableFrom(mapper)) {
+      throw SteleException.refused(
+          "the job's mappers write with TableOutputFormat from several threads ("
+              + mapper.getSimpleName()
+              + "), so each attempt of a task writes in another order, and what they write could be"
+              + " applied twice. Use a mapper of one thread: writing does not wait for the servers;"
+              + " or write with BulkOutputFormat and sortInTasks");
+    }
+  }
+
+  private static boolean isAllowed(Configuration conf) {
+    String allowed = conf.getTrimmed(TableOutputFormat.LATEST_ALLOWED_KEY, "false");
+    return switch (allowed) {
+      case "true" -> true;
+      case "false" -> false;
+      default ->
+          throw SteleException.refused(
+              TableOutputFormat.LATEST_ALLOWED_KEY
+                  + " is "
+                  + allowed
+                  + ": it may be true or false");
+    };
+  }
+}
