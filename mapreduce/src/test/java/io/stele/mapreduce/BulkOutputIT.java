@@ -133,6 +133,8 @@ class BulkOutputIT {
     assertThat(rows.get(Bytes.of("0000wor")).value("f", "old")).contains(Bytes.of("y"));
     assertThat(job.getCounters().findCounter(BulkOutputFormat.Counter.MUTATIONS).getValue())
         .isEqualTo(ROWS);
+    assertThat(job.getCounters().findCounter(BulkOutputFormat.Counter.EDITS).getValue())
+        .isEqualTo(2 * ROWS);
     assertThat(job.getCounters().findCounter(TaskCounter.SPILLED_RECORDS).getValue())
         .as("records written to local disk: by mappers, and not again by reducers")
         .isEqualTo(ROWS);

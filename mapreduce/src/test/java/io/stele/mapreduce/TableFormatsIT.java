@@ -145,7 +145,7 @@ class TableFormatsIT {
 
     var counters = job.getCounters();
     assertThat(counters.findCounter(TableInputFormat.Counter.ROWS).getValue()).isEqualTo(ROWS);
-    assertThat(counters.findCounter(TableOutputFormat.Counter.MUTATIONS).getValue())
+    assertThat(counters.findCounter(TableOutputFormat.Counter.OPERATIONS).getValue())
         .isEqualTo(ROWS);
     try (Rows rows = cluster.client().table("remainders").readRows(RowQuery.ALL)) {
       assertThat(rows).hasSize(10).allMatch(row -> row.cells().size() == ROWS / 10);

@@ -114,7 +114,11 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
   /** What the job's tasks have written. */
   public enum Counter {
     /** Mutations written, by all attempts that succeeded. */
-    MUTATIONS
+    MUTATIONS,
+    /** Edits in them. */
+    EDITS,
+    /** Bytes of row keys, qualifiers and values in them. */
+    BYTES
   }
 
   /**

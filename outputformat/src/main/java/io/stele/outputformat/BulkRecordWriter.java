@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.mapreduce.Counter;
 import org.apache.hadoop.mapreduce.RecordWriter;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 import org.slf4j.Logger;
@@ -30,13 +29,17 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
   private final AttemptOutput output;
   private final List<String> tables;
   private final Map<String, List<RowRange>> replaced = new TreeMap<>();
-  private final Counter counter;
+  private final WriteCounters counters;
   private final boolean hasCommitted;
 
   BulkRecordWriter(TaskAttemptContext context) throws IOException {
     Configuration conf = context.getConfiguration();
     String job = BulkOutputFormat.job(conf);
-    counter = context.getCounter(BulkOutputFormat.Counter.MUTATIONS);
+    counters =
+        new WriteCounters(
+            context.getCounter(BulkOutputFormat.Counter.MUTATIONS),
+            context.getCounter(BulkOutputFormat.Counter.EDITS),
+            context.getCounter(BulkOutputFormat.Counter.BYTES));
     tables = OutputTable.all(conf).stream().map(OutputTable::name).toList();
     tables.forEach(table -> replaced.put(table, ReplacedRows.of(conf, table)));
     stele = Stele.connect(conf, context::progress);
@@ -93,7 +96,7 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
     }
     renewal.check(); // Of a job that is over nothing can be published.
     output.add(table, mutation);
-    counter.increment(1);
+    counters.count(mutation);
   }
 
   /** Refuses rows outside the replaced ones: a repeated job would not replace them. */

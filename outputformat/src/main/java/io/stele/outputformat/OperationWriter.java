@@ -6,10 +6,6 @@ import io.stele.client.Stele;
 import io.stele.client.SubmittedOutput;
 import io.stele.client.Table;
 import io.stele.config.Keys;
-import io.stele.model.CheckAndMutate;
-import io.stele.model.Edit;
-import io.stele.model.Mutation;
-import io.stele.model.ReadModifyWrite;
 import io.stele.model.RowOperation;
 import io.stele.model.SteleException;
 import java.io.IOException;
@@ -22,7 +18,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.mapreduce.Counter;
 import org.apache.hadoop.mapreduce.RecordWriter;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 import org.slf4j.Logger;
@@ -34,9 +29,7 @@ final class OperationWriter<K> extends RecordWriter<K, RowOperation> {
 
   private final Stele stele;
   private final Map<String, BatchWriter> writers = new LinkedHashMap<>();
-  private final Counter mutationCounter;
-  private final Counter editCounter;
-  private final Counter byteCounter;
+  private final WriteCounters counters;
   private final Optional<JobRenewal> renewal;
   private final boolean hasCommitted;
   private final AttemptFailures failures = new AttemptFailures();
@@ -45,9 +38,11 @@ final class OperationWriter<K> extends RecordWriter<K, RowOperation> {
   private final CompletableFuture<BatchWriter> failed = new CompletableFuture<>();
 
   OperationWriter(TaskAttemptContext context) throws IOException {
-    this.mutationCounter = context.getCounter(TableOutputFormat.Counter.MUTATIONS);
-    this.editCounter = context.getCounter(TableOutputFormat.Counter.EDITS);
-    this.byteCounter = context.getCounter(TableOutputFormat.Counter.BYTES);
+    this.counters =
+        new WriteCounters(
+            context.getCounter(TableOutputFormat.Counter.OPERATIONS),
+            context.getCounter(TableOutputFormat.Counter.EDITS),
+            context.getCounter(TableOutputFormat.Counter.BYTES));
     this.stele = Stele.connect(context.getConfiguration(), context::progress);
     Optional<String> job = TableOutputFormat.job(context.getConfiguration());
     try {
@@ -94,7 +89,7 @@ final class OperationWriter<K> extends RecordWriter<K, RowOperation> {
       }
       throw e;
     }
-    count(operation);
+    counters.count(operation);
   }
 
   private void add(BatchWriter writer, RowOperation operation) throws IOException {
@@ -131,37 +126,6 @@ final class OperationWriter<K> extends RecordWriter<K, RowOperation> {
               + writers.keySet());
     }
     return writer;
-  }
-
-  private void count(RowOperation operation) {
-    mutationCounter.increment(1);
-    switch (operation.kind()) {
-      case MUTATION -> count(((Mutation) operation).edits());
-      case CHECK_AND_MUTATE -> { // Which of them is applied only the server knows.
-        count(((CheckAndMutate) operation).ifTrue().edits());
-        count(((CheckAndMutate) operation).ifFalse().edits());
-      }
-      case READ_MODIFY_WRITE -> {
-        for (ReadModifyWrite.Rule rule : ((ReadModifyWrite) operation).rules()) {
-          long value =
-              rule instanceof ReadModifyWrite.Append append ? append.suffix().length() : Long.BYTES;
-          editCounter.increment(1);
-          byteCounter.increment(rule.qualifier().length() + value);
-        }
-      }
-    }
-    byteCounter.increment(operation.row().length());
-  }
-
-  private void count(List<Edit> edits) {
-    long bytes = 0;
-    for (Edit edit : edits) {
-      if (edit instanceof Edit.Put put) {
-        bytes += put.qualifier().length() + put.value().length();
-      }
-    }
-    editCounter.increment(edits.size());
-    byteCounter.increment(bytes);
   }
 
   /**

@@ -70,7 +70,7 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
   /** What the job's tasks have written. */
   public enum Counter {
     /** Operations written. */
-    MUTATIONS,
+    OPERATIONS,
     /** Edits in them; for a conditional mutation, those of both branches. */
     EDITS,
     /** Bytes of row keys, qualifiers and values in them. */
