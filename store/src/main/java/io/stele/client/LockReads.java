@@ -49,7 +49,7 @@ final class LockReads implements AutoCloseable {
                 result.completeExceptionally(
                     SteleException.retryLater(
                         what
-                            + ": the lock service has not answered in time. Check that ZooKeeper runs")));
+                            + ": ZooKeeper has not answered in time. Check that it runs")));
     result.whenComplete((done, failure) -> timer.cancel());
     try {
       threads.execute(() -> make(read, result));

@@ -86,7 +86,7 @@ final class JobSweep {
     for (Map.Entry<String, JobNodes.Job> one : committed.entrySet()) {
       if (!awaited.contains(one.getKey()) && jobs.remove(one.getKey(), one.getValue())) {
         LOG.info(
-            "Job {} is forgotten: it has committed, and nobody asks about it any more",
+            "Job {} is forgotten: it has committed, and its lease is over",
             one.getKey());
       }
     }

@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Hadoop's real daemons (HDFS, YARN) run in one Java process, ZooKeeper, Stele's",
-      "servers and the jobs' tasks in their own. It takes a few minutes, 4 GB of",
+      "servers and the jobs' tasks in their own. It takes a few minutes, 5 GB of",
       "memory and 1 GB of disk, all in one directory. It changes nothing else on the",
       "machine and leaves nothing running, even after Ctrl-C. Each demo begins empty:",
       "the tables of the last one are deleted.",
