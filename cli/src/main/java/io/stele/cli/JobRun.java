@@ -7,6 +7,7 @@ import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.Locale;
@@ -66,6 +67,8 @@ final class JobRun {
       try {
         follow(job);
         mayRun = false;
+      } catch (InterruptedIOException e) {
+        throw e;
       } catch (IOException e) {
         throw new IOException(
             "what becomes of job " + id + " is not known: " + e.getMessage() + notEnded(id), e);

@@ -135,8 +135,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
     }
     SeveralInputs.setFormat(job);
     ModelSerialization.register(job.getConfiguration());
-    TableScan.beginAnew(job);
-    TableScan.add(job.getConfiguration(), new TableScan(table, query));
+    TableScan.addTo(job, new TableScan(table, query));
   }
 
   /**
@@ -147,7 +146,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
    * @param query which rows
    */
   public static void pinBeside(Job job, String table, RowQuery query) {
-    TableScan.addBeside(job.getConfiguration(), new TableScan(table, query));
+    TableScan.addBesideTo(job, new TableScan(table, query));
   }
 
   /**
@@ -166,7 +165,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
     List<TableScan> scans = TableScan.all(conf);
-    TableScan.setSubmitted(conf);
+    TableScan.noteSubmission(context);
     boolean pinned = isPinned(conf);
     try (Stele stele = Stele.connect(conf)) {
       Optional<JobRenewal> output = keepOutput(stele.jobs(), context);

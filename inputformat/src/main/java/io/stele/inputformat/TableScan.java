@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.JobContext;
 
 /**
  * What a job reads of one table; in its configuration as {@code table:base64(query)}, or by plain
@@ -34,31 +35,39 @@ record TableScan(String table, RowQuery query) {
 
   private static final SubmittedKey SCANS = new SubmittedKey(KEY);
 
+  private static final SubmittedKey BESIDE = new SubmittedKey(BESIDE_KEY);
+
   /** Adds a scan to a job's. */
   static void add(Configuration conf, TableScan scan) {
     SCANS.add(conf, scan.encode());
   }
 
   /**
-   * Forgets the scans of another job, if this job has a copy of its configuration from after it was
-   * submitted.
+   * Like {@link #add}, but forgets the scans of another job, if this job has a copy of its
+   * configuration from after it was submitted.
    */
-  static void beginAnew(Job job) {
-    Configuration conf = job.getConfiguration();
-    if (job.getJobID() == null && SCANS.beginAnew(conf)) {
-      conf.unset(BESIDE_KEY);
-    }
-  }
-
-  /** Notes that the job is submitted. */
-  static void setSubmitted(Configuration conf) {
-    SCANS.setSubmitted(conf);
+  static void addTo(Job job, TableScan scan) {
+    addTo(job, SCANS, scan);
   }
 
   /** Adds rows that are pinned with those of the job's scans. */
-  static void addBeside(Configuration conf, TableScan scan) {
-    String before = conf.get(BESIDE_KEY, "");
-    conf.set(BESIDE_KEY, before.isEmpty() ? scan.encode() : before + "," + scan.encode());
+  static void addBesideTo(Job job, TableScan scan) {
+    addTo(job, BESIDE, scan);
+  }
+
+  private static void addTo(Job job, SubmittedKey key, TableScan scan) {
+    if (job.getJobID() == null) { // Otherwise it is the same job, whose submission has failed.
+      key.beginAnew(job.getConfiguration());
+    }
+    key.add(job.getConfiguration(), scan.encode());
+  }
+
+  /** Notes that the job is submitted, if it is: others ask for splits as well. */
+  static void noteSubmission(JobContext context) {
+    if (context instanceof Job && context.getJobID() != null) {
+      SCANS.setSubmitted(context.getConfiguration());
+      BESIDE.setSubmitted(context.getConfiguration());
+    }
   }
 
   /** The rows that are pinned with those of the job's scans. */

@@ -71,15 +71,26 @@ class TableScanTest {
   void aJobWithTheConfigurationOfOneThatWasSubmittedDoesNotReadItsTables() throws IOException {
     Job first = Job.getInstance(new Configuration(false));
     TableInputFormat.addTable(first, "web", RowQuery.ALL);
-    TableScan.setSubmitted(first.getConfiguration());
+    TableInputFormat.pinBeside(first, "beside", RowQuery.ALL);
+    TableScan.noteSubmission(first);
+    Job early = Job.getInstance(first.getConfiguration());
+    TableInputFormat.addTable(early, "other", RowQuery.ALL);
+    assertThat(TableScan.all(early.getConfiguration())).as("it was not submitted yet").hasSize(2);
+
+    first.setJobID(new JobID("a", 1));
+    TableScan.noteSubmission(first);
     Job copy = Job.getInstance(first.getConfiguration());
+    TableInputFormat.pinBeside(copy, "fourth", RowQuery.ALL);
     TableInputFormat.addTable(copy, "other", RowQuery.ALL);
     TableInputFormat.addTable(copy, "third", RowQuery.ALL);
     assertThat(TableScan.all(copy.getConfiguration()))
         .extracting(TableScan::table)
         .containsExactly("other", "third");
+    assertThat(TableScan.beside(copy.getConfiguration()))
+        .extracting(TableScan::table)
+        .containsExactly("fourth");
 
-    first.setJobID(new JobID("a", 1)); // Its submission has failed; somebody adds what was missing.
+    // Its submission has failed, and somebody adds what was missing.
     TableInputFormat.addTable(first, "other", RowQuery.ALL);
     assertThat(TableScan.all(first.getConfiguration()))
         .extracting(TableScan::table)

@@ -166,7 +166,7 @@ class BulkOutputIT {
     }
   }
 
-  /** MapReduce sorts equal keys anyhow, and merges them with those of other spills anyhow. */
+  /** MapReduce sorts equal keys in any order, and merges those of several spills in any. */
   @Test
   void whatAMapperWritesToARowTakesEffectInTheOrderWrittenAfterAShuffleToo() throws Exception {
     create("rewritten", List.of(row(300), row(900)));

@@ -56,8 +56,8 @@ import org.apache.hadoop.mapreduce.TaskID;
  * and what one of them writes, in the order written.
  *
  * <p><b>Timestamps.</b> Puts without a timestamp to a table that the job reads at a pin get the
- * moment of the pin: so they are newer than what the job has read there, and older than what others
- * have put since. In other tables they get the time at which the job was submitted, by the
+ * moment of the pin: so they are newer than what the job has read there, and older than what
+ * servers have put since. In other tables they get the time at which the job was submitted, by the
  * submitter's clock. So what others put while the job runs is the newest version. Deletes take
  * effect when the job commits, on everything that is older and was written before.
  *
@@ -309,6 +309,7 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
       String job = OutputJob.begin(context, stele.jobs(), LEASE_KEY, TableUse.How.BULK);
       makeDirectory(stele, conf, job);
       ReplacedRows.setSubmitted(conf);
+      OutputTable.setSubmitted(conf);
       conf.set(JOB_KEY, job);
       conf.setLong(TIMESTAMP_KEY, submission.timeMicros());
       conf.setLong(VALUE_BYTES_KEY, submission.valueBytesMax());

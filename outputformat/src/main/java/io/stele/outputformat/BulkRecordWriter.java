@@ -46,7 +46,7 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
     try {
       hasCommitted = SubmittedOutput.hasCommittedBefore(stele.jobs(), conf);
       JobOutput ofJob = new JobOutput(stele.jobs(), job);
-      output = output(ofJob, context);
+      output = output(ofJob, terms(ofJob, conf), context);
       if (hasCommitted) {
         LOG.info("Job {} has committed: what this attempt writes again is discarded", job);
       } else {
@@ -67,13 +67,17 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
     }
   }
 
-  private AttemptOutput output(JobOutput job, TaskAttemptContext context) throws IOException {
+  private JobOutput.Terms terms(JobOutput job, Configuration conf) throws IOException {
+    long timestamp = conf.getLong(BulkOutputFormat.TIMESTAMP_KEY, 0);
+    long valueBytesMax = conf.getLong(BulkOutputFormat.VALUE_BYTES_KEY, 0);
+    return hasCommitted
+        ? new JobOutput.Terms(timestamp, valueBytesMax)
+        : job.terms(timestamp, valueBytesMax);
+  }
+
+  private AttemptOutput output(JobOutput job, JobOutput.Terms terms, TaskAttemptContext context) {
     Configuration conf = context.getConfiguration();
     String attempt = BulkOutputFormat.attempt(context);
-    JobOutput.Terms terms =
-        job.terms(
-            conf.getLong(BulkOutputFormat.TIMESTAMP_KEY, 0),
-            conf.getLong(BulkOutputFormat.VALUE_BYTES_KEY, 0));
     return TaskSort.isInTask(conf)
         ? job.attempt(
             attempt,

@@ -48,10 +48,22 @@ record OutputTable(String name, List<String> families) {
    */
   static void beginAnew(Job job) {
     Configuration conf = job.getConfiguration();
-    List<OutputTable> others = TABLES.isSubmitted(conf) ? all(conf) : List.of();
-    if (job.getJobID() == null && TABLES.beginAnew(conf)) {
-      others.forEach(other -> conf.unset(ID_KEY + other.name()));
+    if (job.getJobID() == null) { // Otherwise it is the same job, whose submission has failed.
+      if (TABLES.isSubmitted(conf)) {
+        all(conf).forEach(other -> conf.unset(ID_KEY + other.name()));
+      }
+      TABLES.beginAnew(conf);
     }
+  }
+
+  /**
+   * Notes that a job with these tables is submitted, and with the tables that it reads: {@code
+   * MultipleInputs} gives input formats a copy of the configuration, where they would note it.
+   */
+  static void setSubmitted(Configuration conf) {
+    TABLES.setSubmitted(conf);
+    new SubmittedKey(JobKeys.Internal.INPUT_SCANS).setSubmitted(conf);
+    new SubmittedKey(JobKeys.Internal.INPUT_PINNED_BESIDE).setSubmitted(conf);
   }
 
   /** Adds a table to a job's; if it is there already, only the families are added. */
@@ -101,7 +113,6 @@ record OutputTable(String name, List<String> families) {
       output.check(table.schema());
       conf.set(ID_KEY + output.name(), table.id().value());
     }
-    TABLES.setSubmitted(conf);
   }
 
   /**

@@ -113,7 +113,7 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
     JobKeys.check(conf);
     DroppedTables.check(conf);
     ReplacedRows.checkNone(conf);
-    DifferentAttempts.check(conf);
+    RepeatableWrites.check(conf);
     NamedOutputs.checkSubmitted(conf, TableOutputFormat.class);
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
@@ -123,6 +123,7 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
     }
     // The name of this submission: job ids are unique only as long as nobody sets the clock back.
     conf.set(TaskOperations.SUBMISSION_KEY, UUID.randomUUID().toString());
+    OutputTable.setSubmitted(conf);
   }
 
   /** The job as the cluster knows it; empty if nobody has begun one. */

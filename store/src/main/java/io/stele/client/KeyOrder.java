@@ -5,19 +5,48 @@ import io.stele.model.SteleException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
+import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.conf.Configured;
 import org.apache.hadoop.io.RawComparator;
 import org.apache.hadoop.io.WritableComparator;
 import org.apache.hadoop.io.WritableUtils;
+import org.apache.hadoop.util.ReflectionUtils;
 
 /**
  * The order of {@link Bytes} as the keys of a shuffle, as {@link ModelSerialization} writes them,
  * without reading them back: that of rows, and for equal ones the order in which they were written.
  */
 class KeyOrder extends Configured implements RawComparator<Bytes> {
-  /** Compares rows alone: keys of the same row are one group. */
+  /**
+   * Compares rows alone: keys of the same row are one group. Where a job that was prepared for this
+   * is sorted in another order, that groups its keys.
+   */
   static final class Groups extends KeyOrder {
+    private Optional<RawComparator<Bytes>> other = Optional.empty();
+
+    @Override
+    @SuppressWarnings("unchecked") // The job compares its keys by it, and they are Bytes.
+    public void setConf(Configuration conf) {
+      super.setConf(conf);
+      if (conf != null && !ModelSerialization.isSortedByKeyOrder(conf)) {
+        Class<?> type = conf.getClass(ModelSerialization.COMPARATOR, KeyOrder.class);
+        other = Optional.of((RawComparator<Bytes>) ReflectionUtils.newInstance(type, conf));
+      }
+    }
+
+    @Override
+    public int compare(byte[] a, int aStart, int aLength, byte[] b, int bStart, int bLength) {
+      return other.isPresent()
+          ? other.get().compare(a, aStart, aLength, b, bStart, bLength)
+          : super.compare(a, aStart, aLength, b, bStart, bLength);
+    }
+
+    @Override
+    public int compare(Bytes a, Bytes b) {
+      return other.isPresent() ? other.get().compare(a, b) : super.compare(a, b);
+    }
+
     @Override
     int compareNumbers(byte[] a, int aAt, byte[] b, int bAt) {
       return 0;

@@ -48,8 +48,7 @@ final class LockReads implements AutoCloseable {
             () ->
                 result.completeExceptionally(
                     SteleException.retryLater(
-                        what
-                            + ": ZooKeeper has not answered in time. Check that it runs")));
+                        what + ": ZooKeeper has not answered in time. Check that it runs")));
     result.whenComplete((done, failure) -> timer.cancel());
     try {
       threads.execute(() -> make(read, result));

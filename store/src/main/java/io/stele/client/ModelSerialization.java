@@ -49,11 +49,13 @@ import org.apache.hadoop.io.serializer.WritableSerialization;
  * cell block preceded by its length; other operations as the messages of the wire, preceded by
  * their length. In a job that sorts its keys by {@link KeyOrder}, {@code Bytes} are also numbered:
  * the length is complemented, so that it is negative, and the number of the task and one of the key
- * follow the bytes.
+ * follow the bytes. {@code Bytes} that such a job writes elsewhere, as values or to a file, are
+ * numbered as well; they are read like others. A comparator of somebody's own must read them by
+ * this class.
  */
 public final class ModelSerialization extends Configured implements Serialization<Object> {
   private static final String SERIALIZATIONS = CommonConfigurationKeys.IO_SERIALIZATIONS_KEY;
-  private static final String COMPARATOR = "mapreduce.job.output.key.comparator.class";
+  static final String COMPARATOR = "mapreduce.job.output.key.comparator.class";
   private static final List<String> GROUPINGS =
       List.of(
           "mapreduce.job.output.group.comparator.class",
@@ -91,16 +93,15 @@ public final class ModelSerialization extends Configured implements Serializatio
       registerKeys(conf);
     } else if (isSortedByKeyOrder(conf)) { // It is that of another job, of which this is a copy.
       conf.unset(COMPARATOR);
-      GROUPINGS.stream()
-          .filter(key -> conf.get(key, "").equals(KeyOrder.Groups.class.getName()))
-          .forEach(conf::unset);
+      unsetGroups(conf);
     }
   }
 
   /**
    * Sorts keys as rows are sorted, for a job whose mappers write {@link Bytes} as keys. The values
    * of a key come in the order of the tasks that wrote them, and those of a task as it wrote them:
-   * in the same order to every attempt of a reducer, though MapReduce sorts equal keys anyhow.
+   * in the same order to every attempt of a reducer. MapReduce itself sorts equal keys in any
+   * order.
    */
   public static void registerKeys(Configuration conf) {
     if (conf.get(COMPARATOR, "").isEmpty()) {
@@ -110,10 +111,18 @@ public final class ModelSerialization extends Configured implements Serializatio
       GROUPINGS.stream()
           .filter(key -> conf.get(key, "").isEmpty())
           .forEach(key -> conf.setClass(key, KeyOrder.Groups.class, RawComparator.class));
+    } else {
+      unsetGroups(conf); // Somebody has set an order of his own since: it groups, too.
     }
   }
 
-  private static boolean isSortedByKeyOrder(Configuration conf) {
+  private static void unsetGroups(Configuration conf) {
+    GROUPINGS.stream()
+        .filter(key -> conf.get(key, "").equals(KeyOrder.Groups.class.getName()))
+        .forEach(conf::unset);
+  }
+
+  static boolean isSortedByKeyOrder(Configuration conf) {
     return conf.get(COMPARATOR, "").equals(KeyOrder.class.getName());
   }
 

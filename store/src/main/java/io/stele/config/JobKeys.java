@@ -63,6 +63,7 @@ public final class JobKeys {
     public static final String INPUT_SCANS = INPUT + "scans";
     public static final String INPUT_SCANS_SUBMITTED = INPUT_SCANS + ".submitted";
     public static final String INPUT_PINNED_BESIDE = INPUT + "pinned.beside";
+    public static final String INPUT_PINNED_BESIDE_SUBMITTED = INPUT_PINNED_BESIDE + ".submitted";
     public static final String OUTPUT_TABLES = OUTPUT + "tables";
     public static final String OUTPUT_TABLES_SUBMITTED = OUTPUT_TABLES + ".submitted";
 

@@ -25,18 +25,12 @@ public record SubmittedKey(String name) {
     return !then.isEmpty() && then.equals(conf.get(name, ""));
   }
 
-  /**
-   * Removes a value that was submitted, before the first call for another job.
-   *
-   * @return whether there was one
-   */
-  public boolean beginAnew(Configuration conf) {
-    boolean found = isSubmitted(conf);
-    if (found) {
+  /** Removes a value that was submitted, before the first call for another job. */
+  public void beginAnew(Configuration conf) {
+    if (isSubmitted(conf)) {
       conf.unset(name);
     }
     conf.unset(submitted());
-    return found;
   }
 
   /** Adds to the value, after a comma. */

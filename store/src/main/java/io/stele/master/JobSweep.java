@@ -85,9 +85,7 @@ final class JobSweep {
     Set<String> awaited = mark.get().awaitedJobs();
     for (Map.Entry<String, JobNodes.Job> one : committed.entrySet()) {
       if (!awaited.contains(one.getKey()) && jobs.remove(one.getKey(), one.getValue())) {
-        LOG.info(
-            "Job {} is forgotten: it has committed, and its lease is over",
-            one.getKey());
+        LOG.info("Job {} is forgotten: it has committed, and its lease is over", one.getKey());
       }
     }
     int deleted = 0;

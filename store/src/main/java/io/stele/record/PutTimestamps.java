@@ -38,7 +38,7 @@ public final class PutTimestamps {
 
   /**
    * These timestamps, and those of an input's pins. A row that several inputs have gets the highest
-   * timestamp of them, because the job reads what the last one sees.
+   * timestamp of them, because the job may read what the last one sees.
    *
    * @param pinned ranges that do not overlap
    */
@@ -62,16 +62,8 @@ public final class PutTimestamps {
     return highest == Long.MIN_VALUE ? elsewhereMicros : highest;
   }
 
-  /** A timestamp that is not below that of any of {@code rows}, microseconds. */
-  public long highest(RowRange rows) {
-    long highest = elsewhereMicros;
-    for (NavigableMap<Bytes, Pinned> input : inputs) {
-      for (Pinned one : input.values()) {
-        if (one.rows().intersection(rows).isPresent()) {
-          highest = Math.max(highest, one.micros());
-        }
-      }
-    }
-    return highest;
+  /** The timestamp of puts to rows that are not pinned, microseconds. */
+  public long elsewhere() {
+    return elsewhereMicros;
   }
 }

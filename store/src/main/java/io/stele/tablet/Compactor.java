@@ -106,11 +106,11 @@ final class Compactor {
   /**
    * Like {@link #writeMemtables}, and divides the changes that are in files then from later ones.
    *
-   * @return a timestamp between theirs, microseconds
+   * @return a timestamp between theirs, as {@link Sequencer#freezeForPin} says
    */
-  long divideAndWriteMemtables() throws IOException {
+  long writeMemtablesForPin() throws IOException {
     core.health().check();
-    long timestamp = sequencer.divide();
+    long timestamp = sequencer.freezeForPin();
     writeFrozen();
     return timestamp;
   }

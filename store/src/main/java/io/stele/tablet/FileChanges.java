@@ -73,7 +73,7 @@ final class FileChanges {
   }
 
   private Pin newPin(String name) throws IOException {
-    long timestamp = compactor.divideAndWriteMemtables();
+    long timestamp = compactor.writeMemtablesForPin();
     return edits.alone(
         () -> {
           SchemaRules rules = core.rules(); // Once: both parts are of the same alteration.

@@ -220,18 +220,17 @@ public final class JobFileWriter implements Closeable {
    */
   public List<FileRef> finish() throws IOException {
     writeLast();
-    RowRange rows = new RowRange(firstRow, lastRow.successor());
     List<FileRef> files = new ArrayList<>();
     for (Group group : groups.values()) {
       if (group.writer.isPresent()) {
-        // The tablets that take it assign only higher ones from then on.
-        group.writer.get().highestServerTimestamp(target.timestamps().highest(rows));
+        // The tablets that take it assign only higher ones from then on. Pinned ones do anyway.
+        group.writer.get().highestServerTimestamp(target.timestamps().elsewhere());
         SSTableSummary summary = group.writer.get().finish();
         files.add(
             PendingFile.unnumbered(
                 PendingFile.directory(target.job()) + "/" + summary.path().getName(),
                 summary.length(),
-                rows,
+                new RowRange(firstRow, lastRow.successor()),
                 group.changed()));
       }
     }

@@ -133,7 +133,8 @@ final class Sequencer {
     if (basis.rules() != core.rules()) { // Its family may have been erased since.
       throw SteleException.retryLater("the schema of tablet " + id + " has changed: try again");
     }
-    // It may have read cells that were cleared since, or be later than a pin with an earlier time.
+    // It may have read cells that were cleared since, or have a timestamp from before a pin that
+    // does not see it.
     if (basis.divisions() != divisions.get()) {
       throw SteleException.retryLater(
           "tablet "
@@ -159,11 +160,12 @@ final class Sequencer {
 
   /**
    * Freezes the memtable, and divides the changes there: none that is sequenced later has a
-   * timestamp that was assigned before.
+   * timestamp that the tablet assigned before.
    *
-   * @return a timestamp between those of the earlier and the later changes, microseconds
+   * @return a timestamp between those that the tablet has assigned to earlier changes and those of
+   *     later ones, microseconds
    */
-  long divide() {
+  long freezeForPin() {
     lock.lock();
     try {
       freezeLocked();

@@ -25,6 +25,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.DataInputBuffer;
 import org.apache.hadoop.io.DataOutputBuffer;
 import org.apache.hadoop.io.LongWritable;
+import org.apache.hadoop.io.RawComparator;
 import org.apache.hadoop.io.serializer.Deserializer;
 import org.apache.hadoop.io.serializer.SerializationFactory;
 import org.apache.hadoop.io.serializer.Serializer;
@@ -120,7 +121,7 @@ class ModelSerializationTest {
   }
 
   @Test
-  void aJobWithBytesAsKeysIsSortedAsRowsAreUnlessItSaysOtherwise() {
+  void aJobWithBytesAsKeysIsSortedAsRowsAreUnlessItSaysOtherwise() throws IOException {
     Configuration conf = new Configuration();
     ModelSerialization.register(conf);
     ModelSerialization.register(conf);
@@ -138,9 +139,32 @@ class ModelSerializationTest {
     assertThat(conf.get("mapreduce.job.combiner.group.comparator.class"))
         .isEqualTo(KeyOrder.Groups.class.getName());
 
-    conf.set("mapreduce.job.output.key.comparator.class", "mine");
+    conf.setClass(
+        "mapreduce.job.output.key.comparator.class", FirstByte.class, RawComparator.class);
+    KeyOrder.Groups groups = ReflectionUtils.newInstance(KeyOrder.Groups.class, conf);
+    byte[] a1 = write(Bytes.class, Bytes.of("a1"));
+    byte[] a2 = write(Bytes.class, Bytes.of("a2"));
+    assertThat(groups.compare(a1, 0, a1.length, a2, 0, a2.length))
+        .as("who sorts in another order groups by it")
+        .isZero();
     ModelSerialization.register(conf);
-    assertThat(conf.get("mapreduce.job.output.key.comparator.class")).isEqualTo("mine");
+    assertThat(conf.get("mapreduce.job.output.key.comparator.class"))
+        .isEqualTo(FirstByte.class.getName());
+    assertThat(conf.get("mapreduce.job.output.group.comparator.class")).isNull();
+    assertThat(conf.get("mapreduce.job.combiner.group.comparator.class")).isNull();
+  }
+
+  /** Compares the first bytes of keys. */
+  static final class FirstByte implements RawComparator<Bytes> {
+    @Override
+    public int compare(byte[] a, int aStart, int aLength, byte[] b, int bStart, int bLength) {
+      return Byte.compare(a[aStart + 1], b[bStart + 1]);
+    }
+
+    @Override
+    public int compare(Bytes a, Bytes b) {
+      return Integer.compare(a.at(0), b.at(0));
+    }
   }
 
   @Test

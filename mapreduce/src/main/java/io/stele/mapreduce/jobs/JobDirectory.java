@@ -18,11 +18,15 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.mapreduce.lib.output.TextOutputFormat;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A directory in the user's home for a job's textual output, which is read when it has ended. */
 final class JobDirectory {
-  /** No job takes as long without ending a task. */
-  private static final Duration LEFT_OVER_AFTER = Duration.ofDays(7);
+  private static final Logger LOG = LoggerFactory.getLogger(JobDirectory.class);
+
+  /** Longer than a job runs: nothing may change in the directory until the job commits. */
+  private static final Duration LEFT_OVER_AFTER = Duration.ofDays(60);
 
   private JobDirectory() {}
 
@@ -45,7 +49,11 @@ final class JobDirectory {
     long since = System.currentTimeMillis() - LEFT_OVER_AFTER.toMillis();
     for (FileStatus directory : fs.listStatus(all)) {
       if (directory.getModificationTime() < since) {
-        fs.delete(directory.getPath(), true);
+        try {
+          fs.delete(directory.getPath(), true);
+        } catch (IOException e) { // No reason for this job not to run.
+          LOG.warn("Cannot delete {}, which a job has left: delete it", directory.getPath(), e);
+        }
       }
     }
   }

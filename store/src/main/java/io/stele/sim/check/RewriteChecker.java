@@ -11,8 +11,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Whether jobs that read values at a pin and write new ones replaced what they had read, and
- * nothing else. Every value is put once; a job's is its name, in all rows that it read.
+ * Whether jobs that read values at a pin and write new ones replaced what they had read, and no
+ * value that clients have put since. What one job does to the values of another is not judged.
+ * Every value is put once; a job's is its name, in all rows that it read.
  *
  * <ul>
  *   <li>Once a job has committed, nobody sees a value that it had read in that row.

@@ -37,8 +37,8 @@ import java.util.TreeMap;
 
 /**
  * A table of which jobs pin all rows, read their values, and write new ones, while others put
- * values too: what a job has read does not hide what the job made of it, and the job hides nothing
- * that it could not have read.
+ * values too: what a job has read does not hide what the job made of it, and the job hides no value
+ * that a client has put since its pin.
  */
 public final class RewritingJobs extends TableWorkload {
   private static final Column VALUE = Column.of("f", "value");

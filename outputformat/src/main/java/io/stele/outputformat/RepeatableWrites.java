@@ -2,9 +2,11 @@ package io.stele.outputformat;
 
 import io.stele.config.JobKeys;
 import io.stele.model.SteleException;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.MRJobConfig;
-import org.apache.hadoop.mapreduce.Mapper;
+import org.apache.hadoop.mapreduce.lib.input.MultipleInputs;
 import org.apache.hadoop.mapreduce.lib.map.MultithreadedMapper;
 
 /**
@@ -13,8 +15,8 @@ import org.apache.hadoop.mapreduce.lib.map.MultithreadedMapper;
  * attempts write other operations under the same numbers: some would be applied twice and others
  * not at all, and not always does a tablet notice.
  */
-final class DifferentAttempts {
-  private DifferentAttempts() {}
+final class RepeatableWrites {
+  private RepeatableWrites() {}
 
   /**
    * Checks a job that is being submitted.
@@ -38,16 +40,33 @@ final class DifferentAttempts {
   }
 
   private static void checkThreads(Configuration conf) {
-    Class<?> mapper = conf.getClass(MRJobConfig.MAP_CLASS_ATTR, Mapper.class);
-    boolean writes = conf.getInt(MRJobConfig.NUM_REDUCES, 1) == 0;
-    if (writes && MultithreadedMapper.class.isAssignableFrom(mapper)) {
-      throw SteleException.refused(
-          "the job's mappers write with TableOutputFormat from several threads ("
-              + mapper.getSimpleName()
-              + "), so each attempt of a task writes in another order, and what they write could be"
-              + " applied twice. Use a mapper of one thread: writing does not wait for the servers;"
-              + " or write with BulkOutputFormat and sortInTasks");
+    boolean several = conf.getInt(MultithreadedMapper.NUM_THREADS, 10) > 1;
+    if (several && conf.getInt(MRJobConfig.NUM_REDUCES, 1) == 0) {
+      mappers(conf).stream()
+          .map(conf::getClassByNameOrNull) // The submitter may lack it.
+          .filter(mapper -> mapper != null && MultithreadedMapper.class.isAssignableFrom(mapper))
+          .findFirst()
+          .ifPresent(RepeatableWrites::refuse);
     }
+  }
+
+  private static void refuse(Class<?> mapper) {
+    throw SteleException.refused(
+        "the job's mappers write with TableOutputFormat from several threads ("
+            + mapper.getSimpleName()
+            + "), so each attempt of a task writes in another order, and what they write could be"
+            + " applied twice. Use one thread, as writing does not wait for the servers, or write"
+            + " with BulkOutputFormat and sortInTasks");
+  }
+
+  /** The names of the job's mappers: the only one, and those of MultipleInputs. */
+  private static List<String> mappers(Configuration conf) {
+    List<String> names = new ArrayList<>();
+    names.add(conf.getTrimmed(MRJobConfig.MAP_CLASS_ATTR, ""));
+    for (String path : conf.getTrimmedStrings(MultipleInputs.DIR_MAPPERS)) {
+      names.add(path.substring(path.indexOf(';') + 1));
+    }
+    return names;
   }
 
   private static boolean isAllowed(Configuration conf) {
