@@ -446,9 +446,10 @@ public final class Admin {
   }
 
   /**
-   * Lets a drained server take tablets again.
+   * Lets a drained server take tablets again, and gives up a restart that failed when it was last
+   * tried.
    *
-   * @throws io.stele.model.SteleException NOT_FOUND if there is no such server; REFUSED if it is
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no such server; REFUSED while it is
    *     drained to end
    */
   public void undrainServer(ServerId server) throws IOException {
@@ -460,7 +461,9 @@ public final class Admin {
    * Makes a server give all its tablets away and end, and waits until as many servers take tablets
    * as before and all tablets are served. A server that is drained does not count before. The
    * ApplicationMaster or the service manager must start another process in its place. Requests of
-   * clients are interrupted only for a moment for each tablet.
+   * clients are interrupted only for a moment for each tablet. A server that cannot give its
+   * tablets away continues as before and tries again, while another server takes tablets, until it
+   * has ended or {@link #undrainServer}.
    *
    * @param timeout how long to wait at most
    * @throws io.stele.model.SteleException NOT_FOUND if there is no such server; OUTCOME_UNKNOWN if

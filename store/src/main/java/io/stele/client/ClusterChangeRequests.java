@@ -268,7 +268,9 @@ final class ClusterChangeRequests {
   /** What is still to come of a restart. */
   static ClusterCalls.Progress left(ServerId server, long wanted, ClusterStatus now) {
     if (now.servers().stream().anyMatch(one -> one.id().equals(server))) {
-      return ClusterCalls.Progress.waiting("it still has tablets, or is ending");
+      return ClusterCalls.Progress.waiting(
+          "it still has tablets, or is ending. If it cannot give them away, it tries again, until"
+              + " `stele server drain --undo`");
     }
     if (now.takers() < wanted) {
       return ClusterCalls.Progress.waiting("it has ended, and its replacement has not started yet");

@@ -53,8 +53,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.thirdparty.protobuf.RpcController;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The control plane of a tablet server: requests from the master, the ApplicationMaster and
@@ -63,7 +61,6 @@ import org.slf4j.LoggerFactory;
  * <p>Safe for use by any number of threads.
  */
 final class AdminService implements TabletServerService.BlockingInterface {
-  private static final Logger LOG = LoggerFactory.getLogger(AdminService.class);
   private static final EmptyProto DONE = EmptyProto.getDefaultInstance();
 
   private final ServerContext server;
@@ -353,19 +350,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
     } else if (request.getStay()) {
       started.drain();
     } else {
-      server.runtime().start("drain", () -> drainAndEnd(started));
-    }
-  }
-
-  private static void drainAndEnd(TabletServer started) {
-    if (started.isEnding()) {
-      LOG.info("Asked again to drain and end: does so already");
-      return;
-    }
-    try {
-      started.drainAndEnd();
-    } catch (IOException | RuntimeException e) {
-      LOG.error("Draining failed; the server keeps its remaining tablets", e);
+      started.beginDrainAndEnd();
     }
   }
 

@@ -4,9 +4,14 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.lock.Lock;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.SteleException;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.Durations;
 import io.stele.runtime.FreshRead;
+import io.stele.runtime.IoCallable;
+import io.stele.runtime.IoRunnable;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,16 +19,23 @@ import org.slf4j.LoggerFactory;
 /**
  * The draining of a server: it gives all its tablets away and takes none. A drain lasts until
  * {@link #undo}. A drain before the server's end ({@link #drainForShutdown}) cannot be undone;
- * while it runs, nothing else changes what the server takes.
+ * while it runs, nothing else changes what the server takes. If it fails, the server continues as
+ * before. An end that was asked for ({@link #beginEnd}) is then tried again, until {@link #undo}.
  *
  * <p>The server's lock says whether it is drained, so that every master knows. What the lock says
  * and what {@link TabletLifecycle} does change together, under one guard that is held over I/O.
  *
- * <p>Safe for use by any number of threads; {@link #begin} and {@link #undo} do not wait.
+ * <p>Safe for use by any number of threads; {@link #begin}, {@link #beginEnd} and {@link #undo} do
+ * not wait.
  */
 final class Draining {
   private static final Logger LOG = LoggerFactory.getLogger(Draining.class);
   private static final Duration AGAIN = Duration.ofMillis(500);
+
+  /** After the first failure to end; doubled after each further one. */
+  private static final Duration END_AGAIN = Duration.ofSeconds(1);
+
+  private static final Duration END_AGAIN_MAX = Duration.ofMinutes(2);
 
   /** How often the master is asked, while tablets are given away, whether a server takes them. */
   private static final Duration TAKER_SEEN = Duration.ofSeconds(1);
@@ -44,6 +56,14 @@ final class Draining {
 
   @GuardedBy("this")
   private boolean wanted;
+
+  /** What ends the server once it has no tablets, if it was asked to end. */
+  @GuardedBy("this")
+  private Optional<IoRunnable> end = Optional.empty();
+
+  /** For how long a failed end is not tried again. */
+  @GuardedBy("this")
+  private Deadline endPause;
 
   @GuardedBy("this")
   private boolean shuttingDown;
@@ -72,6 +92,7 @@ final class Draining {
     this.contact = contact;
     this.taker = new FreshRead<>(context.runtime(), contact::othersTakeTablets);
     this.changing = context.runtime().newLock();
+    this.endPause = Deadline.after(context.runtime(), Duration.ZERO);
   }
 
   /**
@@ -85,7 +106,27 @@ final class Draining {
   }
 
   /**
-   * Undoes {@link #begin}: the server gives no further tablet away, and soon takes tablets again.
+   * From now on, and until {@link #undo}, drains the server for its end and then ends it. A request
+   * is carried out at once, whether or not others take the tablets. What failed is tried again, but
+   * only while another server takes tablets: whoever asked may no longer watch over it.
+   *
+   * @param whenEmpty ends the server, which has no tablets and takes none
+   */
+  void beginEnd(IoRunnable whenEmpty) {
+    synchronized (this) {
+      if (shuttingDown) {
+        LOG.info("Asked again to drain and end: does so already");
+        return;
+      }
+      end = Optional.of(whenEmpty);
+      endPause = Deadline.after(context.runtime(), Duration.ZERO);
+    }
+    context.runtime().start("drain", () -> tryToEnd(() -> true));
+  }
+
+  /**
+   * Undoes {@link #begin}, and {@link #beginEnd} if that has failed: the server gives no further
+   * tablet away, and soon takes tablets again.
    *
    * @throws SteleException REFUSED if the server is drained to end: it never takes tablets again
    */
@@ -99,6 +140,7 @@ final class Draining {
                 + " restarted, or is not needed any more");
       }
       wanted = false;
+      end = Optional.empty();
     }
     startWorker();
   }
@@ -121,6 +163,16 @@ final class Draining {
       }
       shuttingDown = true;
     }
+    giveAllAway(() -> true);
+  }
+
+  /**
+   * Whoever calls this has set {@link #shuttingDown}.
+   *
+   * @param mayGive asked once the lock says that the server is drained. So of two servers that do
+   *     this at the same time, at least one learns that the other takes no tablets
+   */
+  private void giveAllAway(IoCallable<Boolean> mayGive) throws IOException {
     LOG.info("Draining {} tablets", context.tablets().count());
     boolean empty = false;
     try {
@@ -129,6 +181,9 @@ final class Draining {
         change(true);
       } finally {
         changing.unlock();
+      }
+      if (!mayGive.call()) {
+        throw SteleException.retryLater("no other server takes tablets");
       }
       evacuation.unloadForShutdown();
       empty = true;
@@ -149,12 +204,50 @@ final class Draining {
       synchronized (this) {
         shuttingDown = false;
         lifecycle.setDraining(wanted);
+        Duration longer = Durations.max(endPause.limit().multipliedBy(2), END_AGAIN);
+        endPause = Deadline.after(context.runtime(), Durations.min(longer, END_AGAIN_MAX));
       }
     } finally {
       changing.unlock();
     }
     LOG.warn("Server {} could not be drained; it continues as before", context.id());
     startWorker();
+  }
+
+  /** Ends the server, unless that was undone, or is under way already. */
+  private void tryToEnd(IoCallable<Boolean> mayGive) {
+    IoRunnable whenEmpty;
+    synchronized (this) {
+      if (shuttingDown || end.isEmpty()) {
+        return;
+      }
+      shuttingDown = true;
+      whenEmpty = end.get();
+    }
+    try {
+      giveAllAway(mayGive);
+    } catch (IOException | RuntimeException e) {
+      LOG.error("Draining failed; the server keeps its remaining tablets, and will try again", e);
+      return;
+    }
+    try {
+      whenEmpty.run();
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("The server was drained and has ended, but not in order", e);
+    }
+  }
+
+  /** Tries again to end the server, if it is to end and it is time. */
+  private void tryToEndAgain() throws IOException {
+    synchronized (this) {
+      if (end.isEmpty() || !endPause.isOver()) {
+        return;
+      }
+      endPause = Deadline.after(context.runtime(), Durations.max(endPause.limit(), END_AGAIN));
+    }
+    if (anotherTakesTablets(TAKER_SEEN)) {
+      tryToEnd(() -> anotherTakesTablets(Duration.ZERO));
+    }
   }
 
   /** Starts a thread that carries out what is wanted, unless there is one. */
@@ -185,6 +278,7 @@ final class Draining {
       while (shouldContinue()) {
         try {
           applyWanted();
+          tryToEndAgain();
         } catch (IOException | RuntimeException e) {
           LOG.warn(
               "Draining server {}, or its undoing, failed; will retry: {}",
@@ -207,7 +301,8 @@ final class Draining {
    * and must end.
    */
   private synchronized boolean shouldContinue() {
-    hasWorker = !context.life().isOver() && !shuttingDown && (wanted || !takesTablets());
+    boolean isLeft = wanted || end.isPresent() || !takesTablets();
+    hasWorker = !context.life().isOver() && !shuttingDown && isLeft;
     return hasWorker;
   }
 
@@ -265,6 +360,13 @@ final class Draining {
         return false;
       }
     }
-    return taker.since(context.runtime().nanoTime() - TAKER_SEEN.toNanos());
+    return anotherTakesTablets(TAKER_SEEN);
+  }
+
+  /**
+   * @param ageMax how long ago it may have been seen
+   */
+  private boolean anotherTakesTablets(Duration ageMax) throws IOException {
+    return taker.since(context.runtime().nanoTime() - ageMax.toNanos());
   }
 }

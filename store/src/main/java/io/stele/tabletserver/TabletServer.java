@@ -433,6 +433,18 @@ public final class TabletServer {
    */
   public void drainAndEnd() throws IOException {
     draining.drainForShutdown();
+    endDrained();
+  }
+
+  /**
+   * From now on, until {@link #undrain}, does what {@link #drainAndEnd} does, and tries again if
+   * that fails. Does not wait.
+   */
+  void beginDrainAndEnd() {
+    draining.beginEnd(this::endDrained);
+  }
+
+  private void endDrained() throws IOException {
     context.life().end("drained");
     try {
       leaseKeeper.close();
@@ -453,7 +465,8 @@ public final class TabletServer {
   }
 
   /**
-   * Takes tablets again after {@link #drain}, soon. Does not wait.
+   * Takes tablets again after {@link #drain}, soon, and gives up a {@link #beginDrainAndEnd} that
+   * has failed so far. Does not wait.
    *
    * @throws SteleException REFUSED if {@link #drainAndEnd} is under way
    */

@@ -291,6 +291,40 @@ class TabletsAwayTest {
   }
 
   @Test
+  void aRestartGoesOnWhenTheServerCouldNotGiveItsTabletsAwayAtFirst() throws Exception {
+    World world = new World(0, 0);
+    world.run(
+        () -> {
+          ServerId server = world.withRowOnFullDisk();
+          ClusterChange restart = world.client.admin().beginRestartServer(server);
+          world.process.sleep(Duration.ofSeconds(5));
+          assertThat(restart.progress().waitsFor()).contains("it tries again");
+          world.cluster.files().setFull(false);
+          restart.await(Duration.ofMinutes(1));
+          assertThat(world.client.admin().clusterStatus().servers())
+              .hasSize(3)
+              .noneMatch(one -> one.id().equals(server));
+        });
+  }
+
+  @Test
+  void aRestartThatAnOperatorUndidBetweenTwoTriesIsNotMade() throws Exception {
+    World world = new World(0, 0);
+    world.run(
+        () -> {
+          ServerId server = world.withRowOnFullDisk();
+          world.client.admin().beginRestartServer(server);
+          world.process.sleep(Duration.ofSeconds(5));
+          world.undrain(server);
+          world.cluster.files().setFull(false);
+          world.process.sleep(Duration.ofMinutes(10));
+          assertThat(world.client.admin().clusterStatus().servers())
+              .hasSize(3)
+              .anyMatch(one -> one.id().equals(server) && !one.draining());
+        });
+  }
+
+  @Test
   void allServersAndTheMasterAreRestartedInTurnAndNoCallFails() throws Exception {
     for (long seed : Seeds.of(4).toArray()) {
       World world = new World(seed, 20);
@@ -500,6 +534,26 @@ class TabletsAwayTest {
       }
       new JobOutput(jobs, job).commit(cuts, Map.of());
       assertThat(client.table("t").tablets()).hasSize(count);
+    }
+
+    /** Writes a row, and fills the disk; returns the server that has the row in memory. */
+    ServerId withRowOnFullDisk() throws IOException {
+      client.table("t").mutate(Mutation.of(row(0)).put("f", "q", "some value"));
+      cluster.files().setFull(true);
+      return serverOf(row(0)).orElseThrow();
+    }
+
+    /** Lets the server take tablets again, as soon as that is not refused. */
+    void undrain(ServerId server) throws IOException, InterruptedException {
+      while (true) {
+        try {
+          client.admin().undrainServer(server);
+          return;
+        } catch (SteleException e) {
+          assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED);
+          process.sleep(Duration.ofMillis(10));
+        }
+      }
     }
 
     Map<ServerId, Integer> tabletsByServer() throws IOException {

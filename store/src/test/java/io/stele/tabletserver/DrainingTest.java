@@ -47,6 +47,7 @@ class DrainingTest {
   private Draining draining;
   private final Set<String> takers = ConcurrentHashMap.newKeySet(); // According to the master.
   private final AtomicInteger asked = new AtomicInteger();
+  private final AtomicInteger failures = new AtomicInteger(); // Of files that could not be made.
 
   @BeforeEach
   void aServerWithATablet() throws Exception {
@@ -211,6 +212,64 @@ class DrainingTest {
   }
 
   @Test
+  void anEndThatFailsIsTriedAgainWhileAnotherServerTakesTablets() throws Exception {
+    CountDownLatch ended = new CountDownLatch(1);
+    noFileCanBeWritten();
+    draining.beginEnd(ended::countDown);
+    awaitFailedEnd();
+    world.disk.heal();
+    int before = asked.get();
+    MiniStele.await("the master is asked again", () -> asked.get() > before + 1);
+    assertThat(draining.isShuttingDown()).as("nobody would take the tablet").isFalse();
+    startOther();
+    takers.add(OTHER.toString());
+    ended.await();
+    assertThat(server.context.tablets().count()).isZero();
+    assertThat(saysDrained()).isTrue();
+  }
+
+  @Test
+  void anEndThatWasUndoneBetweenTwoTriesIsNotTriedAgain() throws Exception {
+    startOther();
+    takers.add(OTHER.toString());
+    CountDownLatch ended = new CountDownLatch(1);
+    noFileCanBeWritten();
+    draining.beginEnd(ended::countDown);
+    awaitUndone();
+    world.disk.heal();
+    draining.begin(); // The worker goes on, and would try the end again first.
+    MiniStele.await("the server is empty", () -> server.context.tablets().count() == 0);
+    draining.undo();
+    awaitDrained(false);
+    assertThat(ended.getCount()).isEqualTo(1);
+  }
+
+  /** Waits until an attempt at the end has failed. */
+  private void awaitFailedEnd() throws Exception {
+    MiniStele.await("the end has failed", () -> failures.get() > 0 && !draining.isShuttingDown());
+    awaitDrained(false);
+  }
+
+  /** Undoes what was asked for, as soon as that is possible: between two attempts. */
+  private void awaitUndone() throws Exception {
+    MiniStele.await(
+        "an attempt has failed, and what was asked for is undone",
+        () -> {
+          try {
+            if (failures.get() == 0) {
+              return false;
+            }
+            draining.undo();
+            return true;
+          } catch (SteleException e) {
+            assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED);
+            return false;
+          }
+        });
+    awaitDrained(false);
+  }
+
+  @Test
   void anEndOfWhichTheLockCouldNotBeToldIsTakenBack() throws Exception {
     next.set(Next.APPLIED_AND_LOST);
     assertThatThrownBy(draining::drainForShutdown).isInstanceOf(IOException.class);
@@ -241,7 +300,7 @@ class DrainingTest {
     world.disk.inject(
         FaultInjector.always(
             Operation.CREATE,
-            path -> path.getName().endsWith(".sst"),
+            path -> path.getName().endsWith(".sst") && failures.incrementAndGet() > 0,
             new FaultInjector.Effect.Fail()));
   }
 

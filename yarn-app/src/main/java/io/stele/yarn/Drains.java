@@ -10,7 +10,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Asks tablet servers to give their tablets away and end. A server whose drain fails takes its
- * tablets back, and tries again only if asked; so it is asked as long as its container drains.
+ * tablets back, and by itself tries again only while another server takes tablets; so it is asked
+ * as long as its container drains.
  *
  * <p>Confined to the ApplicationMaster's one thread.
  */
