@@ -68,6 +68,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private final ApplicationState state;
   private final EventQueue events;
   private final BlockingCalls calls;
+  private final NodeCalls nodeCalls;
   private final ExitReports exits;
   private final BlockingCalls drainCalls;
   private final Drains drains;
@@ -130,6 +131,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     this.clock = forwardClock(runtime);
     this.events = new EventQueue(runtime);
     this.calls = new BlockingCalls(runtime, events, "blocking-call");
+    this.nodeCalls = new NodeCalls(runtime, events);
     this.exits = new ExitReports(servers, runtime, events);
     this.answers = new HeartbeatAnswers(runtime, state.limits().answerAge());
     this.resourceManager = resourceManager.connect(this);
@@ -171,6 +173,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
       perform(this::turn);
     }
     calls.close();
+    nodeCalls.close();
     drainCalls.close();
     exits.close();
     return exitCode.getAsInt();
@@ -358,9 +361,13 @@ final class ApplicationMaster implements ResourceManager.Listener {
     state.enter(held.id(), Phase.STARTING, now);
     Optional<Container> known = Optional.ofNullable(containers.get(held.id()));
     Deployment deployment = state.deployment();
-    calls.run(
-        () -> starter.start(held.slot(), known.orElseThrow(), deployment),
-        () -> enterFrom(held.id(), Phase.STARTING, Phase.RUNNING),
+    nodeCalls.call(
+        held.node(),
+        () -> {
+          starter.start(held.slot(), known.orElseThrow(), deployment);
+          return true;
+        },
+        started -> enterFrom(held.id(), Phase.STARTING, Phase.RUNNING),
         failure -> {
           LOG.warn("{} could not be started in {}", held.slot(), held.id(), failure);
           launchFailed(held, failure);
@@ -378,7 +385,8 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private void check(HeldContainer held, Instant now) {
     state.enter(held.id(), Phase.CHECKING, now);
     Optional<Container> known = Optional.ofNullable(containers.get(held.id()));
-    calls.call(
+    nodeCalls.call(
+        held.node(),
         () -> {
           Container container = known.orElseThrow();
           return nodeManagers.wasStarted(container.getId(), container.getNodeId());
@@ -434,12 +442,14 @@ final class ApplicationMaster implements ResourceManager.Listener {
     LOG.info("{}: stopping {}", held.slot(), held.id());
     state.enter(held.id(), Phase.STOPPING, now);
     Optional<Container> known = Optional.ofNullable(containers.get(held.id()));
-    calls.run(
+    nodeCalls.call(
+        held.node(),
         () -> {
           Container container = known.orElseThrow();
           nodeManagers.stop(container.getId(), container.getNodeId());
+          return true;
         },
-        () -> {}, // YARN tells us when it has ended.
+        stopped -> {}, // YARN tells us when it has ended.
         failure -> LOG.warn("{}: the node of {} did not stop it", held.slot(), held.id(), failure));
   }
 

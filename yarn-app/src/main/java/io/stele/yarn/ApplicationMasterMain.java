@@ -64,7 +64,7 @@ public final class ApplicationMasterMain {
     StateFile stateFile =
         new StateFile(
             conf, layout.state(settings.applicationName()), self.getApplicationAttemptId());
-    try (YarnNodeManagers nodeManagers = new YarnNodeManagers(conf);
+    try (YarnNodeManagers nodeManagers = new YarnNodeManagers(SystemRuntime.INSTANCE, conf);
         Transport transport = new NetworkTransport(conf, SystemRuntime.INSTANCE, host);
         LockConnection locks = locks(conf)) {
       ApplicationMaster master =

@@ -26,9 +26,17 @@ final class BlockingCalls implements AutoCloseable {
    * @param name what its threads are called: calls wait only for others of the same name
    */
   BlockingCalls(ProcessRuntime runtime, EventQueue events, String name) {
+    this(runtime, events, name, CALLS_MAX);
+  }
+
+  /**
+   * @param name what its threads are called: calls wait only for others of the same name
+   * @param callsMax how many are made at once
+   */
+  BlockingCalls(ProcessRuntime runtime, EventQueue events, String name, int callsMax) {
     this.runtime = runtime;
     this.events = events;
-    this.threads = runtime.pool(name, CALLS_MAX);
+    this.threads = runtime.pool(name, callsMax);
   }
 
   /**

@@ -33,7 +33,6 @@ import org.apache.hadoop.yarn.conf.YarnConfiguration;
  * <p>Safe for use by any number of threads.
  */
 final class ResourceManagerClient extends YarnClientImpl {
-  private static final int CONNECT_MILLIS = 5_000;
   private static final int ANSWER_MILLIS = 10_000;
   private static final Duration PAUSE = Duration.ofSeconds(1);
 
@@ -51,10 +50,7 @@ final class ResourceManagerClient extends YarnClientImpl {
    */
   static YarnClient start(Configuration conf, Duration patience) {
     Configuration impatient = new YarnConfiguration(conf);
-    impatient.setInt(CommonConfigurationKeys.IPC_CLIENT_CONNECT_TIMEOUT_KEY, CONNECT_MILLIS);
-    impatient.setInt(CommonConfigurationKeys.IPC_CLIENT_CONNECT_MAX_RETRIES_KEY, 0);
-    impatient.setInt(
-        CommonConfigurationKeys.IPC_CLIENT_CONNECT_MAX_RETRIES_ON_SOCKET_TIMEOUTS_KEY, 0);
+    QuickConnects.configure(impatient);
     impatient.setInt(CommonConfigurationKeys.IPC_CLIENT_RPC_TIMEOUT_KEY, ANSWER_MILLIS);
     // Two attempts: on a connection that was open, or at one of two ResourceManagers, and anew.
     impatient.setLong(YarnConfiguration.RESOURCEMANAGER_CONNECT_MAX_WAIT_MS, PAUSE.toMillis());

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.config.Keys;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Calls that the ApplicationMaster makes beside its loop, on virtual time. */
@@ -40,6 +41,31 @@ final class BlockingCallsTest extends ApplicationMasterFixture {
               .contains("start master-1", "start tabletserver-17")
               .noneMatch(call -> call.startsWith("exited"));
           assertThat(yarn.deposed).contains("master-1");
+        });
+  }
+
+  @Test
+  void aDeadNodeHoldsNoOtherUpHoweverManyCallsItWasToTake() throws Exception {
+    conf.set(Keys.YARN_TABLETSERVER_COUNT.name(), "60");
+    simulation.run(
+        () -> {
+          attempt();
+          List<String> dying =
+              yarn.runningSlots().stream().filter(slot -> yarn.nodeOf(slot).equals("n1")).toList();
+          String other =
+              yarn.runningSlots().stream()
+                  .filter(slot -> !yarn.nodeOf(slot).equals("n1"))
+                  .findFirst()
+                  .orElseThrow();
+          assertThat(dying).hasSizeGreaterThan(16);
+          yarn.dead.add("n1"); // And YARN has yet to notice: it still gives containers there.
+          dying.forEach(slot -> yarn.end(slot, 137));
+          process.sleep(Duration.ofSeconds(5));
+          calls();
+          yarn.end(other, 137);
+          process.sleep(Duration.ofSeconds(5));
+          assertThat(calls()).contains("start " + other);
+          assertThat(states()).contains(other + " RUNNING");
         });
   }
 

@@ -88,6 +88,9 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   /** Slots whose master's lock was taken, should they have had it. */
   final Set<String> deposed = new TreeSet<>();
 
+  /** Nodes whose calls take minutes, and then fail. */
+  final Set<String> dead = new TreeSet<>();
+
   /** How long a node takes to stop a process. */
   Duration stopTakes = Duration.ZERO;
 
@@ -346,15 +349,25 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
     }
   }
 
+  /** Fails, and only after minutes, if the node is dead. */
+  private void reach(NodeId node) throws IOException {
+    if (dead.contains(node.getHost())) {
+      pause(Duration.ofMinutes(7), "connecting to " + node);
+      throw new IOException(node + " does not answer");
+    }
+  }
+
   @Override
-  public void start(SlotId slot, Container container, Deployment deployment) {
+  public void start(SlotId slot, Container container, Deployment deployment) throws IOException {
     breakDown();
+    reach(container.getNodeId());
     calls.add("start " + slot + (deployment.equals(SUBMITTED) ? "" : " upgraded"));
     started.add(container.getId().toString());
   }
 
   @Override
-  public void stop(ContainerId id, NodeId node) {
+  public void stop(ContainerId id, NodeId node) throws IOException {
+    reach(node);
     calls.add("stop " + slot(id.toString()));
     if (stopTakes.isZero()) {
       end(id, 137);
@@ -364,7 +377,8 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   }
 
   @Override
-  public boolean wasStarted(ContainerId id, NodeId node) {
+  public boolean wasStarted(ContainerId id, NodeId node) throws IOException {
+    reach(node);
     return started.contains(id.toString());
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.config.Keys;
 import io.stele.model.SteleException;
+import io.stele.runtime.SystemRuntime;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -46,7 +47,7 @@ final class LauncherTest {
         new org.apache.hadoop.fs.Path(root()),
         kind -> "none",
         new Credentials(),
-        new YarnNodeManagers(conf));
+        new YarnNodeManagers(SystemRuntime.INSTANCE, conf));
   }
 
   @Test
