@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * A snapshot of everything that {@link Planner} needs for its decisions.
@@ -49,6 +50,9 @@ record ApplicationSnapshot(
     Set<ComponentKind> provenKinds,
     Optional<Map<String, Integer>> stopRanks,
     Limits limits) {
+
+  /** A master that has run this long can be elected: which of several serves is not known. */
+  static final Duration STANDBY_AFTER = Duration.ofSeconds(30);
 
   /** The size of a container. */
   record Size(long memoryMb, int vcores) {
@@ -122,6 +126,60 @@ record ApplicationSnapshot(
     Instant since = wantedSince.getOrDefault(container.slot().kind(), container.since());
     Instant tooManySince = since.isAfter(container.since()) ? since : container.since();
     return tooManySince.plus(limits.replacementWait(Optional.empty()));
+  }
+
+  /**
+   * Whether another of its kind may end because this one is there: its process has started up and
+   * is not about to end, as far as is known. That some master has the lock says nothing of this
+   * one, so a master must have had time to start.
+   */
+  boolean canTakeOver(HeldContainer container) {
+    return container.phase() == HeldContainer.Phase.RUNNING
+        && hasItsLock(container)
+        && (container.slot().kind() != ComponentKind.MASTER || isStandby(container));
+  }
+
+  /** Whether it has started up and has its lock, or some master the masters' if it is one. */
+  boolean hasItsLock(HeldContainer container) {
+    return hasStartedUp(container) && !withoutLock.containsKey(container.id());
+  }
+
+  /** Whether it has had its lock since it began, or some master the masters' if it is one. */
+  boolean hasStartedUp(HeldContainer container) {
+    return serving.contains(container.id());
+  }
+
+  private boolean isStandby(HeldContainer master) {
+    return Duration.between(master.since(), now).compareTo(STANDBY_AFTER) >= 0;
+  }
+
+  /**
+   * Whether it serves and none of {@code others} can take over from it. Then it goes on however
+   * long it takes until another can, unless {@link #mustEndInTime}.
+   */
+  boolean isLastThatServes(HeldContainer container, Stream<HeldContainer> others) {
+    return hasItsLock(container)
+        && others.noneMatch(
+            other ->
+                other.slot().kind() == container.slot().kind()
+                    && !other.equals(container)
+                    && !preempted.contains(other.id())
+                    && canTakeOver(other));
+  }
+
+  /** Whether an operator wants none of its kind, or YARN would end it by itself before long. */
+  boolean mustEndInTime(HeldContainer container) {
+    return stopping
+        || wanted.getOrDefault(container.slot().kind(), 0) == 0
+        || preempted.contains(container.id())
+        || nodes.stream()
+            .anyMatch(
+                node -> node.name().equals(container.node()) && node.timeToLeave().isPresent());
+  }
+
+  /** Whether its time is over, or will be, and it goes on all the same, as it is the last. */
+  boolean waitsForAnother(HeldContainer container) {
+    return !mustEndInTime(container) && isLastThatServes(container, containers.stream());
   }
 
   SlotHistory historyOf(SlotId slot) {

@@ -421,12 +421,14 @@ final class ApplicationState {
 
   /**
    * Containers of which the lock service may know something new. A tablet server holds a lock as
-   * long as it serves; of the masters that serve one does.
+   * long as it serves, also while it drains; of the masters that serve one does.
    */
   Map<String, ComponentKind> toBeRegistered() {
     Map<String, ComponentKind> running = new TreeMap<>();
     for (HeldContainer container : containers.values()) {
-      if (container.phase() == Phase.RUNNING || container.phase() == Phase.EXPECTED) {
+      if (container.phase() == Phase.RUNNING
+          || container.phase() == Phase.DRAINING
+          || container.phase() == Phase.EXPECTED) {
         running.put(container.id(), container.slot().kind());
       }
     }

@@ -1,6 +1,5 @@
 package io.stele.yarn;
 
-import io.stele.yarn.HeldContainer.Phase;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -26,9 +25,12 @@ import java.util.stream.Collectors;
  * ApplicationSnapshot.Limits#replacementWait}).
  *
  * <p>A slot whose container is on a node that leaves gets a second container first. Once that one
- * can take over, or the time for it is up, the first is drained, or stopped if it is a master. A
- * container that YARN preempts is drained at once: there is no room for another before it has
- * ended.
+ * can take over, or the time for it is up, the first is drained, or stopped if it is a master.
+ *
+ * <p>No time limit of ours ends the last container of a kind that serves: its tablets would have
+ * nowhere to go. It ends only once another can take over, or if an operator or YARN demands it
+ * ({@link ApplicationSnapshot#mustEndInTime}). A container that YARN preempts is drained at once:
+ * there is no room for another before it has ended.
  *
  * <p>Once every tablet server was started with the deployment that containers are started with now,
  * the masters are replaced, one at a time. The upgrade ends tablet servers one after another. An
@@ -49,9 +51,6 @@ final class Planner {
    */
   private static final Duration STOP_WAIT = Duration.ofSeconds(30);
 
-  /** A master that has run this long can be elected: which of several serves is not known. */
-  static final Duration STANDBY_AFTER = Duration.ofSeconds(30);
-
   /** An outdated tablet server may take this long to register. */
   private static final Duration OUTDATED_START_WAIT = Duration.ofSeconds(30);
 
@@ -65,8 +64,11 @@ final class Planner {
   /** Containers and asks of each kind by node, as they will be when the actions are taken. */
   private final Map<String, List<ComponentKind>> occupants = new HashMap<>();
 
-  /** Containers that run and are too many. */
-  private final List<HeldContainer> surplus = new ArrayList<>();
+  /** Containers that run, are too many or must leave their node, and may wait for others. */
+  private final List<HeldContainer> replaceable = new ArrayList<>();
+
+  /** Containers whose time to drain is over, and that need not end all the same. */
+  private final List<HeldContainer> slowDrains = new ArrayList<>();
 
   /** Containers that run and whose end is among the actions. */
   private final Set<HeldContainer> ending = new HashSet<>();
@@ -96,7 +98,8 @@ final class Planner {
       boolean hasPlace = container.equals(holder) || onLeavingNode(container);
       tend(container, hasPlace && snapshot.wants(container.slot()), holder);
     }
-    endSurplus();
+    endReplaceable();
+    stopSlowDrains();
     Map<SlotId, Ask> asks = new TreeMap<>();
     for (Ask ask : snapshot.asks()) {
       boolean unwanted = !snapshot.wants(ask.slot()) || isFilled(ask.slot(), holders);
@@ -131,7 +134,7 @@ final class Planner {
   private int rank(HeldContainer container) {
     int leaving = onLeavingNode(container) ? 10 : 0;
     return switch (container.phase()) {
-      case RUNNING -> leaving + (hasItsLock(container) ? 0 : 1);
+      case RUNNING -> leaving + (snapshot.hasItsLock(container) ? 0 : 1);
       case STARTING -> leaving + 2;
       case CHECKING -> leaving + 3;
       case RECOVERED -> leaving + 4;
@@ -176,13 +179,17 @@ final class Planner {
             ? isNextToStop(container)
             : mustLeave(container, holder) || (wanted && isToBeUpgraded(container))) {
           end(container);
-        } else if (!wanted && !snapshot.stopping()) {
-          surplus.add(container);
+        } else if (!snapshot.stopping() && (!wanted || isLate(container))) {
+          replaceable.add(container);
         }
       }
       case DRAINING -> {
         if (age.compareTo(snapshot.limits().drainTimeout()) >= 0) {
-          actions.add(new Action.Stop(container));
+          if (snapshot.mustEndInTime(container)) {
+            actions.add(new Action.Stop(container));
+          } else {
+            slowDrains.add(container);
+          }
         }
       }
       case STOPPING -> {
@@ -196,7 +203,7 @@ final class Planner {
   /** Whether it must end, and would not if it were asked to. */
   private boolean cannotBeAsked(HeldContainer container) {
     Duration withoutLock = snapshot.withoutLock().getOrDefault(container.id(), Duration.ZERO);
-    boolean served = hasStartedUp(container);
+    boolean served = snapshot.hasStartedUp(container);
     boolean isOutdated =
         !served
             && container.slot().kind() == ComponentKind.TABLET_SERVER
@@ -206,20 +213,42 @@ final class Planner {
   }
 
   /** Those with the highest numbers end first. */
-  private void endSurplus() {
-    surplus.sort(
+  private void endReplaceable() {
+    replaceable.sort(
         Comparator.comparing(HeldContainer::slot).thenComparing(HeldContainer::id).reversed());
-    for (HeldContainer container : surplus) {
-      ComponentKind kind = container.slot().kind();
-      long others =
-          count(
-              kind,
-              other -> canTakeOver(other) && !other.equals(container) && !ending.contains(other));
-      if (others >= snapshot.wanted().getOrDefault(kind, 0)
-          || !snapshot.now().isBefore(snapshot.surplusUntil(container))) {
+    for (HeldContainer container : replaceable) {
+      boolean isTooMany = !snapshot.wants(container.slot()) || !onLeavingNode(container);
+      boolean isLate =
+          isLate(container)
+              || (isTooMany && !snapshot.now().isBefore(snapshot.surplusUntil(container)));
+      if ((isTooMany && othersSuffice(container)) || (isLate && !isLastThatServes(container))) {
         end(container);
       }
     }
+  }
+
+  /** Whether as many others of its kind serve as are wanted. */
+  private boolean othersSuffice(HeldContainer container) {
+    ComponentKind kind = container.slot().kind();
+    long others =
+        count(
+            kind,
+            other -> canTakeOver(other) && !other.equals(container) && !ending.contains(other));
+    return others >= snapshot.wanted().getOrDefault(kind, 0);
+  }
+
+  /** One that cannot give its tablets away takes them back, and serves them. */
+  private void stopSlowDrains() {
+    for (HeldContainer container : slowDrains) {
+      if (!isLastThatServes(container)) {
+        actions.add(new Action.Stop(container));
+      }
+    }
+  }
+
+  private boolean isLastThatServes(HeldContainer container) {
+    return snapshot.isLastThatServes(
+        container, snapshot.containers().stream().filter(other -> !ending.contains(other)));
   }
 
   private void end(HeldContainer container) {
@@ -261,7 +290,7 @@ final class Planner {
     return snapshot.containers().stream().anyMatch(c -> c.slot().kind() == kind);
   }
 
-  /** Whether YARN wants a container's room now, or its place is taken or must be left. */
+  /** Whether YARN wants a container's room now, or soon, or another has taken its place. */
   private boolean mustLeave(HeldContainer container, HeldContainer holder) {
     if (snapshot.preempted().contains(container.id())) {
       return true;
@@ -270,8 +299,13 @@ final class Planner {
       return false;
     }
     boolean replaced = !onLeavingNode(holder) && canTakeOver(holder);
+    return replaced || (isLate(container) && snapshot.mustEndInTime(container));
+  }
+
+  /** Whether it is on a node that leaves, and its time to wait for a replacement is over. */
+  private boolean isLate(HeldContainer container) {
     Instant latest = snapshot.drainBy().getOrDefault(container.node(), snapshot.now());
-    return replaced || !snapshot.now().isBefore(latest);
+    return onLeavingNode(container) && !snapshot.now().isBefore(latest);
   }
 
   /**
@@ -319,29 +353,8 @@ final class Planner {
         .count();
   }
 
-  /**
-   * Whether another of its kind may end because this one is there: its process has started up and
-   * is not about to end, as far as is known. That some master has the lock says nothing of this
-   * one, so a master must have had time to start.
-   */
   private boolean canTakeOver(HeldContainer container) {
-    return container.phase() == Phase.RUNNING
-        && hasItsLock(container)
-        && (container.slot().kind() != ComponentKind.MASTER || isStandby(container));
-  }
-
-  /** Whether it has started up and has its lock, or some master the masters' if it is one. */
-  private boolean hasItsLock(HeldContainer container) {
-    return hasStartedUp(container) && !snapshot.withoutLock().containsKey(container.id());
-  }
-
-  /** Whether it has had its lock since it began, or some master the masters' if it is one. */
-  private boolean hasStartedUp(HeldContainer container) {
-    return snapshot.serving().contains(container.id());
-  }
-
-  private boolean isStandby(HeldContainer master) {
-    return Duration.between(master.since(), snapshot.now()).compareTo(STANDBY_AFTER) >= 0;
+    return snapshot.canTakeOver(container);
   }
 
   private boolean onLeavingNode(HeldContainer container) {
@@ -467,6 +480,6 @@ final class Planner {
 
   private boolean someServes(ComponentKind kind) {
     return snapshot.containers().stream()
-        .anyMatch(held -> held.slot().kind() == kind && hasStartedUp(held));
+        .anyMatch(held -> held.slot().kind() == kind && snapshot.hasStartedUp(held));
   }
 }

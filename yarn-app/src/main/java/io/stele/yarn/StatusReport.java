@@ -138,7 +138,7 @@ final class StatusReport {
   }
 
   private boolean serves(HeldContainer container) {
-    return snapshot.serving().contains(container.id());
+    return snapshot.hasStartedUp(container);
   }
 
   private boolean hasLostItsLock(HeldContainer container) {
@@ -156,9 +156,9 @@ final class StatusReport {
         Instant latest = container.since().plus(snapshot.limits().drainTimeout());
         yield Optional.of(
             (leaves(container) ? "its node is being decommissioned" : "gives its tablets away")
-                + ": ends in "
-                + secondsUntil(latest)
-                + " s at the latest");
+                + (snapshot.waitsForAnother(container)
+                    ? ", but no other could take them: ends once another serves"
+                    : ": ends in " + secondsUntil(latest) + " s at the latest"));
       }
       case RUNNING -> noteOfRunning(container);
       case ALLOCATED, STARTING, RECOVERED, CHECKING, STOPPING, RELEASED -> Optional.empty();
@@ -169,9 +169,12 @@ final class StatusReport {
     Duration withoutLock = snapshot.withoutLock().getOrDefault(container.id(), Duration.ZERO);
     if (isTooMany(container.slot())) {
       return Optional.of(
-          "is no longer needed: ends once enough others serve, in "
-              + secondsUntil(snapshot.surplusUntil(container))
-              + " s at the latest");
+          "is no longer needed: ends once "
+              + (snapshot.waitsForAnother(container)
+                  ? "another serves"
+                  : "enough others serve, in "
+                      + secondsUntil(snapshot.surplusUntil(container))
+                      + " s at the latest"));
     }
     if (snapshot.outdated().contains(container.id())) {
       return Optional.of("has yet to be upgraded");
@@ -187,9 +190,10 @@ final class StatusReport {
     if (leaves(container)) {
       Instant latest = snapshot.drainBy().getOrDefault(container.node(), snapshot.now());
       return Optional.of(
-          "its node is being decommissioned: ends once its replacement serves, in "
-              + secondsUntil(latest)
-              + " s at the latest");
+          "its node is being decommissioned: ends once "
+              + (snapshot.waitsForAnother(container)
+                  ? "another serves"
+                  : "its replacement serves, in " + secondsUntil(latest) + " s at the latest"));
     }
     if (!serves(container) && withoutLock.compareTo(SLOW_START) >= 0) {
       String past = pastOf(container.slot());

@@ -470,7 +470,7 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
         () -> {
           yarn.refused.add("tabletserver-2");
           attempt();
-          process.sleep(Planner.STANDBY_AFTER);
+          process.sleep(ApplicationSnapshot.STANDBY_AFTER);
           master.deploy(new Deployment(new Path("/new.zip"), new Path("/conf.xml")));
           process.sleep(A_WHILE);
           calls();

@@ -50,6 +50,7 @@ final class DrainsTest extends ApplicationMasterFixture {
 
   @Test
   void aServerThatIsNotWantedAnyMoreDoesNotWaitForTheOtherForEver() throws Exception {
+    conf.set(Keys.YARN_TABLETSERVER_COUNT.name(), "3");
     simulation.run(
         () -> {
           attempt();
@@ -57,36 +58,56 @@ final class DrainsTest extends ApplicationMasterFixture {
           yarn.end("tabletserver-1", 137);
           process.sleep(A_WHILE);
           calls();
-          master.flex(ComponentKind.TABLET_SERVER, 1);
+          master.flex(ComponentKind.TABLET_SERVER, 2);
           process.sleep(A_WHILE);
-          master.flex(ComponentKind.TABLET_SERVER, 1); // Once more, which changes nothing.
+          master.flex(ComponentKind.TABLET_SERVER, 2); // Once more, which changes nothing.
           Duration wait = YarnSettings.of(conf).limits().replacementWait(Optional.empty());
           process.sleep(wait.minus(A_WHILE).minusSeconds(5));
-          assertThat(calls()).doesNotContain("drain tabletserver-2");
+          assertThat(calls()).doesNotContain("drain tabletserver-3");
           process.sleep(Duration.ofSeconds(10));
-          assertThat(calls()).contains("drain tabletserver-2");
+          assertThat(calls()).contains("drain tabletserver-3");
         });
   }
 
   @Test
   void theTimeOfAServerThatIsNotWantedAnyMoreGoesOnThoughTheApplicationMasterRestarts()
       throws Exception {
+    conf.set(Keys.YARN_TABLETSERVER_COUNT.name(), "3");
     simulation.run(
         () -> {
           Task first = attempt();
           yarn.full = true;
           yarn.end("tabletserver-1", 137);
           process.sleep(A_WHILE);
-          master.flex(ComponentKind.TABLET_SERVER, 1);
+          master.flex(ComponentKind.TABLET_SERVER, 2);
           Duration wait = YarnSettings.of(conf).limits().replacementWait(Optional.empty());
           process.sleep(wait.minusMinutes(3));
           yarn.listener.shutDown("another attempt has begun");
           process.await(first.ended());
           attempt();
           process.sleep(Duration.ofMinutes(2));
-          assertThat(calls()).doesNotContain("drain tabletserver-2");
+          assertThat(calls()).doesNotContain("drain tabletserver-3");
           process.sleep(Duration.ofMinutes(1));
-          assertThat(calls()).contains("drain tabletserver-2");
+          assertThat(calls()).contains("drain tabletserver-3");
+        });
+  }
+
+  @Test
+  void theLastServerThatServesGoesOnUntilAnotherDoes() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          yarn.full = true;
+          yarn.end("tabletserver-1", 137);
+          process.sleep(A_WHILE);
+          master.flex(ComponentKind.TABLET_SERVER, 1);
+          process.sleep(Duration.ofHours(1));
+          assertThat(calls()).doesNotContain("drain tabletserver-2");
+          assertThat(noteOf("tabletserver-2"))
+              .isEqualTo("is no longer needed: ends once another serves");
+          yarn.makeRoom();
+          process.sleep(Duration.ofMinutes(1));
+          assertThat(calls()).contains("start tabletserver-1", "drain tabletserver-2");
         });
   }
 

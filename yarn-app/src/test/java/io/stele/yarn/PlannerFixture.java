@@ -36,7 +36,7 @@ abstract class PlannerFixture {
   Optional<Map<String, Integer>> stopRanks = Optional.empty();
 
   void holdMaster(String id, int index) {
-    holdMaster(id, index, NOW.minus(Planner.STANDBY_AFTER));
+    holdMaster(id, index, NOW.minus(ApplicationSnapshot.STANDBY_AFTER));
   }
 
   void holdMaster(String id, int index, Instant since) {
@@ -130,6 +130,11 @@ abstract class PlannerFixture {
 
   static Node node(String name, boolean leaving, long memoryMb, long freeMemoryMb) {
     return new Node(name, leaving, Optional.empty(), memoryMb, 8, freeMemoryMb);
+  }
+
+  /** A node that leaves within a time of its own. */
+  static Node leavingSoon(String name) {
+    return new Node(name, true, Optional.of(Duration.ofMinutes(1)), 4096, 8, 0);
   }
 
   static SlotId slot(int index) {

@@ -39,7 +39,8 @@ final class PlannerLeavingNodesTest extends PlannerFixture {
   void aTabletServerThatCannotBeReplacedIsDrainedInTimeAndGoesOnToBeAskedFor() {
     wanted.put(ComponentKind.TABLET_SERVER, 1);
     hold("c1", 1, "a", Phase.RUNNING);
-    nodes.add(node("a", true, 4096, 0));
+    serving.add("c1");
+    nodes.add(leavingSoon("a"));
     nodes.add(node("b", false, 4096, 0));
     asks.add(ask(1, new Placement.Anywhere(), Set.of(), 0));
     drainBy.put("a", NOW);
@@ -49,6 +50,32 @@ final class PlannerLeavingNodesTest extends PlannerFixture {
     assertThat(planned()).isEmpty();
     asks.clear();
     assertThat(planned()).containsExactly("ask tabletserver-1 on b");
+  }
+
+  @Test
+  void theLastTabletServerOnANodeThatMayTakeAnyTimeWaitsUntilAnotherServes() {
+    wanted.put(ComponentKind.TABLET_SERVER, 2);
+    hold("c1", 1, "a", Phase.RUNNING);
+    hold("c2", 2, "b", Phase.RUNNING);
+    serving.addAll(List.of("c1", "c2"));
+    nodes.add(node("a", true, 4096, 0));
+    nodes.add(node("b", true, 4096, 0));
+    nodes.add(node("c", false, 4096, 0));
+    asks.add(ask(1, new Placement.Anywhere(), Set.of(), 0));
+    asks.add(ask(2, new Placement.Anywhere(), Set.of(), 0));
+    drainBy.put("a", NOW);
+    drainBy.put("b", NOW);
+    assertThat(planned()).as("of two alike one stays").containsExactly("drain c2");
+    containers.remove(1);
+    hold("c2", 2, "b", Phase.DRAINING, 600);
+    assertThat(planned()).as("the other drains").containsExactly("stop c2");
+    containers.remove(1);
+    assertThat(planned()).as("there is no other").isEmpty();
+    hold("c3", 2, "c", Phase.RUNNING);
+    asks.remove(1);
+    assertThat(planned()).as("it does not serve yet").isEmpty();
+    serving.add("c3");
+    assertThat(planned()).containsExactly("drain c1");
   }
 
   @Test
@@ -92,7 +119,8 @@ final class PlannerLeavingNodesTest extends PlannerFixture {
     assertThat(planned()).isEmpty();
     containers.remove(1);
     containers.add(
-        new HeldContainer("m2", slot, "b", Phase.RUNNING, NOW.minus(Planner.STANDBY_AFTER)));
+        new HeldContainer(
+            "m2", slot, "b", Phase.RUNNING, NOW.minus(ApplicationSnapshot.STANDBY_AFTER)));
     assertThat(planned()).containsExactly("stop m1");
   }
 

@@ -66,22 +66,65 @@ final class PlannerSurplusTest extends PlannerFixture {
   @Test
   void aServerThatIsTooManyDoesNotWaitForOthersForEver() {
     Duration wait = limits().replacementWait(Optional.empty());
-    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    wanted.put(ComponentKind.TABLET_SERVER, 2);
     asks.add(ask(1, new Placement.Anywhere(), Set.of(), 1));
-    hold("c2", 2, "b", Phase.RUNNING, 3600);
-    serving.add("c2");
+    hold("c2", 2, "a", Phase.RUNNING, 3600);
+    hold("c3", 3, "b", Phase.RUNNING, 3600);
+    serving.addAll(List.of("c2", "c3"));
     wantedSince.put(ComponentKind.TABLET_SERVER, NOW.minus(wait).plusMillis(1));
     assertThat(planned()).isEmpty();
     wantedSince.put(ComponentKind.TABLET_SERVER, NOW.minus(wait));
-    assertThat(planned()).containsExactly("drain c2");
-    containers.clear();
-    hold("c2", 2, "b", Phase.RUNNING, wait.toSeconds() - 1);
+    assertThat(planned()).containsExactly("drain c3");
+    containers.remove(1);
+    hold("c3", 3, "b", Phase.RUNNING, wait.toSeconds() - 1);
     assertThat(planned()).as("it did not run yet when fewer were wanted").isEmpty();
     wantedSince.clear(); // By an earlier attempt.
     assertThat(planned()).isEmpty();
-    containers.clear();
-    hold("c2", 2, "b", Phase.RUNNING, wait.toSeconds());
-    assertThat(planned()).containsExactly("drain c2");
+    containers.remove(1);
+    hold("c3", 3, "b", Phase.RUNNING, wait.toSeconds());
+    assertThat(planned()).containsExactly("drain c3");
+  }
+
+  @Test
+  void theLastServerThatServesWaitsForAnotherHoweverLongThatTakes() {
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    wantedSince.put(ComponentKind.TABLET_SERVER, NOW.minusSeconds(7200));
+    asks.add(ask(1, new Placement.Anywhere(), Set.of(), 1));
+    hold("c2", 2, "b", Phase.RUNNING, 7200);
+    hold("c3", 3, "c", Phase.RUNNING, 7200);
+    serving.addAll(List.of("c2", "c3"));
+    assertThat(planned()).as("of two alike one stays").containsExactly("drain c3");
+    preempted.add("c2");
+    assertThat(planned()).as("YARN takes the other").containsExactly("drain c2");
+    preempted.clear();
+    withoutLock.put("c2", Duration.ofSeconds(15));
+    assertThat(planned()).as("the other has lost its lock").containsExactly("drain c2");
+    withoutLock.clear();
+    wanted.put(ComponentKind.TABLET_SERVER, 0);
+    asks.clear();
+    assertThat(planned()).as("none is wanted").containsExactly("drain c3", "drain c2");
+  }
+
+  @Test
+  void aServerWhoseTimeToDrainIsOverIsStoppedOnlyIfAnotherServes() {
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    asks.add(ask(1, new Placement.Anywhere(), Set.of(), 1));
+    hold("c2", 2, "b", Phase.DRAINING, 60);
+    serving.add("c2");
+    assertThat(planned()).as("it cannot give its tablets away").isEmpty();
+    withoutLock.put("c2", Duration.ofSeconds(15));
+    assertThat(planned()).as("it does not serve").containsExactly("stop c2");
+    withoutLock.clear();
+    preempted.add("c2");
+    assertThat(planned()).as("YARN takes it away").containsExactly("stop c2");
+    preempted.clear();
+    stopping = true;
+    assertThat(planned()).as("all is stopped").contains("stop c2");
+    stopping = false;
+    asks.clear();
+    hold("c1", 1, "a", Phase.RUNNING);
+    serving.add("c1");
+    assertThat(planned()).containsExactly("stop c2");
   }
 
   @Test
@@ -110,6 +153,8 @@ final class PlannerSurplusTest extends PlannerFixture {
     drainBy.put("a", NOW.plusSeconds(1));
     assertThat(planned()).isEmpty();
     drainBy.put("a", NOW);
+    assertThat(planned()).as("the node may take any time").isEmpty();
+    nodes.set(0, leavingSoon("a"));
     assertThat(planned()).containsExactly("drain c2");
     drainBy.put("a", NOW.plusSeconds(1));
     preempted.add("c2");
@@ -137,9 +182,8 @@ final class PlannerSurplusTest extends PlannerFixture {
     assertThat(planned()).isEmpty();
     Duration wait = limits().replacementWait(Optional.empty());
     wantedSince.put(ComponentKind.MASTER, NOW.minus(wait));
-    assertThat(planned()).as("it has not run for that long").isEmpty();
     containers.clear();
     holdMaster("m2", 2, NOW.minus(wait));
-    assertThat(planned()).containsExactly("stop m2");
+    assertThat(planned()).as("there is no other").isEmpty();
   }
 }

@@ -63,21 +63,44 @@ final class StatusReportTest extends PlannerFixture {
   void whatEndsSaysWhyAndInWhichTime() {
     hold("c1", 1, "a", Phase.RUNNING, 3600);
     serving.add("c1");
+    hold("c2", 2, "b", Phase.RUNNING, 3600);
+    serving.add("c2");
     nodes.add(node("a", true, 4096, 0));
     drainBy.put("a", NOW.plusSeconds(30));
     assertThat(note())
         .isEqualTo(
             "its node is being decommissioned: ends once its replacement serves, in 30 s at the latest");
-    containers.clear();
+    containers.remove(0);
     hold("c1", 1, "a", Phase.DRAINING, 20);
     assertThat(note()).isEqualTo("its node is being decommissioned: ends in 40 s at the latest");
     nodes.clear();
     assertThat(note()).isEqualTo("gives its tablets away: ends in 40 s at the latest");
-    containers.clear();
+    containers.remove(1);
     hold("c1", 1, "a", Phase.RUNNING, 3600);
     wanted.put(ComponentKind.TABLET_SERVER, 0);
     wantedSince.put(ComponentKind.TABLET_SERVER, NOW.minusSeconds(100));
     assertThat(note())
         .isEqualTo("is no longer needed: ends once enough others serve, in 440 s at the latest");
+  }
+
+  @Test
+  void whatIsTheLastThatServesSaysThatItWaitsForAnother() {
+    hold("c1", 1, "a", Phase.RUNNING, 3600);
+    serving.add("c1");
+    nodes.add(node("a", true, 4096, 0));
+    assertThat(note()).isEqualTo("its node is being decommissioned: ends once another serves");
+    containers.clear();
+    hold("c1", 1, "a", Phase.DRAINING, 3600);
+    nodes.clear();
+    assertThat(note())
+        .isEqualTo(
+            "gives its tablets away, but no other could take them: ends once another serves");
+    containers.clear();
+    hold("c2", 2, "a", Phase.RUNNING, 3600);
+    serving.add("c2");
+    StatusReport report =
+        new StatusReport(snapshot(), Optional.empty(), Map.of(), OptionalLong.empty());
+    assertThat(report.components().get(1).getNote())
+        .isEqualTo("is no longer needed: ends once another serves");
   }
 }
