@@ -55,6 +55,9 @@ final class RollingUpgrade {
   /** The slots of tablet servers that were seen to wait until they are tried again. */
   private final Set<String> haveWaited = new TreeSet<>();
 
+  /** The containers of outdated processes when they were last seen. */
+  private Set<String> outdatedBefore = Set.of();
+
   /** Why the next tablet server may not be replaced yet, as the master last told. */
   private Optional<String> waitsFor = Optional.empty();
 
@@ -116,7 +119,6 @@ final class RollingUpgrade {
   void run(Configuration conf, Deployment deployment, Duration patience) throws IOException {
     try (Stele stele = Stele.connect(conf)) {
       Deadline deadline = Deadline.after(runtime, patience);
-      List<String> before = List.of();
       while (true) {
         ApplicationStatus status = statuses.call();
         lines.show(status);
@@ -130,9 +132,7 @@ final class RollingUpgrade {
                   one -> progress.accept(describe(one) + ": the upgrade does not wait for it"));
           return;
         }
-        List<String> left = outdated.stream().map(ComponentStatus::container).toList();
-        if (!left.equals(before)) {
-          before = left;
+        if (hasReplaced(status)) {
           deadline = Deadline.after(runtime, patience);
         }
         List<ComponentStatus> awaited = awaited(status);
@@ -152,6 +152,24 @@ final class RollingUpgrade {
         pause();
       }
     }
+  }
+
+  /**
+   * Whether an outdated process has gone since the last time. An ApplicationMaster that does not
+   * answer, or has just begun, says nothing of that.
+   */
+  boolean hasReplaced(ApplicationStatus status) {
+    if (!status.reachable() || status.components().isEmpty()) {
+      return false;
+    }
+    Set<String> left =
+        status.components().stream()
+            .filter(ComponentStatus::outdated)
+            .map(ComponentStatus::container)
+            .collect(Collectors.toUnmodifiableSet());
+    boolean someHaveGone = !left.containsAll(outdatedBefore);
+    outdatedBefore = left;
+    return someHaveGone;
   }
 
   /**

@@ -84,6 +84,27 @@ final class RollingUpgradeTest {
   }
 
   @Test
+  void anApplicationMasterThatIsReplacedIsNoProgress() {
+    RollingUpgrade upgrade = upgrade();
+    ComponentStatus old = in("c1");
+    ApplicationStatus both = withServers(old, in("c2"));
+    ApplicationStatus silent =
+        new ApplicationStatus(both.id(), "stele", "RUNNING", "", "", false, false, "", List.of());
+    assertThat(upgrade.hasReplaced(both)).isFalse();
+    assertThat(upgrade.hasReplaced(silent)).isFalse();
+    assertThat(upgrade.hasReplaced(withServers())).isFalse();
+    assertThat(upgrade.hasReplaced(both)).isFalse();
+    assertThat(upgrade.hasReplaced(withServers(old))).isTrue();
+    assertThat(upgrade.hasReplaced(withServers(old))).isFalse();
+    assertThat(upgrade.hasReplaced(withServers(server(1, "RUNNING", 0, false)))).isTrue();
+  }
+
+  /** An outdated tablet server in the container. */
+  private static ComponentStatus in(String container) {
+    return new ComponentStatus("tabletserver-1", "RUNNING", container, "n", 0, "", true, 0, "");
+  }
+
+  @Test
   void theNextServerWaitsForThoseThatRanOrMayNeverComeUp() {
     RollingUpgrade upgrade = upgrade();
     ComponentStatus noRoom = away(3, "ASKED", 0, 0);
