@@ -318,7 +318,8 @@ public final class Attempts {
     return purpose.effect() == Effect.READ ? "nothing was read" : "it was not applied";
   }
 
-  private static boolean wasNotReached(Throwable cause) {
+  /** Whether a call that failed so never reached the process that it was for. */
+  public static boolean wasNotReached(Throwable cause) {
     return cause instanceof ConnectException
         || cause instanceof NoRouteToHostException
         || cause instanceof UnknownHostException

@@ -9,12 +9,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.CommonConfigurationKeysPublic;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.yarn.api.records.QueueInfo;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.client.api.YarnClient;
+import org.apache.hadoop.yarn.conf.HAUtil;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.exceptions.YarnException;
 
@@ -46,7 +48,7 @@ final class Preflight {
    * an hour.
    */
   static void resourceManagerAnswers(Configuration conf) {
-    if (conf.getBoolean(YarnConfiguration.RM_HA_ENABLED, YarnConfiguration.DEFAULT_RM_HA_ENABLED)) {
+    if (isOneOfSeveral(conf)) {
       return; // Which of several is the active one is for the client to find.
     }
     InetSocketAddress address = resourceManager(conf);
@@ -60,18 +62,39 @@ final class Preflight {
 
   /** That no ResourceManager answers, and what to do about it. */
   static SteleException noAnswer(Configuration conf, IOException failure) {
-    InetSocketAddress address = resourceManager(conf);
     return new SteleException(
         SteleException.Code.RETRY_LATER,
         "no YARN ResourceManager answers at "
-            + address.getHostString()
-            + ":"
-            + address.getPort()
+            + resourceManagers(conf)
             + " ("
             + failure.getMessage()
             + "): start YARN, or correct yarn.resourcemanager.address (or .hostname) in"
             + " yarn-site.xml and check that HADOOP_CONF_DIR names its directory",
         failure);
+  }
+
+  /** The addresses at which clients look for the active one. */
+  private static String resourceManagers(Configuration conf) {
+    if (!isOneOfSeveral(conf)) {
+      return hostAndPort(resourceManager(conf));
+    }
+    return HAUtil.getRMHAIds(conf).stream()
+        .map(
+            id -> {
+              String host = conf.get(HAUtil.addSuffix(YarnConfiguration.RM_HOSTNAME, id), id);
+              String usual = host + ":" + YarnConfiguration.DEFAULT_RM_PORT;
+              return conf.get(HAUtil.addSuffix(YarnConfiguration.RM_ADDRESS, id), usual);
+            })
+        .collect(Collectors.joining(", "));
+  }
+
+  private static String hostAndPort(InetSocketAddress address) {
+    return address.getHostString() + ":" + address.getPort();
+  }
+
+  private static boolean isOneOfSeveral(Configuration conf) {
+    return conf.getBoolean(
+        YarnConfiguration.RM_HA_ENABLED, YarnConfiguration.DEFAULT_RM_HA_ENABLED);
   }
 
   private static InetSocketAddress resourceManager(Configuration conf) {

@@ -1,5 +1,6 @@
 package io.stele.yarn;
 
+import io.stele.metadata.Attempts;
 import io.stele.model.SteleException;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.Futures;
@@ -16,7 +17,6 @@ import io.stele.wire.application.ApplicationProtos.StopRequestProto;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.net.ConnectException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -368,11 +368,11 @@ public final class YarnSubmitter implements Closeable {
   }
 
   /** What is known of a request to the ApplicationMaster that failed: it may have reached it. */
-  private static IOException unanswered(ApplicationReport report, IOException failure) {
+  static IOException unanswered(ApplicationReport report, IOException failure) {
     if (failure instanceof RemoteException) {
       return failure;
     }
-    throw failure instanceof ConnectException
+    throw Attempts.wasNotReached(failure)
         ? new SteleException(
             SteleException.Code.RETRY_LATER,
             "the ApplicationMaster of " + report.getApplicationId() + " does not answer",
