@@ -60,7 +60,7 @@ class DurableFilesTest {
   @Test
   void aFileThatIsGivenANewNameOverwritesNoOtherOnALocalFileSystemEither(@TempDir File scratch)
       throws Exception {
-    FileSystem local = FileSystem.getLocal(new Configuration(false));
+    FileSystem local = LocalFilesInProcess.withChecksums();
     DurableFiles files = new DurableFiles(local);
     for (int round = 0; round < ROUNDS; round++) {
       Path to = new Path(scratch.toString(), "to" + round);
@@ -97,7 +97,7 @@ class DurableFilesTest {
   /** Another process deletes it at the same moment. */
   @Test
   void aLocalFileIsEitherDeletedOrHasItsNewName(@TempDir File scratch) throws Exception {
-    FileSystem local = FileSystem.getLocal(new Configuration(false));
+    FileSystem local = LocalFilesInProcess.withChecksums();
     DurableFiles files = new DurableFiles(local);
     for (int round = 0; round < ROUNDS; round++) {
       Path from = new Path(scratch.toString(), "from");

@@ -1,5 +1,6 @@
 package io.stele.sstable;
 
+import io.stele.files.LocalFilesInProcess;
 import io.stele.format.CellCursor;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
@@ -7,7 +8,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
@@ -21,7 +21,7 @@ final class SSTableFiles {
   private SSTableFiles() {}
 
   static FileSystem local() throws IOException {
-    return FileSystem.getLocal(new Configuration(false)).getRawFileSystem();
+    return LocalFilesInProcess.raw();
   }
 
   /** The bytes of a file of these cells and a meta block "operations". */

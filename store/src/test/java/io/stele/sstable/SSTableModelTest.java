@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.TreeSet;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
@@ -48,7 +47,7 @@ class SSTableModelTest {
 
   private void run(long seed) throws IOException {
     Random random = new Random(seed);
-    FileSystem fs = FileSystem.getLocal(new Configuration(false)).getRawFileSystem();
+    FileSystem fs = SSTableFiles.local();
     List<TestCell> cells = randomCells(random);
     Path path = new Path(directory.toUri().getPath(), seed + ".sst");
     SSTableOptions options = randomOptions(random);

@@ -16,7 +16,6 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
@@ -299,7 +298,7 @@ class SSTableWriterTest {
     private final int room;
 
     FullFileSystem(int room) throws IOException {
-      super(FileSystem.getLocal(new Configuration(false)).getRawFileSystem());
+      super(SSTableFiles.local());
       this.room = room;
     }
 

@@ -1,6 +1,7 @@
 package io.stele.yarn;
 
 import io.stele.config.Keys;
+import io.stele.files.LocalFilesInProcess;
 import io.stele.lock.LockService;
 import io.stele.runtime.Task;
 import io.stele.sim.MemoryLockStore;
@@ -39,6 +40,7 @@ abstract class ApplicationMasterFixture {
   @BeforeEach
   void settings() {
     conf.set(Keys.YARN_TABLETSERVER_COUNT.name(), "2");
+    LocalFilesInProcess.useIn(conf);
   }
 
   private LockService connect() throws IOException {
