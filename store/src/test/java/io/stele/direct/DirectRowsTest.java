@@ -40,6 +40,8 @@ import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 class DirectRowsTest {
   private static final Duration LEASE = Duration.ofMinutes(10);
@@ -259,6 +261,7 @@ class DirectRowsTest {
   }
 
   @Test
+  @Execution(ExecutionMode.CONCURRENT) // It waits until the read gives up.
   void aFileThatCannotBeReadAnyMoreIsNamedWithItsTabletAndWhatToDo() throws IOException {
     String job = pin();
     PinnedTablet tablet = table.atPin(job).pinnedTablets().find(row(0));
@@ -280,6 +283,7 @@ class DirectRowsTest {
   }
 
   @Test
+  @Execution(ExecutionMode.CONCURRENT) // It waits until the read gives up.
   void aFileThatIsGoneThoughTheRecordNamesItIsNamed() throws IOException {
     String job = pin();
     PinnedTablet tablet = table.atPin(job).pinnedTablets().find(row(0));
