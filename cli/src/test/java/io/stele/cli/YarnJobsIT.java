@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Timeout;
 /** MapReduce jobs over Stele as a YARN application, while processes of both are killed. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(600)
-class JobsOnYarnIT {
+class YarnJobsIT {
   private static final Path GATES = new Path("/gates");
   private static final String CLIENT_PROGRAMS = "examples/client/src/main/java/";
 
@@ -262,7 +262,7 @@ class JobsOnYarnIT {
   }
 
   private Job dump(String table, String output, String gate) throws IOException {
-    Job job = SteleJob.create(cluster.conf(), "dump " + table, JobsOnYarnIT.class);
+    Job job = SteleJob.create(cluster.conf(), "dump " + table, YarnJobsIT.class);
     // Both tablets are small and on one host: one mapper would read them.
     job.getConfiguration().setLong("mapreduce.stele.input.split.bytes", 10_000);
     job.setJar(JarOf.classes(DumpMapper.class).toString());

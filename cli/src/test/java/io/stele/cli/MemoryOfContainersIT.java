@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Timeout;
 /** What our processes take of their containers, on a YARN that ends those which take too much. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(600)
-class ContainerMemoryIT {
+class MemoryOfContainersIT {
   /** {@code yarn.nodemanager.vmem-pmem-ratio}, by default. */
   private static final double VIRTUAL_RATIO = 2.1;
 
