@@ -47,8 +47,9 @@ import java.util.TreeSet;
  */
 public final class TabletRecords {
   /**
-   * How many dropped files a record has at most, but for those of jobs, where nothing is swept for
-   * a long time. What is dropped then is swept once the tablet has moved.
+   * How many dropped files a record names at most, not counting those of jobs. There are so many
+   * only if nothing has been swept for a long time. What is dropped then is swept once the tablet
+   * has moved.
    */
   static final int DROPPED_MAX = 2_000;
 
@@ -224,7 +225,12 @@ public final class TabletRecords {
     return logs;
   }
 
-  /** Records the changes made by a compaction. */
+  /**
+   * Records the changes made by a compaction. Removed files are named as dropped, until the sweep.
+   *
+   * @param record with few swept files among its dropped ones ({@link #withoutSwept}): they count
+   *     as if they were there
+   */
   public TabletRecord edit(TabletRecord record, ManifestEdit edit) throws IOException {
     List<FileRef> files = new ArrayList<>(record.files());
     Map<String, Long> dropped = new TreeMap<>(record.dropped());
@@ -240,11 +246,13 @@ public final class TabletRecords {
       RecordCodec.putFile(row, file);
       files.add(file);
     }
+    long own = dropped.keySet().stream().filter(path -> !PendingFile.isOfJob(path)).count();
     for (FileRef file : edit.removed()) {
       if (files.stream().noneMatch(other -> other.path().equals(file.path()))) {
-        if (dropped.size() < DROPPED_MAX || PendingFile.isOfJob(file)) {
+        boolean ofJob = PendingFile.isOfJob(file);
+        if (ofJob || own < DROPPED_MAX) {
           RecordCodec.putDropped(row, file.path(), now);
-          dropped.put(file.path(), now);
+          own += dropped.put(file.path(), now) == null && !ofJob ? 1 : 0;
         }
       }
     }
@@ -372,6 +380,20 @@ public final class TabletRecords {
     Map<String, Long> dropped = new TreeMap<>(record.dropped());
     dropped.keySet().removeAll(new HashSet<>(paths));
     return record.withDropped(dropped);
+  }
+
+  /**
+   * The record without the dropped files that the master has swept since it was read. A server
+   * calls it now and then for each of its tablets, because nothing else tells it of sweeps.
+   *
+   * @return {@code record} itself if its row now has another assignment
+   */
+  public TabletRecord withoutSwept(TabletRecord record) throws IOException {
+    return reader
+        .read(record.id().table(), record.row())
+        .filter(stored -> stored.state().equals(record.state()))
+        .map(stored -> record.withDropped(stored.dropped()))
+        .orElse(record);
   }
 
   private void create(TabletRecord record) throws IOException {

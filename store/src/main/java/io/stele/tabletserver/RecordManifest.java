@@ -3,12 +3,16 @@ package io.stele.tabletserver;
 import io.stele.metadata.RecordChangedException;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
+import io.stele.model.SteleException;
 import io.stele.record.ManifestEdit;
 import io.stele.runtime.IoFunction;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.Manifest;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.concurrent.locks.Lock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The manifest of a hosted tablet: its record in METADATA. Every change of it is one conditional
@@ -20,11 +24,21 @@ import java.util.concurrent.locks.Lock;
  * server: it must not act on a tablet that it may have lost.
  */
 final class RecordManifest implements Manifest {
+  private static final Logger LOG = LoggerFactory.getLogger(RecordManifest.class);
+
+  /** With so many dropped files, the record is read again to learn which of them were swept. */
+  private static final int DROPPED_MANY = 500;
+
+  /** How many more are dropped before it is read once more. */
+  private static final int DROPPED_BETWEEN_READS = 100;
+
   private final TabletRecords records;
   private final ServerLife life;
   // One change at a time; held while it waits for METADATA, however long that takes.
   private final Lock changing;
   private volatile TabletRecord record; // Written under changing, read without it.
+
+  private int droppedSinceRead; // Under changing.
 
   RecordManifest(
       ProcessRuntime runtime, TabletRecords records, TabletRecord record, ServerLife life) {
@@ -51,7 +65,33 @@ final class RecordManifest implements Manifest {
 
   @Override
   public void commit(ManifestEdit edit) throws IOException {
-    change(before -> records.edit(before, edit));
+    change(this::withoutSwept);
+    change(
+        before -> {
+          TabletRecord next = records.edit(before, edit);
+          droppedSinceRead += edit.removed().size();
+          return next;
+        });
+  }
+
+  /**
+   * Now and then forgets the dropped files that the master has swept. Otherwise the record would
+   * seem to be full of them, and {@link TabletRecords#edit} would name no more.
+   */
+  private TabletRecord withoutSwept(TabletRecord before) throws InterruptedIOException {
+    if (before.dropped().size() < DROPPED_MANY || droppedSinceRead < DROPPED_BETWEEN_READS) {
+      return before;
+    }
+    try {
+      TabletRecord now = records.withoutSwept(before);
+      droppedSinceRead = 0;
+      return now;
+    } catch (InterruptedIOException e) {
+      throw e; // The server stops.
+    } catch (IOException | SteleException e) {
+      LOG.info("Cannot learn now which files of tablet {} were swept", before.id(), e);
+      return before;
+    }
   }
 
   /**

@@ -3,14 +3,21 @@ package io.stele.tabletserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.metadata.MemoryRecords;
 import io.stele.metadata.RecordChangedException;
 import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
+import io.stele.model.ServerId;
 import io.stele.model.SteleException;
+import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.record.FileRef;
+import io.stele.record.ManifestEdit;
 import io.stele.runtime.SystemRuntime;
+import io.stele.sim.MemoryLockStore;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayList;
@@ -18,6 +25,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -92,6 +100,49 @@ class RecordManifestTest {
         .satisfies(e -> assertThat(FailureCause.isDamage(e)).isFalse());
     assertThat(aborts).isEmpty();
     assertThat(life.isOver()).isFalse();
+  }
+
+  /** Drops many files, {@code path} of each number, while sweeps delete what the record names. */
+  private void dropsAreNamedAndForgotten(IntFunction<String> path) throws Exception {
+    MemoryRecords metadata =
+        new MemoryRecords(SystemRuntime.INSTANCE, new MemoryLockStore().connect());
+    TabletRecords records = metadata.records();
+    TableId table = new TableId("t1");
+    records.createTable(table, List.of());
+    TabletRecord loaded =
+        records.loaded(
+            records.assign(records.reader().readAll(table).get(0), new ServerId("host1", 7101, 1)));
+    RecordManifest manifest = new RecordManifest(SystemRuntime.INSTANCE, records, loaded, life);
+    int readsBefore = metadata.reads();
+    for (int i = 0; i < 2_600; i++) {
+      FileRef file =
+          FileRef.builder(path.apply(i), 100, RowRange.ALL)
+              .sequences(1, 2)
+              .families(List.of("f"))
+              .build();
+      manifest.commit(
+          ManifestEdit.builder("minor compaction").add(List.of(file)).reach(1, 1).build());
+      manifest.commit(
+          ManifestEdit.builder("merging compaction").remove(List.of(file)).reach(1, 1).build());
+      TabletRecord stored = records.reader().readAll(table).get(0);
+      readsBefore++;
+      assertThat(stored.dropped().containsKey(file.path())).as("file %s is named", i).isTrue();
+      if (i % 7 == 0) {
+        records.forgetDropped(stored, stored.dropped().keySet()); // As a sweep does.
+      }
+      assertThat(manifest.record().dropped().size()).isLessThan(1_000);
+    }
+    assertThat(metadata.reads() - readsBefore).isLessThan(2_600 / 50);
+  }
+
+  @Test
+  void everyFileThatATabletDropsIsNamedHoweverManyWereSweptBefore() throws Exception {
+    dropsAreNamedAndForgotten(i -> "tables/t1/0123456789abcdef/1-" + i + ".sst");
+  }
+
+  @Test
+  void sweptFilesOfJobsAreForgottenToo() throws Exception {
+    dropsAreNamedAndForgotten(i -> "bulk/job/" + i + ".sst");
   }
 
   @Test
