@@ -154,8 +154,22 @@ final class SchemaSteps {
 
   private Taken writeNode(SchemaChange change, Optional<StoredTable> table) throws IOException {
     TableSchema wanted = change.wanted().orElseThrow();
+    if (table.isPresent() && !table.get().schema().equals(wanted)) {
+      return new Taken.Ended(
+          change.failed(
+              SteleException.Code.REFUSED,
+              "the id "
+                  + change.table()
+                  + " is already that of table "
+                  + table.get().schema().name()
+                  + ", as if nodes in the lock service had been lost: nothing was created, try again"));
+    }
     if (table.isEmpty()) {
-      schemas.create(change.table(), wanted, change.splitRows());
+      try {
+        schemas.create(change.table(), wanted, change.splitRows());
+      } catch (SteleException e) {
+        return refused(change, e);
+      }
     }
     return new Taken.Next(wanted.readers().isEmpty() ? Step.WRITE_RECORDS : Step.MAKE_DIRECTORY);
   }
@@ -169,9 +183,22 @@ final class SchemaSteps {
     if (!isAtStep(change, table)) {
       return new Taken.Waits();
     }
-    schemas.alter(table, wanted);
+    try {
+      schemas.alter(table, wanted);
+    } catch (SteleException e) {
+      return refused(change, e);
+    }
     return new Taken.Next(
         table.schema().readers().equals(wanted.readers()) ? Step.TELL_SERVERS : Step.GRANT_READING);
+  }
+
+  /** Ends a change whose step was refused and has changed nothing: it would be refused again. */
+  private static Taken refused(SchemaChange change, SteleException why) {
+    if (why.code() != SteleException.Code.REFUSED) {
+      throw why;
+    }
+    LOG.warn("Table {} is not {}", change.table(), change.kind().participle(), why);
+    return new Taken.Ended(change.failed(why.code(), String.valueOf(why.getMessage())));
   }
 
   private Taken clear(SchemaChange change) throws IOException {

@@ -16,6 +16,7 @@ import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
 import io.stele.model.TableRules;
+import io.stele.runtime.IoRunnable;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.util.List;
@@ -149,17 +150,32 @@ final class TableAdmin {
 
   /** Whether {@code request} ends the change in progress. */
   private static boolean isSuperseded(SchemaChange running, ChangeRequest request) {
-    boolean waitsForTablets =
-        running.step() == Step.CLEAR_TABLETS || running.step() == Step.ERASE_FAMILIES;
-    return waitsForTablets && request.wish() instanceof Drop;
+    boolean mayLast =
+        switch (running.step()) {
+          case CLEAR_TABLETS, ERASE_FAMILIES, WRITE_SCHEMA, GRANT_READING -> true;
+          case WRITE_NODE,
+              MAKE_DIRECTORY,
+              WRITE_RECORDS,
+              MAKE_READY,
+              TELL_SERVERS,
+              MARK_DROPPED,
+              REMOVE_RECORDS,
+              REMOVE_NODE ->
+              false;
+        };
+    return mayLast && request.wish() instanceof Drop;
   }
 
   private static EndedChange superseded(SchemaChange change) {
-    return change.step() == Step.CLEAR_TABLETS
-        ? change.failed(
-            Code.OUTCOME_UNKNOWN,
-            "the table is being dropped; the rows were deleted from some of its tablets at most")
-        : change.failed(Code.RETRY_LATER, "the table is being dropped: nothing was altered");
+    if (change.step() == Step.CLEAR_TABLETS) {
+      return change.failed(
+          Code.OUTCOME_UNKNOWN,
+          "the table is being dropped; the rows were deleted from some of its tablets at most");
+    }
+    return change.step() == Step.ERASE_FAMILIES
+        ? change.failed(Code.RETRY_LATER, "the table is being dropped: nothing was altered")
+        : change.failed(
+            Code.OUTCOME_UNKNOWN, "the table is being dropped, and may have been altered before");
   }
 
   private boolean writeDown(TableName now, Answer answer) throws IOException {
@@ -186,16 +202,7 @@ final class TableAdmin {
             Code.ALREADY_EXISTS,
             "there is a table " + now.name() + " already: choose another name, or drop it first");
       }
-      Optional<String> lost = lost(now);
-      Optional<String> why = lost.isPresent() ? lost : steps.whyNot(create.schema());
-      return why.isPresent()
-          ? refused(request, now, Code.REFUSED, why.get())
-          : begun(
-              request,
-              now,
-              Step.WRITE_NODE,
-              schemas.nextId(),
-              new Wanted(Optional.of(create), RowRange.ALL));
+      return decide(request, now, create);
     }
     if (table.isEmpty() || table.get().state() != StoredTable.State.READY) {
       Optional<String> lost = table.isEmpty() ? lost(now) : Optional.empty();
@@ -210,6 +217,22 @@ final class TableAdmin {
       return begun(request, now, Step.CLEAR_TABLETS, table.get().id(), wanted);
     }
     return decide(request, now, table.get(), (Alter) request.wish());
+  }
+
+  private Answer decide(ChangeRequest request, TableName now, Create create) throws IOException {
+    Optional<String> lost = lost(now);
+    Optional<String> why = lost.isPresent() ? lost : steps.whyNot(create.schema());
+    if (why.isEmpty()) {
+      why = refusal(() -> schemas.requireRoom(create.schema(), create.splitRows()));
+    }
+    return why.isPresent()
+        ? refused(request, now, Code.REFUSED, why.get())
+        : begun(
+            request,
+            now,
+            Step.WRITE_NODE,
+            schemas.nextId(),
+            new Wanted(Optional.of(create), RowRange.ALL));
   }
 
   private Answer decide(ChangeRequest request, TableName now, StoredTable table, Alter alter)
@@ -290,12 +313,26 @@ final class TableAdmin {
               + " was altered by somebody else, and nothing was changed: describe it"
               + " and try again");
     }
+    Optional<String> why =
+        refusal(
+            () -> {
+              TableRules.checkChange(table.schema(), alter.schema());
+              schemas.requireRoom(table, alter.schema());
+            });
+    return why.isPresent() || alter.schema().readers().equals(table.schema().readers())
+        ? why
+        : steps.whyNot(alter.schema());
+  }
+
+  /** Why {@code check} refuses, if it does: a recorded change must not be refused later. */
+  private static Optional<String> refusal(IoRunnable check) throws IOException {
     try {
-      TableRules.checkChange(table.schema(), alter.schema());
-      return alter.schema().readers().equals(table.schema().readers())
-          ? Optional.empty()
-          : steps.whyNot(alter.schema());
+      check.run();
+      return Optional.empty();
     } catch (SteleException e) {
+      if (e.code() != Code.REFUSED) {
+        throw e;
+      }
       return Optional.of(String.valueOf(e.getMessage()));
     }
   }

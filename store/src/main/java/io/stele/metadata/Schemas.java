@@ -227,6 +227,40 @@ public final class Schemas {
   }
 
   /**
+   * Refuses a schema that the node of {@code table} has no room for, with the other things in it.
+   *
+   * @throws SteleException REFUSED
+   */
+  public void requireRoom(StoredTable table, TableSchema schema) throws IOException {
+    requireRoom(changed(table, schema, table.state(), droppedAfter(table, schema), 0));
+  }
+
+  /**
+   * Refuses a new table that has no room in a node.
+   *
+   * @throws SteleException REFUSED
+   */
+  public void requireRoom(TableSchema schema, List<Bytes> splitRows) {
+    requireRoom(newTable(new TableId("t1"), schema, splitRows)); // Its id is not in the node.
+  }
+
+  private void requireRoom(StoredTable table) {
+    String path = LockPaths.table(table.id());
+    LockPaths.check(path, TableCodec.encode(table, newChange()), path);
+  }
+
+  private static StoredTable newTable(TableId id, TableSchema schema, List<Bytes> splitRows) {
+    return new StoredTable(
+        id,
+        schema,
+        StoredTable.State.CREATING,
+        DroppedFamilies.NONE,
+        LoweredCounts.NONE,
+        splitRows,
+        0);
+  }
+
+  /**
    * Writes the node of a new table, CREATING; does nothing if it already exists.
    *
    * @param id from {@link #nextId}
@@ -234,15 +268,7 @@ public final class Schemas {
    */
   public void create(TableId id, TableSchema schema, List<Bytes> splitRows) throws IOException {
     TableRules.checkNew(schema, splitRows);
-    StoredTable table =
-        new StoredTable(
-            id,
-            schema,
-            StoredTable.State.CREATING,
-            DroppedFamilies.NONE,
-            LoweredCounts.NONE,
-            splitRows,
-            0);
+    StoredTable table = newTable(id, schema, splitRows);
     try {
       locks.create(LockPaths.table(id), TableCodec.encode(table, newChange()));
     } catch (SteleException e) {
@@ -266,34 +292,50 @@ public final class Schemas {
    * Changes a table's schema. If it has families with the names of dropped ones, the dropped
    * families must already be erased from all tablets.
    *
-   * @throws SteleException REFUSED if {@link TableRules} do not allow it
+   * @throws SteleException REFUSED if {@link TableRules} do not allow it, or the node has no room
+   *     for it: nothing was changed
    * @throws SteleException RETRY_LATER if the table was changed meanwhile
    */
   public StoredTable alter(StoredTable table, TableSchema schema) throws IOException {
     TableRules.checkChange(table.schema(), schema);
+    return noteJobs(write(table, schema, table.state(), droppedAfter(table, schema)));
+  }
+
+  private DroppedFamilies droppedAfter(StoredTable table, TableSchema schema) throws IOException {
     Set<String> before = namesOf(table.schema());
     Set<String> after = namesOf(schema);
     before.removeAll(after);
     DroppedFamilies dropped = table.dropped().without(after);
     if (before.isEmpty()) {
-      return write(table, schema, table.state(), dropped);
+      return dropped;
     }
     // Which jobs may have written to the families is known when these are gone, and not before. If
-    // this ends in between, any job may have.
+    // the change ends in between, any job may have.
     List<String> any = Stream.concat(jobs.namesOfWriters().stream(), Stream.of(ANY_JOB)).toList();
-    return noteJobs(write(table, schema, table.state(), dropped.and(before, any)));
+    return dropped.and(before, any);
   }
 
   /**
    * Notes which jobs may have cells of the dropped families, if {@link #alter} ended before that.
+   * If the node has no room for their names, any job may have.
    *
    * @throws SteleException RETRY_LATER if the table was changed meanwhile
    */
   public StoredTable noteJobs(StoredTable table) throws IOException {
     DroppedFamilies dropped = table.dropped();
-    return dropped.under(ANY_JOB).isEmpty()
-        ? table
-        : write(table, table.schema(), table.state(), dropped.and(Set.of(), jobs.namesOfWriters()));
+    if (dropped.under(ANY_JOB).isEmpty()) {
+      return table;
+    }
+    try {
+      return write(
+          table, table.schema(), table.state(), dropped.and(Set.of(), jobs.namesOfWriters()));
+    } catch (SteleException e) {
+      if (e.code() != Code.REFUSED) {
+        throw e;
+      }
+      LOG.warn("The node of table {} has no room for the names of jobs", table.id(), e);
+      return table;
+    }
   }
 
   private static Set<String> namesOf(TableSchema schema) {
@@ -364,13 +406,15 @@ public final class Schemas {
       Optional<VersionedData> last = locks.read(TABLE_IDS);
       try {
         if (last.isEmpty()) {
-          locks.create(TABLE_IDS, counter(0));
+          locks.create(TABLE_IDS, counter(highestId()));
           continue;
         }
         String text = last.get().data().toUtf8();
         long next = Long.parseLong(text.substring(0, text.indexOf(' '))) + 1;
-        if (locks.write(TABLE_IDS, counter(next), last.get().version()).isPresent()) {
-          return new TableId("t" + next);
+        TableId id = new TableId("t" + next);
+        if (locks.write(TABLE_IDS, counter(next), last.get().version()).isPresent()
+            && locks.read(LockPaths.table(id)).isEmpty()) { // The counter may have been lost.
+          return id;
         }
       } catch (SteleException e) {
         if (e.code() != Code.OUTCOME_UNKNOWN && e.code() != Code.ALREADY_EXISTS) {
@@ -380,6 +424,16 @@ public final class Schemas {
     }
     throw SteleException.retryLater(
         "could not allocate a table id: another writer won every attempt");
+  }
+
+  /** The highest number of a table that has a node: the counter may have been lost. */
+  private long highestId() throws IOException {
+    return ids().stream()
+        .map(TableId::value)
+        .filter(id -> id.matches("t[0-9]{1,18}"))
+        .mapToLong(id -> Long.parseLong(id.substring(1)))
+        .max()
+        .orElse(0);
   }
 
   // The second word distinguishes writers of the same number.
