@@ -176,6 +176,7 @@ final class FileChanges {
    * after it no reader reads without them, because the read point moves over them last.
    *
    * @return false if nothing waits for the job
+   * @throws RecordFullException if the tablet has too many files for that: nothing was changed
    */
   boolean take(String job) throws IOException {
     return compactor.betweenMinors(
@@ -324,15 +325,8 @@ final class FileChanges {
     files.added().forEach(size::put);
     resolved.forEach(size::remove);
     if (!size.fits()) {
-      throw SteleException.retryLater(
-          "tablet "
-              + core.spec().id()
-              + " cannot change "
-              + (files.added().size() + files.removed().size())
-              + " references to files at once, which take "
-              + size
-              + " in its record: unite its files (stele table compact), and replace fewer ranges of"
-              + " rows by a job");
+      throw new RecordFullException(
+          core.spec().id(), files.added().size() + files.removed().size(), size.toString());
     }
   }
 

@@ -35,6 +35,7 @@ final class HostedTablet {
   private final LongAdder requests = new LongAdder();
   private volatile long memtableBytesMax = Long.MAX_VALUE;
   private volatile Optional<TabletRecord> indivisible = Optional.empty();
+  private volatile Optional<TabletRecord> united = Optional.empty();
   private volatile Optional<Idle> idle = Optional.empty();
 
   /** What needed no rewriting, when that was last looked for. */
@@ -121,6 +122,23 @@ final class HostedTablet {
   boolean maySplit() {
     return !id().equals(TabletId.ROOT)
         && indivisible.filter(found -> found.files().equals(record().files())).isEmpty();
+  }
+
+  /** Makes a major compaction, and remembers which files it has left. */
+  void uniteFiles() throws IOException {
+    TabletRecord before = record();
+    tablet.majorCompact();
+    TabletRecord after = record();
+    boolean whole = before.redo().equals(after.redo()); // Otherwise other files have come.
+    united = whole ? Optional.of(after) : Optional.empty();
+  }
+
+  /** Whether {@link #uniteFiles} may leave fewer files: any of them, or the pins, have changed. */
+  boolean mayUniteFiles() {
+    TabletRecord now = record();
+    return united
+        .filter(then -> then.files().equals(now.files()) && then.pins().equals(now.pins()))
+        .isEmpty();
   }
 
   /**

@@ -1,8 +1,13 @@
 package io.stele.tabletserver;
 
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.mapping;
+import static java.util.stream.Collectors.toList;
+
 import io.stele.files.NameSpace;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.TabletRecord;
+import io.stele.model.ColumnFamily;
 import io.stele.model.SteleException;
 import io.stele.record.FileRef;
 import io.stele.record.FileReplacement;
@@ -16,6 +21,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -47,6 +53,12 @@ final class JobFiles {
    */
   private static final int ENTRIES_MAX = 4_000;
 
+  /** How many minor compactions are made between the commit of a job and the take. */
+  private static final int FLUSHES = 2;
+
+  /** No path of an SSTable, relative to the root directory, is longer. */
+  private static final int PATH_LENGTH_MAX = 100;
+
   private final ProcessRuntime runtime;
   private final FileSystem fs;
   private final Path root;
@@ -55,7 +67,9 @@ final class JobFiles {
 
   /**
    * Refuses more changes of a job than the tablet's record has room for, now or once they are
-   * taken: each range that is replaced then divides the files that it meets.
+   * taken: each range that is replaced then divides the files that it meets, also those that are
+   * written between the commit and the take. More may come before the commit; then a compaction
+   * makes room.
    *
    * @throws SteleException REFUSED if the job's own are too many, RETRY_LATER if those of others
    *     leave no room now
@@ -64,7 +78,9 @@ final class JobFiles {
     TabletRecord record = hosted.record();
     Set<Pending> pending = new HashSet<>(record.pending());
     pending.addAll(more);
-    Room all = Room.of(record, record.files(), pending);
+    boolean pinned = !record.pins().isEmpty();
+    List<FileRef> coming = ofMinorCompactions(hosted, FLUSHES);
+    Room all = Room.of(record, record.files(), coming, pending, pinned);
     if (!all.suffices()) {
       String job = more.get(0).job();
       List<Pending> own = pending.stream().filter(one -> one.job().equals(job)).toList();
@@ -76,19 +92,46 @@ final class JobFiles {
               + ", with those that wait for their jobs: write the output with fewer tasks, or sorted"
               + " by a shuffle, so that each tablet gets fewer files, and replace fewer ranges of"
               + " rows, which divide files; `stele table compact` unites those that it has";
-      throw Room.of(record, List.of(), own).suffices()
+      // With as many files as a major compaction leaves, once nothing is pinned.
+      List<FileRef> least = ofMinorCompactions(hosted, FLUSHES + 1);
+      throw Room.of(record, List.of(), least, own, false).suffices()
           ? SteleException.retryLater(why)
           : SteleException.refused(why);
     }
   }
 
+  /** The files of {@code times} minor compactions, each of which writes one for each group. */
+  private static List<FileRef> ofMinorCompactions(HostedTablet hosted, int times) {
+    Map<String, List<String>> byGroup =
+        hosted.tablet().schema().families().stream()
+            .collect(groupingBy(ColumnFamily::group, mapping(ColumnFamily::name, toList())));
+    List<FileRef> files = new ArrayList<>();
+    for (int i = 0; i < times; i++) {
+      for (List<String> families : byGroup.values()) {
+        files.add(
+            FileRef.builder("x".repeat(PATH_LENGTH_MAX), 1, hosted.record().extent())
+                .sequences(1, 1)
+                .families(families)
+                .build());
+      }
+    }
+    return files;
+  }
+
   /** What files and {@code waiting} changes take of a tablet's record, at most. */
   private record Room(long entries, RecordChangeSize size) {
-    static Room of(TabletRecord record, List<FileRef> files, Collection<Pending> waiting) {
-      boolean pinned = !record.pins().isEmpty();
+    /** With {@code files}, and those that come in between, which are few: only bytes are short. */
+    static Room of(
+        TabletRecord record,
+        List<FileRef> files,
+        List<FileRef> coming,
+        Collection<Pending> waiting,
+        boolean pinned) {
+      List<FileRef> all = new ArrayList<>(files);
+      all.addAll(coming);
       return new Room(
           FileReplacement.entriesMax(files, waiting, pinned),
-          FileReplacement.sizeMax(record.extent(), files, waiting, pinned));
+          FileReplacement.sizeMax(record.extent(), all, waiting, pinned));
     }
 
     boolean suffices() {

@@ -3,6 +3,9 @@ package io.stele.tabletserver;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.record.Pending;
+import io.stele.runtime.IoRunnable;
+import io.stele.tablet.RecordFullException;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -26,6 +29,7 @@ final class RequestedWork implements JobOutcomes {
   private static final Work RESOLVE = Work.of(WorkKind.RESOLVE_FILES);
   private static final Work CLEAR = Work.of(WorkKind.CLEAR_ROWS);
   private static final Work ERASE = Work.of(WorkKind.ERASE_FAMILIES);
+  private static final Work MAKE_ROOM = Work.of(WorkKind.MAKE_ROOM);
 
   /** The work that is tried again only when it is asked for again. */
   private static final Set<WorkKind> ASKED_FOR =
@@ -62,7 +66,7 @@ final class RequestedWork implements JobOutcomes {
           hosted,
           PIN,
           () -> {
-            files.resolve(hosted); // What has committed before is seen at the pin.
+            resolve(hosted); // What has committed before is seen at the pin.
             pins.pin(hosted, job);
           });
     }
@@ -117,7 +121,32 @@ final class RequestedWork implements JobOutcomes {
   }
 
   private void startResolving(HostedTablet hosted) {
-    work.startExclusive(hosted, RESOLVE, () -> files.resolve(hosted));
+    work.startExclusive(hosted, RESOLVE, () -> resolve(hosted));
+  }
+
+  private void resolve(HostedTablet hosted) throws IOException {
+    makingRoom(hosted, () -> files.resolve(hosted));
+  }
+
+  /**
+   * Makes a change of the tablet's files. If its record has no room for it, a major compaction is
+   * started: files that came after the change was registered must not keep it from being made.
+   */
+  private void makingRoom(HostedTablet hosted, IoRunnable change) throws IOException {
+    try {
+      change.run();
+    } catch (RecordFullException e) {
+      if (hosted.mayUniteFiles()) {
+        work.start(
+            hosted,
+            hosted.rewrites(),
+            1,
+            work.threads(hosted).rewrites(),
+            MAKE_ROOM,
+            hosted::uniteFiles);
+      }
+      throw e;
+    }
   }
 
   /**
@@ -130,8 +159,8 @@ final class RequestedWork implements JobOutcomes {
           hosted,
           CLEAR,
           () -> {
-            files.resolve(hosted); // What has committed before is cleared, too.
-            clearing.clear(hosted, change, rows);
+            resolve(hosted); // What has committed before is cleared, too.
+            makingRoom(hosted, () -> clearing.clear(hosted, change, rows));
           });
     }
   }
@@ -146,8 +175,8 @@ final class RequestedWork implements JobOutcomes {
           hosted,
           ERASE,
           () -> {
-            files.resolve(hosted); // What has committed before is erased, too.
-            clearing.erase(hosted, change, families);
+            resolve(hosted); // What has committed before is erased, too.
+            makingRoom(hosted, () -> clearing.erase(hosted, change, families));
           });
     }
   }

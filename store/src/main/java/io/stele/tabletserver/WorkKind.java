@@ -7,6 +7,7 @@ enum WorkKind {
   MINOR_COMPACTION("make a minor compaction"),
   MERGING_COMPACTION("make a merging compaction"),
   MAJOR_COMPACTION("make a major compaction"),
+  MAKE_ROOM("make room in its record by a major compaction"),
   SPLIT("split"),
   COVER_REPLAY("cover the replayed records"),
   DELETE_ABANDONED_FILES("delete the files of failed compactions"),

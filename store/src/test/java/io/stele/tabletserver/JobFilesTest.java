@@ -364,7 +364,7 @@ class JobFilesTest {
           .isInstanceOfSatisfying(
               SteleException.class,
               e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
-          .hasMessageContaining("unite its files");
+          .hasMessageContaining("unites its files");
       assertThat(server.stored(hosted.id()).files()).isEqualTo(before);
       assertThat(server.aborts).isEmpty();
       hosted.tablet().majorCompact();
@@ -459,23 +459,18 @@ class JobFilesTest {
     try (TestServer server = new TestServer(world)) {
       HostedTablet hosted = server.takeNew(SCHEMA);
       String job = begin(server);
-      List<Pending> many = new ArrayList<>();
-      for (int i = 0; i < 4_000; i++) {
-        String row = String.format("%05d", i);
-        many.add(new PendingReplacement(job, RowRange.single(Bytes.of(row))));
-      }
+      List<Pending> many = replacements(job, 1_001);
       assertThat(server.requested.register(hosted, many)).isFalse();
       server.registering.work();
       assertThat(server.requested.register(hosted, many)).isTrue();
 
-      List<Pending> more =
-          List.of(new PendingReplacement(job, RowRange.single(Bytes.of("one more"))));
+      List<Pending> more = replacements(job, 4_002);
       assertThatThrownBy(() -> server.requested.register(hosted, more))
           .isInstanceOfSatisfying(
               SteleException.class,
               e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
           .hasMessageContaining("would have 4001 files");
-      assertThat(server.stored(hosted.id()).pending()).hasSize(4_000);
+      assertThat(server.stored(hosted.id()).pending()).hasSize(1_000);
     }
   }
 
