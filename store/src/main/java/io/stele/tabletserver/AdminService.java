@@ -124,7 +124,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
     HostedTablet hosted = users(request.getTablet());
     if (!requested.pin(hosted, request.getJob())) {
       PinTabletResponseProto.Builder answer = PinTabletResponseProto.newBuilder().setDone(false);
-      RequestedWork.whyNotPinned(hosted).ifPresent(answer::setTrouble);
+      RequestedWork.whyNotPinned(hosted, request.getJob()).ifPresent(answer::setTrouble);
       return answer.build();
     }
     RowRange rows = hosted.record().extent();

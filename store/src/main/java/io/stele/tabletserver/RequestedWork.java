@@ -24,11 +24,8 @@ import java.util.concurrent.CompletableFuture;
  * <p>Safe for use by any number of threads; no method waits.
  */
 final class RequestedWork implements JobOutcomes {
-  private static final Work PIN = Work.of(WorkKind.PIN);
   private static final Work UNPIN = Work.of(WorkKind.UNPIN);
   private static final Work RESOLVE = Work.of(WorkKind.RESOLVE_FILES);
-  private static final Work CLEAR = Work.of(WorkKind.CLEAR_ROWS);
-  private static final Work ERASE = Work.of(WorkKind.ERASE_FAMILIES);
   private static final Work MAKE_ROOM = Work.of(WorkKind.MAKE_ROOM);
 
   /** The work that is tried again only when it is asked for again. */
@@ -64,7 +61,7 @@ final class RequestedWork implements JobOutcomes {
     if (!JobPins.isPinned(hosted, job)) {
       work.startExclusive(
           hosted,
-          PIN,
+          pinning(job),
           () -> {
             resolve(hosted); // What has committed before is seen at the pin.
             pins.pin(hosted, job);
@@ -73,9 +70,15 @@ final class RequestedWork implements JobOutcomes {
     return JobPins.isPinned(hosted, job);
   }
 
-  /** Why a tablet could not be pinned when that was last tried; empty if it did not fail. */
-  static Optional<String> whyNotPinned(HostedTablet hosted) {
-    return hosted.work().failureOf(PIN);
+  /**
+   * Why a tablet could not be pinned for a job when that was last tried; empty if it did not fail.
+   */
+  static Optional<String> whyNotPinned(HostedTablet hosted, String job) {
+    return hosted.work().failureOf(pinning(job));
+  }
+
+  private static Work pinning(String job) {
+    return Work.of(WorkKind.PIN, job);
   }
 
   /**
@@ -157,7 +160,7 @@ final class RequestedWork implements JobOutcomes {
     if (!RowClearing.left(hosted, change, rows).isEmpty()) {
       work.startExclusive(
           hosted,
-          CLEAR,
+          Work.of(WorkKind.CLEAR_ROWS, Long.toString(change)),
           () -> {
             resolve(hosted); // What has committed before is cleared, too.
             makingRoom(hosted, () -> clearing.clear(hosted, change, rows));
@@ -173,7 +176,7 @@ final class RequestedWork implements JobOutcomes {
     if (!RowClearing.left(hosted, change, RowRange.ALL).isEmpty()) {
       work.startExclusive(
           hosted,
-          ERASE,
+          Work.of(WorkKind.ERASE_FAMILIES, Long.toString(change)),
           () -> {
             resolve(hosted); // What has committed before is erased, too.
             makingRoom(hosted, () -> clearing.erase(hosted, change, families));

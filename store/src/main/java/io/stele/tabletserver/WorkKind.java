@@ -11,12 +11,12 @@ enum WorkKind {
   SPLIT("split"),
   COVER_REPLAY("cover the replayed records"),
   DELETE_ABANDONED_FILES("delete the files of failed compactions"),
-  PIN("be pinned"),
+  PIN("be pinned for job"),
   UNPIN("remove the pins of ended jobs"),
   REGISTER_FILES("register the files of job"),
   RESOLVE_FILES("resolve the files of jobs that are over"),
-  CLEAR_ROWS("delete a range of rows"),
-  ERASE_FAMILIES("remove dropped families");
+  CLEAR_ROWS("delete a range of rows by change"),
+  ERASE_FAMILIES("remove dropped families by change");
 
   private final String text;
 
