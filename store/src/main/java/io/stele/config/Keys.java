@@ -193,15 +193,16 @@ public final class Keys {
           "1h",
           ofMinutes(1),
           ofDays(7),
-          "A client that sends no writes for this long is forgotten: its retries are then refused instead of applied.");
+          "A client that sends no writes for this long is forgotten: its retries are then refused instead of applied."
+              + " While operations and clients take more than stele.operations.bytes, a sixth of this is enough, but at least ten minutes.");
 
   public static final Key<Long> OPERATIONS_BYTES =
       Key.sizeOrDerived(
           "stele.operations.bytes",
           64 * KIB,
           16 * GIB,
-          "Memory in which a server's tablets remember operations, to recognize retries. Above it, tablets that use more than an even share forget their oldest operations,"
-              + " so the memory is at most twice this. 0: a 32nd of the heap. A retry of a forgotten operation is refused.");
+          "Memory in which a server's tablets remember clients and their operations, to recognize retries. Above it, tablets that use more than an even share forget clients"
+              + " that have been silent for a while, and the oldest operations of others, so the memory is at most twice this. 0: a 32nd of the heap. A retry of a forgotten operation is refused.");
 
   public static final Key<Duration> CLOCK_SKEW_MAX =
       Key.time(

@@ -1,5 +1,6 @@
 package io.stele.metadata;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.format.RowCodec;
 import io.stele.lock.LockService;
 import io.stele.metadata.Attempts.Decision;
@@ -9,6 +10,7 @@ import io.stele.metadata.Attempts.Purpose;
 import io.stele.model.Bytes;
 import io.stele.model.CheckAndMutate;
 import io.stele.model.Durability;
+import io.stele.model.OperationForgottenException;
 import io.stele.model.OperationId;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
@@ -49,7 +51,10 @@ public final class TabletAccess implements AutoCloseable {
 
   private final ProcessRuntime runtime;
   private final DataPlane plane;
-  private final Operations operations;
+
+  @GuardedBy("this")
+  private Operations operations;
+
   private final TabletLocator locator;
   private final Patience patience;
 
@@ -58,6 +63,16 @@ public final class TabletAccess implements AutoCloseable {
   public interface Call {
     /** The message to send to {@code location}. */
     Message to(TabletLocation location);
+
+    /**
+     * The tablet refused the change because it may have forgotten it, but it was certainly not
+     * applied: gives it an id that no tablet has heard of, if the call can do that.
+     *
+     * @return whether to send it again
+     */
+    default boolean takeOtherId() {
+      return false;
+    }
   }
 
   /**
@@ -113,11 +128,6 @@ public final class TabletAccess implements AutoCloseable {
   /** The known locations. */
   public TabletLocator locator() {
     return locator;
-  }
-
-  /** The numbers of the operations that carry this process's ids. */
-  public Operations operations() {
-    return operations;
   }
 
   /**
@@ -201,27 +211,89 @@ public final class TabletAccess implements AutoCloseable {
    */
   public CompletableFuture<Boolean> checkAndMutate(
       TableId table, CheckAndMutate operation, Deadline deadline) {
-    OperationId id = operations.begin(operation);
+    Change change = new Change(operation);
     Purpose purpose =
         Purpose.of(
                 Effect.CHANGE_WITH_ID,
                 () -> "changing row \"" + operation.row() + "\" of table " + table)
             .with(patience);
-    Call call =
-        location ->
-            Message.of(
-                RequestProto.newBuilder()
-                    .setCheckAndMutate(
-                        OperationCodec.encode(
-                            QueryCodec.encode(location.tablet(), location.epoch()),
-                            Optional.of(id),
-                            operations.outstanding(),
-                            Durability.HFLUSH, // METADATA's own log asks for more.
-                            operation)));
     CompletableFuture<Answer> sent =
-        send(new RowRequest(table, operation.row(), purpose, call), deadline);
-    sent.whenComplete((answer, failure) -> operations.complete(id));
+        send(new RowRequest(table, operation.row(), purpose, change), deadline);
+    sent.whenComplete((answer, failure) -> change.end());
     return converted(sent, answer -> answer.response().header().getMatched());
+  }
+
+  /** What numbers the changes of METADATA that begin now. */
+  private synchronized Operations operations() {
+    return operations;
+  }
+
+  /** Gives this process another name, unless it has one already. */
+  private synchronized Operations otherOperations(Operations known) {
+    if (operations == known) {
+      operations = new Operations(runtime);
+    }
+    return operations;
+  }
+
+  /**
+   * A change of METADATA, under its present id.
+   *
+   * <p>All changes of this process are under one name, so that a tablet remembers one client for
+   * each process. Therefore a change that waits for a METADATA tablet for long makes all later ones
+   * look as old, and another tablet that does not know this process refuses them. Then they go on
+   * under another name.
+   */
+  private final class Change implements Call {
+    private final CheckAndMutate operation;
+
+    @GuardedBy("this")
+    private Operations named;
+
+    @GuardedBy("this")
+    private OperationId id;
+
+    @GuardedBy("this")
+    private boolean ended;
+
+    Change(CheckAndMutate operation) {
+      this.operation = operation;
+      Operations now = operations();
+      this.named = now;
+      this.id = now.begin(operation);
+    }
+
+    @Override
+    public synchronized Message to(TabletLocation location) {
+      return Message.of(
+          RequestProto.newBuilder()
+              .setCheckAndMutate(
+                  OperationCodec.encode(
+                      QueryCodec.encode(location.tablet(), location.epoch()),
+                      Optional.of(id),
+                      named.outstanding(),
+                      Durability.HFLUSH, // METADATA's own log asks for more.
+                      operation)));
+    }
+
+    @Override
+    public synchronized boolean takeOtherId() {
+      if (ended) {
+        return false;
+      }
+      named.complete(id);
+      named = otherOperations(named);
+      id = named.begin(operation);
+      return true;
+    }
+
+    /** It will not be sent again. */
+    synchronized void end() {
+      if (!ended) {
+        ended = true;
+        named.complete(id);
+      }
+    }
   }
 
   /** An answer changed by {@code convert}; cancelling the future stops further attempts. */
@@ -299,6 +371,11 @@ public final class TabletAccess implements AutoCloseable {
               } catch (SteleException e) {
                 failure = e;
               }
+            }
+            if (failure instanceof OperationForgottenException
+                && !attempts.mayHaveBegun()
+                && request.call().takeOtherId()) {
+              failure = SteleException.retryLater(String.valueOf(failure.getMessage()));
             }
             Decision decision = attempts.sent(failure);
             if (decision instanceof Decision.Again again) {

@@ -20,9 +20,19 @@ import java.util.stream.LongStream;
  */
 final class ClientOperations {
   /** The memory of a client without any operations, in bytes. */
-  static final long CLIENT_BYTES = 350;
+  static final long CLIENT_BYTES = 150;
+
+  /** What a client takes more while it has operations that are in no file. */
+  private static final long RECENT_BYTES = 150;
+
+  /** And while it has some that are in files. */
+  private static final long WRITTEN_BYTES = 50;
 
   private static final long OPERATION_BYTES = 250;
+
+  // What clients without operations share; unchanged.
+  private static final RecentOperations NONE_RECENT = new RecentOperations();
+  private static final WrittenOperations NONE_WRITTEN = new WrittenOperations();
 
   /** One operation: in flight while it has a future, done when it has a result. */
   static final class Operation {
@@ -75,8 +85,8 @@ final class ClientOperations {
     }
   }
 
-  private final RecentOperations recent = new RecentOperations();
-  private final WrittenOperations written = new WrittenOperations();
+  private RecentOperations recent = NONE_RECENT;
+  private WrittenOperations written = NONE_WRITTEN;
   private long recentBytes;
   private long firstIncomplete = 1;
   private long highest;
@@ -97,7 +107,9 @@ final class ClientOperations {
   /** The client's memory, in bytes. */
   long bytes() {
     long ofTask = task.isPresent() ? task.get().bytes() : 0; // Asked for each operation.
-    return CLIENT_BYTES + recentBytes + written.bytes() + ofTask;
+    long ofRecent = recent == NONE_RECENT ? 0 : RECENT_BYTES + recentBytes;
+    long ofWritten = written == NONE_WRITTEN ? 0 : WRITTEN_BYTES + written.bytes();
+    return CLIENT_BYTES + ofRecent + ofWritten + ofTask;
   }
 
   /** What of it stays until a job ends, in bytes: nothing or all. */
@@ -211,7 +223,7 @@ final class ClientOperations {
   /** Adds operations of a block, in ascending order of {@code numbers}. */
   void restore(long firstIncomplete, long[] numbers, long[] digests, Bytes[] results) {
     int count = numbers.length;
-    written.addAll(numbers, digests, results, count);
+    addWritten(numbers, digests, results);
     used(count == 0 ? 0 : numbers[count - 1]);
     forgetBelow(firstIncomplete);
     written.forgetBelow(this.firstIncomplete);
@@ -221,6 +233,11 @@ final class ClientOperations {
   /** The operations queued under sequence numbers above {@code above}, up to {@code through}. */
   List<Operation> recent(long above, long through) {
     return recent.stream().filter(one -> one.sequence > above && one.sequence <= through).toList();
+  }
+
+  /** Whether nothing is remembered of it but the number below which its operations are refused. */
+  boolean isReduced() {
+    return recent.isEmpty() && written.size() == 0 && task.isEmpty();
   }
 
   /** Whether any of its operations, even a forgotten one, is in no file yet. */
@@ -233,6 +250,7 @@ final class ClientOperations {
   }
 
   void put(Operation operation) {
+    recent = recent == NONE_RECENT ? new RecentOperations() : recent;
     Optional<Operation> before = recent.put(operation);
     recentBytes += operation.bytes() - (before.isPresent() ? before.get().bytes() : 0);
     used(operation.number());
@@ -254,6 +272,7 @@ final class ClientOperations {
   void remove(Operation operation) {
     if (recent.remove(operation)) {
       recentBytes -= operation.bytes();
+      release();
     }
   }
 
@@ -283,6 +302,7 @@ final class ClientOperations {
           return isDone;
         });
     written.forgetBelow(number);
+    release();
   }
 
   /** Forgets all done operations: new ones have higher numbers than all before. */
@@ -338,7 +358,21 @@ final class ClientOperations {
       digests[i] = operation.digest();
       results[i] = operation.result();
     }
-    written.addAll(numbers, digests, results, count);
+    addWritten(numbers, digests, results);
+    release();
+  }
+
+  private void addWritten(long[] numbers, long[] digests, Bytes[] results) {
+    if (numbers.length > 0) {
+      written = written == NONE_WRITTEN ? new WrittenOperations() : written;
+      written.addAll(numbers, digests, results, numbers.length);
+    }
+  }
+
+  /** Gives back what a client without operations does not need. */
+  private void release() {
+    recent = recent.isEmpty() ? NONE_RECENT : recent;
+    written = written.size() == 0 ? NONE_WRITTEN : written;
   }
 
   /** The present or future outcome of a known operation. */

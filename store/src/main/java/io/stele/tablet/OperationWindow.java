@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.format.MalformedException;
 import io.stele.log.LoggedOperation;
 import io.stele.model.Bytes;
+import io.stele.model.OperationForgottenException;
 import io.stele.model.OperationId;
 import io.stele.model.Outstanding;
 import io.stele.model.SteleException;
@@ -39,13 +40,16 @@ import java.util.function.Consumer;
  * was written: the blocks of a tablet's files and its log together have everything that it
  * remembers.
  *
- * <p><b>Memory</b> is bounded by an {@link OperationBudget}. Above the budget, the clients that
- * were silent the longest are reduced first. If that is not enough and a minor compaction will make
- * room, new operations are refused with 'retry later' until it has run, which {@link
- * #needsCompaction} asks for. Otherwise the older half of the finished operations of the other
- * clients is forgotten, and then the clients that were silent for a window. A retry of anything
- * forgotten is refused, never applied twice. If nothing can be forgotten, a new operation is
- * refused with 'retry later'. Jobs leave a quarter to other clients ({@link OperationMemory}).
+ * <p><b>Memory</b> is bounded by an {@link OperationBudget}. It is filled by operations, and by
+ * clients: each takes some of it in every tablet to which it has written, even if that was a single
+ * operation. Above the budget, the clients that were silent the longest are reduced first, and
+ * those that were silent for {@link #SILENT_LEAST} are forgotten. If that is not enough and a minor
+ * compaction will make room, new operations are refused with 'retry later' until it has run, which
+ * {@link #needsCompaction} asks for. Otherwise the older half of the finished operations of the
+ * other clients is forgotten. A retry of anything forgotten is refused, never applied twice. If
+ * nothing can be forgotten, a new operation is refused with 'retry later'. A known client may
+ * always begin one operation, so that clients that come and go cannot keep it from writing. Jobs
+ * leave a quarter to other clients ({@link OperationMemory}).
  *
  * <p><b>Tasks</b> say with each request which of their records are settled, so that these need not
  * be remembered one by one ({@link TaskMemory}). The writes of a job's tasks are remembered until
@@ -72,6 +76,14 @@ final class OperationWindow {
   /** A client that sent something within this time is reduced only if there are no others. */
   private static final long BUSY_MICROS = 60_000_000;
 
+  /**
+   * A client that sent something within this time, or this part of the window if that is longer, is
+   * not forgotten, however little memory there is.
+   */
+  static final Duration SILENT_LEAST = Duration.ofMinutes(10);
+
+  private static final int SILENT_PART = 6;
+
   /** If there was nothing to forget, wait this long before looking again. */
   private static final long RELIEF_INTERVAL_MICROS = 1_000_000;
 
@@ -81,6 +93,7 @@ final class OperationWindow {
   private final ProcessRuntime runtime;
   private final Duration window;
   private final long windowMicros;
+  private final long silentMinMicros;
 
   @GuardedBy("this")
   private final RememberedClients clients;
@@ -103,8 +116,10 @@ final class OperationWindow {
     this.runtime = runtime;
     this.window = window;
     this.windowMicros = TimeUnit.MICROSECONDS.convert(window);
+    this.silentMinMicros =
+        Math.max(TimeUnit.MICROSECONDS.convert(SILENT_LEAST), windowMicros / SILENT_PART);
     this.clients = new RememberedClients(budget);
-    this.time = new TabletTime(runtime);
+    this.time = new TabletTime(runtime, silentMinMicros / 2);
   }
 
   /** An empty window of the same length that no budget counts. */
@@ -141,7 +156,9 @@ final class OperationWindow {
       if (job.isEmpty() && time.mayBeForgotten(() -> ageMicros(outstanding))) {
         throw tooOld(id, SILENT);
       }
-      checkRoom(job.isPresent());
+      if (!hasRoom(job.isPresent())) {
+        throw full();
+      }
     }
     ClientOperations client = remembered.isPresent() ? remembered.get() : clients.client(name);
     client.seen(time.nowMicros());
@@ -161,8 +178,11 @@ final class OperationWindow {
       throw tooOld(id, SILENT);
     }
     checkNotBelow(id, client);
-    checkRoom(job.isPresent());
-    checkNotBelow(id, client); // This may have changed just now.
+    boolean hasOwnRoom = client.isReduced() && job.isEmpty();
+    if (!hasRoom(job.isPresent()) && !hasOwnRoom) {
+      throw full();
+    }
+    checkNotBelow(id, client); // Making room may have forgotten some of its operations.
     clients.change(client, one -> one.put(operation));
     return new Begun(operation, Optional.empty());
   }
@@ -255,7 +275,7 @@ final class OperationWindow {
   }
 
   private static SteleException tooOld(OperationId id, String why) {
-    return SteleException.refused(
+    return new OperationForgottenException(
         "operation "
             + id
             + " is older than the window: "
@@ -263,34 +283,48 @@ final class OperationWindow {
             + " for too long. Nothing was changed now; whether it was applied before is no longer known");
   }
 
+  /** Whether there is room for another operation, made by forgetting others if need be. */
   @GuardedBy("this")
-  private void checkRoom(boolean ofJob) {
+  private boolean hasRoom(boolean ofJob) {
     if (excess(ofJob) == 0) {
-      return;
+      return true;
     }
     long now = time.nowMicros();
     if (now >= reliefDueMicros) {
       relieve(now);
-      waitsForCompaction |= isRelievedByCompaction(ofJob);
+      waitsForCompaction |= isRelievedByCompaction(ofJob, now);
     }
-    if (excess(ofJob) > 0) {
-      reliefDueMicros = Math.max(reliefDueMicros, now + RELIEF_INTERVAL_MICROS);
-      throw SteleException.retryLater(
-          "the tablet remembers operations in "
-              + clients.memory().bytes()
-              + " bytes, its limit, and can forget none yet: try again. If it stays so,"
-              + " stele.operations.bytes is too little for the jobs that write here");
+    if (excess(ofJob) == 0) {
+      return true;
     }
+    reliefDueMicros = Math.max(reliefDueMicros, now + RELIEF_INTERVAL_MICROS);
+    return false;
+  }
+
+  @GuardedBy("this")
+  private SteleException full() {
+    return SteleException.retryLater(
+        "the tablet remembers "
+            + clients.count()
+            + " clients and their operations in "
+            + clients.memory().bytes()
+            + " bytes, its limit, and can forget none yet: try again. It forgets a client that has"
+            + " sent nothing for "
+            + TimeUnit.MICROSECONDS.toSeconds(silentMinMicros)
+            + " s, and a job when it has ended. If it stays so, more clients or jobs write here than"
+            + " stele.operations.bytes has room for: make it larger, or let programs keep their"
+            + " connection");
   }
 
   /** Whether operations that are refused now would have room after a minor compaction. */
   @GuardedBy("this")
-  private boolean isRelievedByCompaction(boolean ofJob) {
+  private boolean isRelievedByCompaction(boolean ofJob, long now) {
     long excess = excess(ofJob);
     if (excess == 0 || !clients.memory().isCompacted()) {
       return false;
     }
-    long freed = clients.unwrittenBytes(client -> !ofJob || client.job().isPresent());
+    long freed =
+        ofJob ? clients.unwrittenBytes(client -> client.job().isPresent()) : freedByCompaction(now);
     return freed >= Math.max(excess, clients.memory().worthCompacting());
   }
 
@@ -299,39 +333,62 @@ final class OperationWindow {
     return ofJob ? clients.memory().excessOfJobs() : clients.memory().excessOfOthers();
   }
 
+  /**
+   * By how many bytes usage drops at most, when everything is in files: then clients that were
+   * silent for long enough can be forgotten, too.
+   */
+  @GuardedBy("this")
+  private long freedByCompaction(long now) {
+    return clients.sum(
+        client ->
+            isForgettable(client, now) && !client.hasInFlight()
+                ? client.bytes()
+                : client.unwrittenBytes());
+  }
+
   /** Forgets until usage is slightly below the budget. */
   @GuardedBy("this")
   private void relieve(long now) {
     expire(now);
     OperationMemory memory = clients.memory();
-    List<ClientOperations> silentFirst = clients.silentFirst();
+    List<Map.Entry<ClientName, ClientOperations>> silentFirst = clients.silentFirst();
     long enough = memory.enough();
-    for (ClientOperations client : silentFirst) {
+    for (Map.Entry<ClientName, ClientOperations> one : silentFirst) {
+      ClientOperations client = one.getValue();
       if (memory.bytes() > enough || memory.isShortForJobs()) {
-        clients.change(client, one -> one.task().ifPresent(TaskMemory::forgetSample));
+        clients.change(client, each -> each.task().ifPresent(TaskMemory::forgetSample));
       }
       if (mayForgetOf(client) && now - client.lastSeenMicros() > BUSY_MICROS) {
         clients.change(client, ClientOperations::forgetAll);
       }
     }
-    if (memory.isCompacted() && memory.bytes() - unwrittenBytes() <= enough) {
+    for (Map.Entry<ClientName, ClientOperations> one : silentFirst) {
+      if (mayForgetOf(one.getValue()) && isForgettable(one.getValue(), now)) {
+        forget(one.getKey(), one.getValue());
+      }
+    }
+    if (memory.isCompacted() && memory.bytes() - freedByCompaction(now) <= enough) {
       return;
     }
     boolean more = true;
     while (more) {
       more = false;
-      for (ClientOperations client : silentFirst) {
-        if (mayForgetOf(client)) {
-          more |= forgetOlderHalf(client);
+      for (Map.Entry<ClientName, ClientOperations> one : silentFirst) {
+        if (!one.getValue().isForgotten() && mayForgetOf(one.getValue())) {
+          more |= forgetOlderHalf(one.getValue());
         }
       }
     }
-    for (Map.Entry<ClientName, ClientOperations> one : clients.inOrder()) {
-      ClientOperations client = one.getValue();
-      if (mayForgetOf(client) && now - client.lastSeenMicros() > windowMicros) {
-        forget(one.getKey(), client);
-      }
-    }
+  }
+
+  /**
+   * Whether a client was silent for so long that it may be forgotten. A task without a job does not
+   * say how long it has tried, so it is kept longer.
+   */
+  private boolean isForgettable(ClientOperations client, long now) {
+    long silentMin =
+        client.task().isPresent() ? Math.max(windowMicros, silentMinMicros) : silentMinMicros;
+    return client.job().isEmpty() && now - client.lastSeenMicros() > silentMin;
   }
 
   /** Whether room is needed, and operations of this client may make it. */

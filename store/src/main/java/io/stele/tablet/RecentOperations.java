@@ -122,6 +122,9 @@ final class RecentOperations {
   }
 
   private void removeBefore(int below, Predicate<Operation> which) {
+    if (below == start) {
+      return;
+    }
     for (int i = start; i < below; i++) {
       if (which.test(operations[i])) {
         operations[i] = null;

@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.function.ToLongFunction;
 
 /**
  * The clients that an {@link OperationWindow} remembers, and the memory that they take. Whoever
@@ -30,6 +31,11 @@ final class RememberedClients {
   /** What they take, all together. */
   OperationMemory memory() {
     return memory;
+  }
+
+  /** How many they are. */
+  int count() {
+    return all.size();
   }
 
   /** The client of that name, if it is remembered. */
@@ -77,10 +83,9 @@ final class RememberedClients {
   }
 
   /** The clients, the one that was silent the longest first. */
-  List<ClientOperations> silentFirst() {
+  List<Map.Entry<ClientName, ClientOperations>> silentFirst() {
     return inOrder().stream()
-        .map(Map.Entry::getValue)
-        .sorted(Comparator.comparingLong(ClientOperations::lastSeenMicros))
+        .sorted(Comparator.comparingLong(one -> one.getValue().lastSeenMicros()))
         .toList();
   }
 
@@ -97,6 +102,11 @@ final class RememberedClients {
    */
   long unwrittenBytes(Predicate<ClientOperations> which) {
     return all.values().stream().filter(which).mapToLong(ClientOperations::unwrittenBytes).sum();
+  }
+
+  /** What {@code bytes} says of each client, added up. */
+  long sum(ToLongFunction<ClientOperations> bytes) {
+    return all.values().stream().mapToLong(bytes).sum();
   }
 
   /** What each says of itself without single operations. */

@@ -14,6 +14,13 @@ import java.util.function.LongSupplier;
  * that was seen before the <em>merged horizon</em> may be known only in part: the tablet was merged
  * from two, one of which may have forgotten the client.
  *
+ * <p>A client says how long an operation has been under way when it sends a request, and nobody
+ * counts how long that request is on its way. So every operation is taken to be older than its
+ * client says, by the longest time that this may take. A client waits 15 seconds for an answer, or
+ * a lease for one of METADATA; then it resets a silent connection within seconds, which drops what
+ * has not left. Of a process that was killed, its system tries to send the rest for about two
+ * minutes. A machine whose clocks stand still makes an operation look younger, too.
+ *
  * <p>Not safe for use by several threads: it belongs to an {@link OperationWindow}.
  */
 final class TabletTime {
@@ -23,14 +30,21 @@ final class TabletTime {
   private static final long NONE = 0;
 
   private final ProcessRuntime runtime;
+  private final long onTheWayMaxMicros;
   private long openedNanos;
   private long openedMicros; // The tablet's time at opening.
   private long horizonMicros = NONE;
   private long mergedHorizonMicros = NONE;
 
-  /** The time of a new tablet, which starts now. */
-  TabletTime(ProcessRuntime runtime) {
+  /**
+   * The time of a new tablet, which starts now.
+   *
+   * @param onTheWayMaxMicros how long a request may be on its way; clients are not forgotten so
+   *     soon
+   */
+  TabletTime(ProcessRuntime runtime, long onTheWayMaxMicros) {
     this.runtime = runtime;
+    this.onTheWayMaxMicros = onTheWayMaxMicros;
     this.openedNanos = runtime.nanoTime();
   }
 
@@ -53,7 +67,7 @@ final class TabletTime {
       return false;
     }
     long age = ageMicros.getAsLong();
-    return age + age / DRIFT_PARTS >= nowMicros() - horizon;
+    return age + age / DRIFT_PARTS + onTheWayMaxMicros >= nowMicros() - horizon;
   }
 
   /**

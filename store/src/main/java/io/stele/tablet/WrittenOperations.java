@@ -19,9 +19,11 @@ final class WrittenOperations {
   /** The memory of a result beside its bytes. */
   private static final long RESULT_BYTES = 150;
 
-  private long[] numbers = {}; // Ascending.
-  private long[] digests = {};
-  private final Map<Long, Bytes> results = new HashMap<>(); // Those that are not empty: few.
+  private static final long[] NONE = {};
+
+  private long[] numbers = NONE; // Ascending.
+  private long[] digests = NONE;
+  private Map<Long, Bytes> results = Map.of(); // Those that are not empty; of most clients none.
   private long resultBytes;
 
   /** The memory of an operation with {@code result}, in bytes. */
@@ -74,6 +76,7 @@ final class WrittenOperations {
         allDigests[size++] = digests[i++];
       } else {
         if (!moreResults[j].isEmpty()) {
+          results = results.isEmpty() ? new HashMap<>() : results;
           results.put(moreNumbers[j], moreResults[j]);
           resultBytes += bytes(moreResults[j]);
         }
@@ -106,6 +109,9 @@ final class WrittenOperations {
     from = from < 0 ? ~from : from;
     numbers = Arrays.copyOfRange(numbers, from, numbers.length);
     digests = Arrays.copyOfRange(digests, from, digests.length);
+    if (results.isEmpty()) {
+      return; // There is nothing to remove from.
+    }
     results
         .entrySet()
         .removeIf(

@@ -1,5 +1,6 @@
 package io.stele.wire;
 
+import io.stele.model.OperationForgottenException;
 import io.stele.model.SteleException;
 import io.stele.wire.data.DataProtos.ResponseProto;
 import io.stele.wire.data.DataProtos.StatusProto;
@@ -43,6 +44,9 @@ public final class Response {
       throw new RetryAfterException(
           header.getMessage(),
           Duration.ofMillis(Integer.toUnsignedLong(header.getRetryAfterMillis())));
+    }
+    if (status() == StatusProto.REFUSED && header.getForgotten()) {
+      throw new OperationForgottenException(header.getMessage());
     }
     if (status() != StatusProto.OK) {
       throw StatusCodec.exception(status(), header.getMessage());

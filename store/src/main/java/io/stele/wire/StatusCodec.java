@@ -1,6 +1,7 @@
 package io.stele.wire;
 
 import io.stele.model.CorruptionException;
+import io.stele.model.OperationForgottenException;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.wire.data.DataProtos.ResponseProto;
@@ -29,10 +30,12 @@ public final class StatusCodec {
 
   /** The answer that tells of {@code failure}. */
   public static ResponseProto response(Throwable failure) {
-    return ResponseProto.newBuilder()
-        .setStatus(status(failure))
-        .setMessage(message(failure))
-        .build();
+    ResponseProto.Builder response =
+        ResponseProto.newBuilder().setStatus(status(failure)).setMessage(message(failure));
+    if (failure instanceof OperationForgottenException) {
+      response.setForgotten(true);
+    }
+    return response.build();
   }
 
   /** What to say of {@code failure}: never empty. */

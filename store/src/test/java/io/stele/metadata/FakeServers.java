@@ -6,6 +6,7 @@ import io.stele.model.Bytes;
 import io.stele.model.CheckAndMutate;
 import io.stele.model.Column;
 import io.stele.model.Filter;
+import io.stele.model.OperationForgottenException;
 import io.stele.model.OperationId;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
@@ -61,6 +62,9 @@ final class FakeServers implements DataPlane {
   TabletId pinged = TabletId.ROOT;
 
   Function<RequestProto, Optional<StatusProto>> afterwards = request -> Optional.empty();
+
+  /** Operations that the tablets may have forgotten: they refuse them. */
+  Predicate<OperationId> forgotten = id -> false;
 
   /** How long callers waited for answers that did not come. */
   final List<Duration> timeouts = Collections.synchronizedList(new ArrayList<>());
@@ -170,6 +174,9 @@ final class FakeServers implements DataPlane {
         TabletId tablet = QueryCodec.decode(message.getTablet());
         check(server, tablet);
         OperationId id = OperationCodec.id(message).orElseThrow();
+        if (forgotten.test(id)) {
+          throw new OperationForgottenException("forgotten");
+        }
         ResponseProto known = remembered.get(id);
         if (known == null) {
           known = apply(rows.get(tablet.table()), OperationCodec.decode(message, MemoryClaim.NONE));

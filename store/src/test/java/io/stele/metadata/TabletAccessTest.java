@@ -11,6 +11,7 @@ import io.stele.metadata.TabletAccess.RowRequest;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.Mutation;
+import io.stele.model.OperationId;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
@@ -28,6 +29,7 @@ import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -333,6 +335,45 @@ class TabletAccessTest {
     plane.silent = request -> request.hasRead() && lost[0]++ == 0;
     assertThat(records.reader().readAll(TABLE)).containsExactly(user);
     assertThat(plane.timeouts).containsExactly(LEASE.dividedBy(4));
+  }
+
+  /** Another METADATA tablet may be away for hours, so that all changes look that old. */
+  @Test
+  void aChangeThatATabletMayHaveForgottenIsMadeUnderAnotherName() throws IOException {
+    List<OperationId> refused = new ArrayList<>();
+    plane.forgotten =
+        id -> {
+          boolean old = refused.isEmpty() || refused.get(0).clientHigh() == id.clientHigh();
+          if (old) {
+            refused.add(id);
+          }
+          return old;
+        };
+    TabletRecord released = records.unloaded(user, "unloaded");
+    assertThat(records.reader().readAll(TABLE)).containsExactly(released);
+    records.assign(released, TWO); // This one has the other name from the beginning.
+    assertThat(refused).hasSize(1);
+  }
+
+  @Test
+  void aChangeThatMayHaveBeenMadeBeforeATabletForgotItIsNotMadeAgain() {
+    List<OperationId> seen = new ArrayList<>();
+    plane.forgotten =
+        id -> {
+          seen.add(id);
+          return seen.size() > 1;
+        };
+    plane.afterwards =
+        request ->
+            request.hasCheckAndMutate() && seen.size() == 1
+                ? Optional.of(StatusProto.INTERNAL)
+                : Optional.empty();
+    assertThatThrownBy(() -> records.unloaded(user, "unloaded"))
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN));
+    assertThat(seen).hasSize(2);
+    assertThat(seen.get(1)).isEqualTo(seen.get(0));
   }
 
   @Test
