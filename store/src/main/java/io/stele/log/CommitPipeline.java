@@ -552,6 +552,7 @@ final class CommitPipeline {
       writer.checkIfStuck(now);
       if (writer.giveUpIfHung(turns.isActive(writer), state != State.OPEN, now)) {
         writer.givenUp = true;
+        ledger.failed(writer.number); // What it acknowledged is in a file that nobody closes.
         ledger.ended(writer.number);
         changed.signalAll();
       }

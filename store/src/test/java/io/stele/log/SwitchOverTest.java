@@ -140,6 +140,23 @@ class SwitchOverTest extends SlowLogFixture {
     assertThat(replayedSequences(fs, DIRECTORY)).containsExactly(1L, 2L, 3L, 4L, 5L);
   }
 
+  /** Then its tablets are written out, so that nothing depends on a file that nobody closes. */
+  @Test
+  void aSegmentWhoseWriterHangsForGoodIsAmongThoseThatFailed() throws Exception {
+    Hang hang = switchFromFirst();
+    clock.pass(WriterState.HUNG_AFTER);
+    while (!hang.wasInterrupted()) {
+      spin();
+    }
+    assertThat(log.inFailedSegments()).isEmpty();
+    clock.pass(WriterState.HUNG_AFTER);
+    while (log.inFailedSegments().isEmpty()) {
+      spin();
+    }
+    assertThat(log.inFailedSegments()).containsExactly(TABLET);
+    hang.succeed();
+  }
+
   @Test
   void aFullSegmentIsFollowedAtOnceByTheOneThatStandsBy() throws Exception {
     close();
