@@ -78,6 +78,11 @@ final class Batcher implements BatchSender.Outcomes {
         ofItsOwn ? millis : -Long.highestOneBit(millis), any -> new Operations(runtime));
   }
 
+  /** Whether none of the operations that got their ids here may be sent again. */
+  boolean isIdle() {
+    return operations.values().stream().allMatch(Operations::isIdle);
+  }
+
   /** A writer whose mutations have ids of {@link #operations}. */
   Writer writer(TableRef named) {
     return writer(named, operations(named));

@@ -26,6 +26,7 @@ import io.stele.runtime.IoCallable;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SharedResources;
 import io.stele.runtime.SystemRuntime;
+import io.stele.runtime.ValuesInUse;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.NetworkTransport;
 import io.stele.wire.Transport;
@@ -37,8 +38,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
 import java.util.function.Consumer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -63,6 +62,12 @@ final class Connection implements AutoCloseable {
   private static final SharedResources<ClusterConfig, LockService> SESSIONS =
       new SharedResources<>(SystemRuntime.INSTANCE, Duration.ofSeconds(1));
 
+  /**
+   * The batcher of a table that nobody writes to any more is dropped. A later one has other names
+   * for operations, so none of the former may still be on its way.
+   */
+  private static final Duration BATCHER_UNUSED_MAX = Duration.ofHours(1);
+
   private final Configuration conf;
   private final Waiting waiting;
   private final ProcessRuntime runtime;
@@ -75,7 +80,7 @@ final class Connection implements AutoCloseable {
   private final JobNodes jobNodes;
   private final LockReads lockReads;
   private final AsyncWrites asyncWrites = new AsyncWrites();
-  private final ConcurrentMap<TableId, Batcher> batchers = new ConcurrentHashMap<>();
+  private final ValuesInUse<TableId, Batcher> batchers;
   private final Duration timeout;
   private final Optional<FileSystem> files;
   private final List<Runnable> own;
@@ -105,6 +110,9 @@ final class Connection implements AutoCloseable {
     this.timeout = Keys.CLIENT_TIMEOUT.in(conf);
     this.access = new TabletAccess(runtime, locks, transport.dataPlane(), Keys.LEASE.in(conf));
     this.tablets = Tablets.of(access);
+    this.batchers =
+        new ValuesInUse<>(
+            runtime, BATCHER_UNUSED_MAX, id -> new Batcher(runtime, tablets, id), Batcher::isIdle);
     this.records = new TabletRecords(runtime, locks, access, timeout).reader();
     this.schemas = new Schemas(runtime, locks);
     this.jobNodes = new JobNodes(runtime, locks);
@@ -219,7 +227,7 @@ final class Connection implements AutoCloseable {
 
   /** What sends the mutations of a table. */
   Batcher batcher(TableRef table) {
-    return batchers.computeIfAbsent(table.id(), id -> new Batcher(runtime, tablets, id));
+    return batchers.get(table.id());
   }
 
   Table table(String name) throws IOException {

@@ -153,6 +153,11 @@ public final class Operations {
     return task.map(records -> first);
   }
 
+  /** Whether no operation is under way. */
+  public synchronized boolean isIdle() {
+    return incomplete.isEmpty();
+  }
+
   /** Which operations may be sent again. */
   public synchronized Outstanding outstanding() {
     if (task.isPresent()) {

@@ -239,6 +239,14 @@ final class TabletDirectory {
     }
   }
 
+  /** Whether nobody waits for anything here. */
+  synchronized boolean isIdle() {
+    return unknown.isEmpty()
+        && unknownReads == 0
+        && places.values().stream()
+            .allMatch(place -> place.waiters.isEmpty() && place.check.isDone());
+  }
+
   /** Fails all present and future callers. */
   void close() {
     List<Runnable> after = new ArrayList<>();

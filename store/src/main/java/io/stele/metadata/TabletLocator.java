@@ -10,6 +10,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.ValuesInUse;
 import io.stele.runtime.WorkerPool;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -19,8 +20,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
@@ -38,10 +37,13 @@ public final class TabletLocator implements AutoCloseable {
   private static final int ROWS_AHEAD = 16;
   private static final Duration READ_MAX = Duration.ofSeconds(10);
 
+  /** A table that is not asked for any more may be gone: what is known of it is dropped then. */
+  private static final Duration UNUSED_MAX = Duration.ofHours(1);
+
   private final ProcessRuntime runtime;
   private final RootRecordRows root;
   private final TabletAccess access;
-  private final ConcurrentMap<TableId, TabletDirectory> directories = new ConcurrentHashMap<>();
+  private final ValuesInUse<TableId, TabletDirectory> directories;
   private final WorkerPool lockServiceReader;
   private volatile boolean closed;
 
@@ -49,6 +51,12 @@ public final class TabletLocator implements AutoCloseable {
     this.runtime = runtime;
     this.root = new RootRecordRows(runtime, locks, READ_MAX);
     this.access = access;
+    this.directories =
+        new ValuesInUse<>(
+            runtime,
+            UNUSED_MAX,
+            id -> new TabletDirectory(runtime, id, row -> records(id, row)),
+            TabletDirectory::isIdle);
     this.lockServiceReader = runtime.pool("tablet-locator", 1);
   }
 
@@ -108,11 +116,7 @@ public final class TabletLocator implements AutoCloseable {
   }
 
   private TabletDirectory directory(TableId table) {
-    TabletDirectory known = directories.get(table);
-    return known != null
-        ? known
-        : directories.computeIfAbsent(
-            table, id -> new TabletDirectory(runtime, id, row -> records(id, row)));
+    return directories.get(table);
   }
 
   private CompletableFuture<List<TabletRecord>> records(TableId table, Bytes row) {
