@@ -6,8 +6,8 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
  * Limits the memory in which the tablets of a server remember their clients' operations.
  *
  * <p>While all together use more than the limit, each tablet that uses more than an even share
- * forgets or refuses operations. So they never use more than twice the limit plus what is in
- * flight, and no tablet is refused because of others.
+ * forgets or refuses operations. So they never use more than twice the limit plus what is in flight
+ * and one operation of each known client, and no tablet is refused because of others.
  *
  * <p>Operations take far less once a minor compaction has written them to a file. So if minor
  * compactions are made when this {@link #isTight is tight}, a tablet that they help waits for one,
