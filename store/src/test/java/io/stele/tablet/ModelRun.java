@@ -510,6 +510,7 @@ final class ModelRun {
     Pin pin = part.tablet.pin(name);
     pins.add(new Pinned(name, part.tablet.extent(), pin.clockMicros(), visible.copy()));
     assertThat(part.tablet.pin(name)).isEqualTo(pin);
+    nowMicros++; // The pin has taken a timestamp.
     checkAll();
   }
 
