@@ -3,6 +3,7 @@ package io.stele.files;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -18,6 +19,7 @@ import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FSDataOutputStreamBuilder;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
 import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.hadoop.fs.StreamCapabilities;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -43,6 +45,7 @@ import org.apache.hadoop.fs.permission.FsPermission;
 public final class DurableFiles {
   private static final int BUFFER_BYTES = 64 << 10;
   private static final short OWNER_ONLY = 0600;
+  private static final int MADE_MAX = 5;
   private static final String CLOSED = "Filesystem closed"; // HDFS has no type for it.
 
   /** Where the first replica of a file's blocks is. */
@@ -165,14 +168,19 @@ public final class DurableFiles {
     return fs instanceof RawLocalFileSystem ? 1 : HdfsClientDefaults.chunkBytes(fs.getConf());
   }
 
-  /** As {@link #create(Path)}, and makes the directories above it where they are missing. */
+  /**
+   * As {@link #create(Path)}, and makes the directories above it where they are missing. If one of
+   * them is {@linkplain #deleteIfEmpty deleted} before the file is in it, it is made again.
+   */
   public DurableFile createBelow(Path file) throws IOException {
-    try {
-      return create(file);
-    } catch (FileNotFoundException e) {
-      mkdirs(file.getParent());
-      return create(file);
+    for (int made = 0; made < MADE_MAX; made++) {
+      try {
+        return create(file);
+      } catch (FileNotFoundException e) {
+        mkdirs(file.getParent());
+      }
     }
+    return create(file);
   }
 
   /** Makes a directory, and those above it that are missing. */
@@ -248,6 +256,22 @@ public final class DurableFiles {
       Files.delete(aside);
       return isAlone;
     } catch (NoSuchFileException e) {
+      return false;
+    }
+  }
+
+  /**
+   * Deletes a directory in one step, unless something is in it. What comes into it at the same
+   * moment stays, or is refused with {@link FileNotFoundException}.
+   *
+   * @return whether this has deleted it; if false, it is not empty, or there is none
+   */
+  public boolean deleteIfEmpty(Path directory) throws IOException {
+    try {
+      return fs instanceof RawLocalFileSystem local // Its own delete looks first, then deletes all.
+          ? Files.deleteIfExists(local.pathToFile(directory).toPath())
+          : fs.delete(directory, false);
+    } catch (DirectoryNotEmptyException | PathIsNotEmptyDirectoryException e) {
       return false;
     }
   }

@@ -1,6 +1,7 @@
 package io.stele.master;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.stele.files.DurableFiles;
 import io.stele.log.FencedLog;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.Layout;
@@ -10,6 +11,7 @@ import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
+import io.stele.model.TabletId;
 import io.stele.record.PendingFile;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
@@ -39,7 +41,8 @@ import org.slf4j.LoggerFactory;
  * <p>It lists all files, then reads the records of all tables (the mark). Of the files that no
  * record needs it deletes those that tablets have dropped, those that are orphans of a past epoch,
  * and those in the directory of a table that is gone. A dropped file is deleted by its name, listed
- * or not, before its record forgets it.
+ * or not, before its record forgets it. The empty directory of a tablet that was split or merged
+ * goes too: the NameNode limits how many a table's directory may have.
  *
  * <p>What a tablet has dropped may still be read, so it stays for a grace period. That begins when
  * this sweeper first sees that no record needs the file: no clocks are compared, and a new master
@@ -59,6 +62,7 @@ final class Sweeper {
   private final TabletRecords records;
   private final Schemas schemas;
   private final FileSystem fs;
+  private final DurableFiles files;
   private final Layout layout;
   private final ServerLocks locks;
   private final Lock sweeping;
@@ -78,6 +82,14 @@ final class Sweeper {
   record Store(FileSystem fs, Layout layout, ServerLocks locks) {}
 
   /**
+   * What is in the directory of a table.
+   *
+   * @param files in the directories of its tablets
+   * @param empty the tablets, of now or earlier, whose directories are empty
+   */
+  private record Listing(List<FileStatus> files, List<TabletId> empty) {}
+
+  /**
    * A sweeper that has seen nothing yet.
    *
    * @param grace how long what is not needed stays
@@ -87,6 +99,7 @@ final class Sweeper {
     this.records = records;
     this.schemas = schemas;
     this.fs = store.fs();
+    this.files = new DurableFiles(fs);
     this.layout = store.layout();
     this.locks = store.locks();
     this.grace = new GracePeriod(runtime, grace);
@@ -110,12 +123,12 @@ final class Sweeper {
   @GuardedBy("sweeping")
   private int sweepAll() throws IOException {
     List<Path> fencedLogs = fencedLogs();
-    Map<TableId, List<FileStatus>> files = new TreeMap<>();
+    Map<TableId, Listing> listings = new TreeMap<>();
     for (FileStatus directory : list(fs, layout.tables())) {
       Optional<TableId> table = table(directory.getPath());
       if (table.isPresent()) {
         try {
-          files.put(table.get(), files(table.get()));
+          listings.put(table.get(), listing(table.get()));
         } catch (AccessControlException e) {
           notListed(directory.getPath(), e);
         }
@@ -135,7 +148,7 @@ final class Sweeper {
     int deleted = 0;
     boolean complete = true;
     boolean lost = mark.get().hasOthers();
-    for (Map.Entry<TableId, List<FileStatus>> one : files.entrySet()) {
+    for (Map.Entry<TableId, Listing> one : listings.entrySet()) {
       TableId table = one.getKey();
       List<TabletRecord> marked = mark.get().tables().get(table);
       if (marked == null && mark.get().partial().containsKey(table)) {
@@ -153,6 +166,9 @@ final class Sweeper {
             marked == null
                 ? sweepDropped(table, one.getValue(), needed)
                 : sweep(marked, one.getValue(), needed, deletable);
+        if (marked != null) {
+          sweepDirectories(marked, one.getValue().empty());
+        }
       } catch (IOException | RuntimeException e) { // Other tables are swept, and logs.
         if (Futures.isInterruption(e)) {
           throw e;
@@ -221,8 +237,8 @@ final class Sweeper {
   }
 
   /** Sweeps a table that is gone: only files that another table needs stay. */
-  private int sweepDropped(TableId table, List<FileStatus> files, Set<String> needed)
-      throws IOException {
+  private int sweepDropped(TableId table, Listing listing, Set<String> needed) throws IOException {
+    List<FileStatus> files = listing.files();
     List<Path> unneeded = new ArrayList<>();
     for (FileStatus file : files) {
       if (!needed.contains(relative(file.getPath()))) {
@@ -265,7 +281,7 @@ final class Sweeper {
    */
   @GuardedBy("sweeping")
   private int sweep(
-      List<TabletRecord> mark, List<FileStatus> files, Set<String> needed, Set<String> deletable)
+      List<TabletRecord> mark, Listing listing, Set<String> needed, Set<String> deletable)
       throws IOException {
     Set<String> dropped = new TreeSet<>();
     Map<String, TabletRecord> tablets = new HashMap<>();
@@ -286,7 +302,7 @@ final class Sweeper {
         }
       }
     }
-    for (FileStatus file : files) {
+    for (FileStatus file : listing.files()) {
       String path = relative(file.getPath());
       boolean unnamed = !needed.contains(path) && !dropped.contains(path);
       if (unnamed
@@ -303,6 +319,24 @@ final class Sweeper {
       }
     }
     return deleted;
+  }
+
+  /**
+   * Deletes the empty directories of tablets that were split or merged. Their names are not used
+   * again. If such a tablet's server still writes to it, late, it makes the directory again.
+   */
+  @GuardedBy("sweeping")
+  private void sweepDirectories(List<TabletRecord> mark, List<TabletId> empty) throws IOException {
+    Set<TabletId> tablets = new HashSet<>();
+    mark.forEach(record -> tablets.add(record.id()));
+    for (TabletId tablet : empty) {
+      Path directory = new Path(layout.table(tablet.table()), tablet.name());
+      if (!tablets.contains(tablet)
+          && grace.hasPassed(tablet.toString())
+          && files.deleteIfEmpty(directory)) {
+        LOG.info("Deleted {}: it is empty, and its tablet was split or merged", directory);
+      }
+    }
   }
 
   private boolean delete(Path file) throws IOException {
@@ -363,6 +397,15 @@ final class Sweeper {
     return deleted;
   }
 
+  private static Optional<TabletId> tablet(TableId table, Path directory) {
+    try {
+      return Optional.of(new TabletId(table, directory.getName()));
+    } catch (IllegalArgumentException e) {
+      LOG.debug("{} is not the directory of a tablet", directory, e);
+      return Optional.empty();
+    }
+  }
+
   private static Optional<TableId> table(Path directory) {
     try {
       return Optional.of(new TableId(directory.getName()));
@@ -372,16 +415,16 @@ final class Sweeper {
     }
   }
 
-  private List<FileStatus> files(TableId table) throws IOException {
-    List<FileStatus> files = new ArrayList<>();
+  private Listing listing(TableId table) throws IOException {
+    Listing listing = new Listing(new ArrayList<>(), new ArrayList<>());
     for (FileStatus tablet : list(fs, layout.table(table))) {
-      for (FileStatus file : list(fs, tablet.getPath())) {
-        if (file.isFile()) {
-          files.add(file);
-        }
+      List<FileStatus> contents = list(fs, tablet.getPath());
+      contents.stream().filter(FileStatus::isFile).forEach(listing.files()::add);
+      if (tablet.isDirectory() && contents.isEmpty()) {
+        tablet(table, tablet.getPath()).ifPresent(listing.empty()::add);
       }
     }
-    return files;
+    return listing;
   }
 
   /** The contents of a directory; empty if it does not exist. */

@@ -13,9 +13,11 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FilterFileSystem;
 import org.apache.hadoop.fs.LocalFileSystem;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
@@ -187,5 +189,42 @@ class DurableFilesTest {
     files.createBelow(FILE).close();
     assertThatThrownBy(() -> files.createBelow(FILE))
         .isInstanceOf(FileAlreadyExistsException.class);
+  }
+
+  @Test
+  void aDirectoryThatIsDeletedBeforeTheFileIsInItIsMadeAgain() throws Exception {
+    AtomicInteger deletions = new AtomicInteger();
+    FileSystem swept =
+        new FilterFileSystem(fs) {
+          @Override
+          public boolean mkdirs(Path directory) throws IOException {
+            boolean made = super.mkdirs(directory);
+            if (deletions.getAndIncrement() == 0) {
+              assertThat(new DurableFiles(fs).deleteIfEmpty(directory)).isTrue();
+            }
+            return made;
+          }
+        };
+    new DurableFiles(swept).createBelow(FILE).close();
+    assertThat(fs.exists(FILE)).isTrue();
+    assertThat(deletions).hasValue(2);
+  }
+
+  @Test
+  void onlyAnEmptyDirectoryIsDeleted(@TempDir File directory) throws Exception {
+    LocalFileSystem local = FileSystem.newInstanceLocal(new Configuration(false));
+    Path onDisk = new Path(directory.toURI().toString(), "a/file");
+    for (FileSystem one : List.of(fs, local)) {
+      Path file = one == fs ? FILE : onDisk;
+      DurableFiles files = new DurableFiles(one);
+      files.createBelow(file).close();
+      assertThat(files.deleteIfEmpty(file.getParent())).isFalse();
+      assertThat(one.exists(file)).isTrue();
+      one.delete(file, false);
+      assertThat(files.deleteIfEmpty(file.getParent())).isTrue();
+      assertThat(one.exists(file.getParent())).isFalse();
+      assertThat(files.deleteIfEmpty(file.getParent())).isFalse();
+    }
+    local.close();
   }
 }

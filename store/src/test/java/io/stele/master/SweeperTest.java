@@ -156,6 +156,54 @@ class SweeperTest {
   }
 
   @Test
+  void theEmptyDirectoryOfATabletThatIsNoneAnyMoreGoesAfterTheGrace() throws Exception {
+    run(
+        () -> {
+          TabletId gone = new TabletId(table, "00000000000000ff");
+          Path emptied = directory(create(Layout.file(gone, 1, 1)));
+          Path own = directory(file(0, 1));
+          later();
+          assertThat(sweeper.sweep()).isEqualTo(2);
+          assertThat(sweeper.sweep()).isZero();
+          assertThat(master.fs.exists(emptied)).as("it has been empty for a moment").isTrue();
+          master.sleep(GRACE);
+          assertThat(sweeper.sweep()).isZero();
+          assertThat(master.fs.exists(emptied)).isFalse();
+          assertThat(master.fs.exists(own)).isTrue();
+        });
+  }
+
+  /** By a server that has not heard that its tablet is gone. */
+  @Test
+  void aDirectoryIntoWhichAFileCameMeanwhileStays() throws Exception {
+    run(
+        () -> {
+          TabletId gone = new TabletId(table, "00000000000000ff");
+          String late = Layout.file(gone, 1, 1);
+          Path directory = directory(late);
+          master.fs.mkdirs(directory);
+          AtomicBoolean writes = new AtomicBoolean();
+          FileSystem fs =
+              new FilterFileSystem(master.fs) {
+                @Override
+                public boolean delete(Path path, boolean recursive) throws IOException {
+                  if (writes.getAndSet(false)) {
+                    SweeperTest.this.create(late);
+                  }
+                  return super.delete(path, recursive);
+                }
+              };
+          Sweeper other = sweeper(fs, GRACE);
+          assertThat(other.sweep()).isZero();
+          master.sleep(GRACE);
+          writes.set(true);
+          assertThat(other.sweep()).isZero();
+          assertThat(writes).as("it was to be deleted").isFalse();
+          assertThat(exists(late)).isTrue();
+        });
+  }
+
+  @Test
   void theLogOfAFencedServerGoesWhenNoRecordNamesIt() throws Exception {
     run(
         () -> {
@@ -511,6 +559,10 @@ class SweeperTest {
     master.fs.create(file).close();
     master.fs.setTimes(file, 0, 0);
     return path;
+  }
+
+  private Path directory(String file) {
+    return master.layout.resolve(file).getParent();
   }
 
   private boolean exists(String path) throws IOException {
