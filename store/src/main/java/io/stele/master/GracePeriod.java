@@ -38,8 +38,8 @@ final class GracePeriod {
   }
 
   /**
-   * Ends a sweep. Of files whose directory could not be read, the period begins again. Forgets
-   * those that were not reported as unneeded during it.
+   * Ends a sweep: forgets the files that were not reported as unneeded during it. Of those whose
+   * directory could not be read, the period begins again.
    */
   void endSweep() {
     sinceNanos.keySet().retainAll(seen);

@@ -71,7 +71,7 @@ final class JobSweep {
           files.put(job, ofJob);
         }
       } catch (AccessControlException e) {
-        Sweeper.notAllowed(directory.getPath(), e);
+        Sweeper.notListed(directory.getPath(), e);
       }
     }
     Map<String, JobNodes.Job> committed = leases.forgettable();
@@ -88,17 +88,15 @@ final class JobSweep {
         LOG.info("Job {} is forgotten: it has committed, and its lease is over", one.getKey());
       }
     }
+    Deletions deletions = new Deletions(fs);
     int deleted = 0;
     Set<String> needed = mark.get().neededFiles();
     needed.addAll(
         mark.get().droppedFiles()); // They may still be read: the Sweeper's, after a time.
     for (Map.Entry<String, List<FileStatus>> one : files.entrySet()) {
-      try {
-        deleted += sweep(one.getKey(), one.getValue(), needed);
-      } catch (AccessControlException e) {
-        Sweeper.notAllowed(layout.resolve(PendingFile.directory(one.getKey())), e);
-      }
+      deleted += sweep(one.getKey(), one.getValue(), needed, deletions);
     }
+    deletions.end();
     return deleted;
   }
 
@@ -111,17 +109,21 @@ final class JobSweep {
     }
   }
 
-  private int sweep(String job, List<FileStatus> files, Set<String> needed) throws IOException {
+  private int sweep(String job, List<FileStatus> files, Set<String> needed, Deletions deletions)
+      throws IOException {
     Path directory = layout.resolve(PendingFile.directory(job));
     String prefix = PendingFile.directory(job) + "/";
     if (needed.stream().noneMatch(path -> path.startsWith(prefix))) {
-      fs.delete(directory, true);
+      if (deletions.delete(directory) == Deletions.Result.FAILED) {
+        return 0;
+      }
       LOG.info("Deleted {} with {} files: its job is over", directory, files.size());
       return files.size();
     }
     int deleted = 0;
     for (FileStatus file : files) {
-      if (!needed.contains(prefix + file.getPath().getName()) && fs.delete(file.getPath(), true)) {
+      if (!needed.contains(prefix + file.getPath().getName())
+          && deletions.delete(file.getPath()) == Deletions.Result.DELETED) {
         LOG.info("Deleted {}, which no tablet needs", file.getPath());
         deleted++;
       }

@@ -1,7 +1,6 @@
 package io.stele.master;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.stele.files.DurableFiles;
 import io.stele.log.FencedLog;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.Layout;
@@ -54,6 +53,9 @@ import org.slf4j.LoggerFactory;
  * dropped may have any records; its own files stay. Logs and files of jobs stay while METADATA has
  * tablets of tables that are not known, or damaged ones.
  *
+ * <p>What cannot be deleted does not hold up anything else: records forget what was deleted, and
+ * the grace periods of all other files go on.
+ *
  * <p>Safe for use by any number of threads: one sweep at a time.
  */
 final class Sweeper {
@@ -62,7 +64,6 @@ final class Sweeper {
   private final TabletRecords records;
   private final Schemas schemas;
   private final FileSystem fs;
-  private final DurableFiles files;
   private final Layout layout;
   private final ServerLocks locks;
   private final Lock sweeping;
@@ -99,7 +100,6 @@ final class Sweeper {
     this.records = records;
     this.schemas = schemas;
     this.fs = store.fs();
-    this.files = new DurableFiles(fs);
     this.layout = store.layout();
     this.locks = store.locks();
     this.grace = new GracePeriod(runtime, grace);
@@ -145,8 +145,8 @@ final class Sweeper {
       deletable.removeIf(PendingFile::isOfJob);
     }
     grace.beginSweep(needed);
+    Deletions deletions = new Deletions(fs);
     int deleted = 0;
-    boolean complete = true;
     boolean lost = mark.get().hasOthers();
     for (Map.Entry<TableId, Listing> one : listings.entrySet()) {
       TableId table = one.getKey();
@@ -164,23 +164,21 @@ final class Sweeper {
       try {
         deleted +=
             marked == null
-                ? sweepDropped(table, one.getValue(), needed)
-                : sweep(marked, one.getValue(), needed, deletable);
-        if (marked != null) {
-          sweepDirectories(marked, one.getValue().empty());
-        }
+                ? sweepDropped(table, one.getValue(), needed, deletions)
+                : sweep(marked, one.getValue(), new Unneeded(needed, deletable), deletions);
       } catch (IOException | RuntimeException e) { // Other tables are swept, and logs.
         if (Futures.isInterruption(e)) {
           throw e;
         }
         LOG.warn("Table {} cannot be swept now; will retry", table, e);
-        complete = false;
       }
     }
-    if (complete) {
-      grace.endSweep();
+    grace.endSweep();
+    if (!lost) {
+      deleted += sweepLogs(fencedLogs, mark.get().neededLogs(), deletions);
     }
-    return lost ? deleted : deleted + sweepLogs(fencedLogs, mark.get().neededLogs());
+    deletions.end();
+    return deleted;
   }
 
   private boolean hasRecords(TableId table) throws IOException {
@@ -237,7 +235,8 @@ final class Sweeper {
   }
 
   /** Sweeps a table that is gone: only files that another table needs stay. */
-  private int sweepDropped(TableId table, Listing listing, Set<String> needed) throws IOException {
+  private int sweepDropped(TableId table, Listing listing, Set<String> needed, Deletions deletions)
+      throws IOException {
     List<FileStatus> files = listing.files();
     List<Path> unneeded = new ArrayList<>();
     for (FileStatus file : files) {
@@ -245,19 +244,27 @@ final class Sweeper {
         unneeded.add(file.getPath());
       }
     }
-    if (unneeded.size() == files.size()) {
-      fs.delete(layout.table(table), true);
+    if (unneeded.size() == files.size()
+        && deletions.delete(layout.table(table)) != Deletions.Result.FAILED) {
       LOG.info("Deleted {} with {} files: its table is gone", layout.table(table), files.size());
       return files.size();
     }
     int deleted = 0;
     for (Path file : unneeded) {
-      deleted += delete(file) ? 1 : 0;
+      deleted += delete(file, deletions) == Deletions.Result.DELETED ? 1 : 0;
+    }
+    for (TabletId empty : listing.empty()) {
+      deletions.deleteIfEmpty(directory(empty));
     }
     return deleted;
   }
 
-  private static void notListed(Path directory, AccessControlException why) {
+  private Path directory(TabletId tablet) {
+    return new Path(layout.table(tablet.table()), tablet.name());
+  }
+
+  /** Says that the store's user may not read a directory; others are still swept. */
+  static void notListed(Path directory, AccessControlException why) {
     LOG.warn(
         "{} cannot be read, so nothing in it is deleted; each sweep tries again. Give the store's user"
             + " the right to read it. {}",
@@ -265,23 +272,18 @@ final class Sweeper {
         why.getMessage());
   }
 
-  /** Says that the store's user may not delete something; other things are still swept. */
-  static void notAllowed(Path path, AccessControlException why) {
-    LOG.warn(
-        "{} is not needed and cannot be deleted, which is tried again with each sweep: give the"
-            + " store's user the right to it, or delete it. {}",
-        path,
-        why.getMessage());
-  }
-
   /**
-   * Sweeps a table.
+   * What the mark says of files.
    *
+   * @param needed those that some tablet needs
    * @param deletable the dropped files of all tables that no tablet needs
    */
+  private record Unneeded(Set<String> needed, Set<String> deletable) {}
+
+  /** Sweeps a table. */
   @GuardedBy("sweeping")
   private int sweep(
-      List<TabletRecord> mark, Listing listing, Set<String> needed, Set<String> deletable)
+      List<TabletRecord> mark, Listing listing, Unneeded unneeded, Deletions deletions)
       throws IOException {
     Set<String> dropped = new TreeSet<>();
     Map<String, TabletRecord> tablets = new HashMap<>();
@@ -292,26 +294,26 @@ final class Sweeper {
     int deleted = 0;
     Set<String> gone = new HashSet<>();
     for (String file : dropped) {
-      if (deletable.contains(file) && grace.hasPassed(file)) {
-        try {
-          // Deleted whether it was listed or not: it may have been created after the listing.
-          deleted += delete(layout.resolve(file)) ? 1 : 0;
+      if (unneeded.deletable().contains(file) && grace.hasPassed(file)) {
+        // Deleted whether it was listed or not: it may have been created after the listing.
+        Deletions.Result result = delete(layout.resolve(file), deletions);
+        deleted += result == Deletions.Result.DELETED ? 1 : 0;
+        if (result != Deletions.Result.FAILED) {
           gone.add(file);
-        } catch (AccessControlException e) {
-          notAllowed(layout.resolve(file), e);
         }
       }
     }
     for (FileStatus file : listing.files()) {
       String path = relative(file.getPath());
-      boolean unnamed = !needed.contains(path) && !dropped.contains(path);
+      boolean unnamed = !unneeded.needed().contains(path) && !dropped.contains(path);
       if (unnamed
           && isOrphan(file.getPath(), tablets)
           && grace.hasPassed(path)
-          && delete(file.getPath())) {
+          && delete(file.getPath(), deletions) == Deletions.Result.DELETED) {
         deleted++;
       }
     }
+    sweepDirectories(tablets, listing.empty(), deletions);
     for (TabletRecord record : mark) {
       List<String> forgotten = record.dropped().keySet().stream().filter(gone::contains).toList();
       if (!forgotten.isEmpty()) {
@@ -326,25 +328,24 @@ final class Sweeper {
    * again. If such a tablet's server still writes to it, late, it makes the directory again.
    */
   @GuardedBy("sweeping")
-  private void sweepDirectories(List<TabletRecord> mark, List<TabletId> empty) throws IOException {
-    Set<TabletId> tablets = new HashSet<>();
-    mark.forEach(record -> tablets.add(record.id()));
+  private void sweepDirectories(
+      Map<String, TabletRecord> tablets, List<TabletId> empty, Deletions deletions)
+      throws IOException {
     for (TabletId tablet : empty) {
-      Path directory = new Path(layout.table(tablet.table()), tablet.name());
-      if (!tablets.contains(tablet)
+      if (!tablets.containsKey(tablet.name())
           && grace.hasPassed(tablet.toString())
-          && files.deleteIfEmpty(directory)) {
-        LOG.info("Deleted {}: it is empty, and its tablet was split or merged", directory);
+          && deletions.deleteIfEmpty(directory(tablet)) == Deletions.Result.DELETED) {
+        LOG.info("Deleted {}: it is empty, and its tablet is gone", directory(tablet));
       }
     }
   }
 
-  private boolean delete(Path file) throws IOException {
-    boolean deleted = fs.delete(file, false);
-    if (deleted) {
+  private static Deletions.Result delete(Path file, Deletions deletions) throws IOException {
+    Deletions.Result result = deletions.deleteFile(file);
+    if (result == Deletions.Result.DELETED) {
       LOG.info("Deleted {}, which no tablet needs any more", file);
     }
-    return deleted;
+    return result;
   }
 
   private void forget(TabletRecord record, List<String> gone) throws IOException {
@@ -382,16 +383,14 @@ final class Sweeper {
     }
   }
 
-  private int sweepLogs(List<Path> fencedLogs, Set<ServerId> named) throws IOException {
+  private int sweepLogs(List<Path> fencedLogs, Set<ServerId> named, Deletions deletions)
+      throws IOException {
     int deleted = 0;
     for (Path directory : fencedLogs) {
-      try {
-        if (!named.contains(ServerId.parse(directory.getName())) && fs.delete(directory, true)) {
-          LOG.info("Deleted {}: no tablet needs that server's log any more", directory);
-          deleted++;
-        }
-      } catch (AccessControlException e) {
-        notAllowed(directory, e);
+      if (!named.contains(ServerId.parse(directory.getName()))
+          && deletions.delete(directory) == Deletions.Result.DELETED) {
+        LOG.info("Deleted {}: no tablet needs that server's log any more", directory);
+        deleted++;
       }
     }
     return deleted;

@@ -14,6 +14,8 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FilterFileSystem;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
 
@@ -24,10 +26,13 @@ class JobSweepTest {
 
   private final MasterFixture master = new MasterFixture();
   private final JobNodes nodes = new JobNodes(master.process, master.locks);
-  private final JobSweep sweep =
-      new JobSweep(
-          master.records.reader(), master.schemas, master.fs, master.layout, nodes, master.jobs);
+  private final JobSweep sweep = sweep(master.fs);
   private TabletRecord tablet;
+
+  private JobSweep sweep(FileSystem fs) {
+    return new JobSweep(
+        master.records.reader(), master.schemas, fs, master.layout, nodes, master.jobs);
+  }
 
   private void run(io.stele.sim.Simulation.Work work) throws Exception {
     master.run(
@@ -158,6 +163,34 @@ class JobSweepTest {
           assertThat(sweep.sweep()).isEqualTo(1);
           assertThat(exists(other)).isFalse();
           assertThat(master.fs.exists(foreign)).isTrue();
+        });
+  }
+
+  /** As a snapshot may protect it. */
+  @Test
+  void whatCannotBeDeletedKeepsNothingElse() throws Exception {
+    run(
+        () -> {
+          List<String> jobs = List.of(begin(), begin()).stream().sorted().toList();
+          PendingFile stuck = file(jobs.get(0), "a-0");
+          PendingFile other = file(jobs.get(1), "b-0");
+          Path directory = new Path(master.layout.bulk(), jobs.get(0));
+          FileSystem fs =
+              new FilterFileSystem(master.fs) {
+                @Override
+                public boolean delete(Path path, boolean recursive) throws IOException {
+                  if (path.getName().equals(directory.getName())) {
+                    throw new IOException("for the test");
+                  }
+                  return super.delete(path, recursive);
+                }
+              };
+          for (String job : jobs) {
+            master.jobs.end(job);
+          }
+          assertThat(sweep(fs).sweep()).isEqualTo(1);
+          assertThat(exists(other)).isFalse();
+          assertThat(exists(stuck)).isTrue();
         });
   }
 

@@ -444,6 +444,84 @@ class SweeperTest {
         });
   }
 
+  /** The files; {@code stuck} cannot be deleted, as a snapshot may protect it. */
+  private FileSystem without(Path stuck) {
+    return new FilterFileSystem(master.fs) {
+      @Override
+      public boolean delete(Path path, boolean recursive) throws IOException {
+        if (recursive && stuck.toUri().getPath().startsWith(path.toUri().getPath())
+            || path.toUri().getPath().equals(stuck.toUri().getPath())) {
+          throw new IOException("for the test");
+        }
+        return super.delete(path, recursive);
+      }
+    };
+  }
+
+  @Test
+  void aFileThatCannotBeDeletedDoesNotHoldUpOthersOfItsTable() throws Exception {
+    run(
+        () -> {
+          String stuck = file(1, 1);
+          String dropped = file(1, 2);
+          String orphan = file(0, 3);
+          put(List.of(), Map.of(stuck, 0L, dropped, 0L));
+          Sweeper hindered = sweeper(without(master.layout.resolve(stuck)), GRACE);
+          hindered.sweep();
+          master.sleep(GRACE);
+          assertThat(hindered.sweep()).isEqualTo(2);
+          assertThat(exists(dropped)).isFalse();
+          assertThat(exists(orphan)).isFalse();
+          assertThat(master.only(table).dropped()).containsOnlyKeys(stuck);
+        });
+  }
+
+  @Test
+  void gracePeriodsOfOthersEndThoughAFileCannotBeDeleted() throws Exception {
+    run(
+        () -> {
+          file(0, 1);
+          String orphan = file(0, 2);
+          Sweeper hindered =
+              sweeper(without(master.layout.resolve(Layout.file(tablet.id(), 0, 1))), GRACE);
+          hindered.sweep();
+          master.sleep(GRACE);
+          assertThat(hindered.sweep()).isEqualTo(1);
+          hindered.sweep(); // It is not there, and so it is forgotten.
+          create(orphan);
+          assertThat(hindered.sweep()).isZero();
+          assertThat(exists(orphan)).isTrue();
+        });
+  }
+
+  @Test
+  void aFileOfADroppedTableThatCannotBeDeletedDoesNotHoldUpOthersOfIt() throws Exception {
+    run(
+        () -> {
+          TableId gone = new TableId("t77");
+          String stuck = create(Layout.file(new TabletId(gone, "00000000000000aa"), 1, 1));
+          String other = create(Layout.file(new TabletId(gone, "00000000000000bb"), 1, 1));
+          Sweeper hindered = sweeper(without(master.layout.resolve(stuck)), GRACE);
+          assertThat(hindered.sweep()).isEqualTo(1);
+          assertThat(exists(other)).isFalse();
+          assertThat(hindered.sweep()).isZero();
+          assertThat(master.fs.exists(directory(other))).isFalse();
+          assertThat(sweeper.sweep()).isEqualTo(1);
+          assertThat(master.fs.exists(master.layout.table(gone))).isFalse();
+        });
+  }
+
+  @Test
+  void aLogThatCannotBeDeletedDoesNotHoldUpOthers() throws Exception {
+    run(
+        () -> {
+          fence(DEAD);
+          fence(UNNAMED);
+          assertThat(sweeper(without(master.layout.recovery(DEAD)), GRACE).sweep()).isEqualTo(1);
+          assertThat(master.fs.exists(master.layout.recovery(UNNAMED))).isFalse();
+        });
+  }
+
   @Test
   void aRecordThatCannotBeWrittenDoesNotHoldUpOtherTablesAndLogs() throws Exception {
     run(
