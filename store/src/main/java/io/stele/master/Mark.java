@@ -32,7 +32,8 @@ import org.slf4j.LoggerFactory;
  * longer names, will never be named by any record again.
  *
  * @param tables the records of each table that is READY
- * @param partial the records of each table that is being created or dropped: some may be missing
+ * @param partial the records of each table that is being created or dropped, or was while the
+ *     others were read: some may be missing
  * @param hasOthers whether METADATA has tablets of tables without a node in the lock service, or
  *     damaged records that are of no known table: they may need any log and any file of a job
  */
@@ -113,17 +114,55 @@ record Mark(
     }
     for (TableId table : ready) {
       Optional<List<TabletRecord>> whole = whole(records, table);
-      if (whole.isEmpty()) {
+      if (whole.isPresent()) {
+        tables.put(table, whole.get());
+      } else if (!table.isSystem() && !isReady(schemas, table)) {
+        LOG.info("Table {} is dropped just now: its own files stay for this sweep", table);
+        partial.put(table, records.readUndamaged(table, damaged::add));
+      } else {
+        LOG.warn("This sweep deletes nothing, as table {} may need any file", table);
         return Optional.empty();
       }
-      tables.put(table, whole.get());
     }
-    Optional<Boolean> others = hasOthers(records, schemas, listing.tables());
-    return others.map(has -> new Mark(tables, partial, has || !damaged.isEmpty()));
+    Others others = others(records, schemas, listing.tables());
+    for (TableId table : others.created()) {
+      Optional<List<TabletRecord>> known =
+          isReady(schemas, table)
+              ? whole(records, table)
+              : Optional.of(records.readUndamaged(table, damaged::add));
+      if (known.isEmpty()) {
+        LOG.warn("This sweep deletes nothing, as table {}, a new one, may need any file", table);
+        return Optional.empty();
+      }
+      LOG.info("Table {} was created just now: its own files stay for this sweep", table);
+      partial.put(table, known.get());
+    }
+    return Optional.of(new Mark(tables, partial, others.areLost() || !damaged.isEmpty()));
   }
 
-  /** Whether there are tablets of tables that are not {@code listed}; empty if not known now. */
-  private static Optional<Boolean> hasOthers(
+  /**
+   * Whether the table is READY still. A drop writes the table's node before it removes records, so
+   * one that is READY after its records were read had all of them.
+   */
+  private static boolean isReady(Schemas schemas, TableId table) throws IOException {
+    try {
+      return schemas.table(table).filter(now -> now.state() == StoredTable.State.READY).isPresent();
+    } catch (CorruptionException e) {
+      LOG.error("The node of table {} cannot be decoded", table, e);
+      return true; // Whatever is in it.
+    }
+  }
+
+  /**
+   * Tablets of tables that were not listed.
+   *
+   * @param created tables that have a node now. Nothing that was listed for deletion before them
+   *     can be theirs, any more than of a table that is created after the mark
+   * @param areLost whether there are others, or damaged records of no known table
+   */
+  private record Others(Set<TableId> created, boolean areLost) {}
+
+  private static Others others(
       TabletRecordReader records, Schemas schemas, List<StoredTable> listed) throws IOException {
     List<RowRange> known =
         listed.stream()
@@ -142,26 +181,25 @@ record Mark(
         records.readUndamaged(new RowRange(next, Bytes.EMPTY), Integer.MAX_VALUE, damaged::add));
     Set<TableId> without = new TreeSet<>();
     others.forEach(other -> without.add(other.id().table()));
+    Set<TableId> created = new TreeSet<>();
     Set<TableId> lost = new TreeSet<>();
     for (TableId table : without) {
       if (schemas.table(table).isPresent()) {
-        LOG.info("Table {} was created just now: this sweep deletes nothing", table);
-        return Optional.empty();
-      }
-      if (!records.readUndamaged(table, damage -> {}).stream()
+        created.add(table);
+      } else if (!records.readUndamaged(table, damage -> {}).stream()
           .allMatch(OrphanRecords::isUntouched)) {
         lost.add(table); // It was not created and dropped meanwhile.
       }
     }
     if (lost.isEmpty() && damaged.isEmpty()) {
-      return Optional.of(false);
+      return new Others(created, false);
     }
     LOG.error(
         "METADATA has tablets of tables that have no node in the lock service, {}, or damaged"
             + " records, {}: all logs and all files of jobs are kept",
         lost,
         damaged);
-    return Optional.of(true);
+    return new Others(created, true);
   }
 
   /** The records of a table; empty if they are damaged or do not cover it exactly once. */
@@ -175,13 +213,10 @@ record Mark(
         } // Otherwise it may have been split meanwhile.
       }
     } catch (CorruptionException | SteleException e) {
-      LOG.error(
-          "Nothing is deleted: the records of table {} cannot be read, and it may need any file",
-          table,
-          e);
+      LOG.error("The records of table {} cannot be read", table, e);
       return Optional.empty();
     }
-    LOG.warn("The tablets of table {} have a gap or overlap: this sweep deletes nothing", table);
+    LOG.info("The tablets of table {} have a gap or overlap", table);
     return Optional.empty();
   }
 }

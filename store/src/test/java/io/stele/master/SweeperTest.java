@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.lock.Lock;
 import io.stele.lock.LockPaths;
+import io.stele.lock.LockService;
 import io.stele.log.WholeFence;
 import io.stele.metadata.Layout;
+import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
@@ -17,12 +19,14 @@ import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
 import io.stele.record.PendingFile;
+import io.stele.runtime.IoRunnable;
 import io.stele.sim.Simulation;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FilterFileSystem;
@@ -46,10 +50,14 @@ class SweeperTest {
   }
 
   private Sweeper sweeper(FileSystem fs, Duration grace) {
+    return sweeper(master.schemas, fs, grace);
+  }
+
+  private Sweeper sweeper(Schemas schemas, FileSystem fs, Duration grace) {
     return new Sweeper(
         master.process,
         master.records,
-        master.schemas,
+        schemas,
         new Sweeper.Store(fs, master.layout, new ServerLocks(master.locks)),
         grace);
   }
@@ -382,6 +390,69 @@ class SweeperTest {
           assertThat(exists(orphan)).isFalse();
           assertThat(exists(early)).isTrue();
           assertThat(exists(late)).isTrue();
+        });
+  }
+
+  /** One without a grace, of which {@code event} comes when it has read two tables' nodes. */
+  private Sweeper sweeperDuring(IoRunnable event) {
+    AtomicInteger reads = new AtomicInteger();
+    LockService watched =
+        master.watched(
+            method -> {
+              if (method.equals("read") && reads.incrementAndGet() == 3) {
+                event.run();
+              }
+            });
+    return sweeper(new Schemas(master.process, watched), master.fs, Duration.ZERO);
+  }
+
+  @Test
+  void aTableThatIsDroppedDuringTheMarkKeepsOnlyItsOwnFiles() throws Exception {
+    run(
+        () -> {
+          String orphan = file(0, 1);
+          TabletRecord going = master.only(master.table("going"));
+          String late = create(Layout.file(going.id(), 0, 1));
+          master.table("others");
+          fence(UNNAMED);
+          Sweeper during =
+              sweeperDuring(
+                  () -> {
+                    StoredTable stored = master.schemas.table(going.id().table()).orElseThrow();
+                    master.schemas.advance(stored, StoredTable.State.DROPPING);
+                    master.records.delete(going);
+                    master.loseNode(going.id().table());
+                  });
+          assertThat(during.sweep()).isEqualTo(2);
+          assertThat(exists(orphan)).isFalse();
+          assertThat(exists(late)).isTrue();
+          assertThat(master.fs.exists(master.layout.recovery(UNNAMED))).isFalse();
+          assertThat(sweeper.sweep()).isEqualTo(1);
+          assertThat(exists(late)).isFalse();
+        });
+  }
+
+  @Test
+  void aTableThatIsCreatedDuringTheMarkKeepsOnlyWhatItNeeds() throws Exception {
+    run(
+        () -> {
+          String orphan = file(0, 1);
+          master.table("second");
+          master.table("third");
+          fence(DEAD);
+          fence(UNNAMED);
+          Sweeper during =
+              sweeperDuring(
+                  () -> {
+                    TableId coming = master.schemas.nextId();
+                    master.schemas.create(coming, TableSchema.of("coming", "f"), List.of());
+                    master.records.createTable(coming, List.of());
+                    master.records.assign(master.only(coming), DEAD);
+                  });
+          assertThat(during.sweep()).isEqualTo(2);
+          assertThat(exists(orphan)).isFalse();
+          assertThat(master.fs.exists(master.layout.recovery(UNNAMED))).isFalse();
+          assertThat(master.fs.exists(master.layout.recovery(DEAD))).isTrue();
         });
   }
 
