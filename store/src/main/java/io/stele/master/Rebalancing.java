@@ -92,14 +92,11 @@ final class Rebalancing {
           requests.split(server.get(), record);
         }
       }
-      wishes
-          .merge()
-          .ifPresent(
-              pair -> {
-                LOG.info("Merging {} and {}: they are small", pair.lower(), pair.upper());
-                merges.ask(pair.lower(), pair.upper(), Merges.NOBODY);
-              });
-      return wishes.merge().isPresent();
+      for (SmallTablets.Pair pair : wishes.merge()) {
+        LOG.info("Merging {} and {}: they are small", pair.lower(), pair.upper());
+        merges.ask(pair.lower(), pair.upper(), Merges.NOBODY);
+      }
+      return !wishes.merge().isEmpty();
     } catch (IOException e) {
       LOG.warn("Cannot look for hot and small tablets now; will retry: {}", e.toString());
       return false;

@@ -41,8 +41,8 @@ final class Reshaping {
   record Settings(long hotBytesMin, Duration mergeAfter) {}
 
   /** What to do now. */
-  record Wishes(List<TabletId> split, Optional<SmallTablets.Pair> merge) {
-    static final Wishes NONE = new Wishes(List.of(), Optional.empty());
+  record Wishes(List<TabletId> split, List<SmallTablets.Pair> merge) {
+    static final Wishes NONE = new Wishes(List.of(), List.of());
   }
 
   Reshaping(
@@ -83,7 +83,7 @@ final class Reshaping {
       nextHotNanos = now + LOOK_AT_HOT.toNanos();
       split = hot.toSplit(known.loads(), cluster, now);
     }
-    Optional<SmallTablets.Pair> merge = Optional.empty();
+    List<SmallTablets.Pair> merge = List.of();
     if (smallDue) {
       nextSmallNanos = now + lookAtSmall.toNanos();
       merge = small.orElseThrow().toMerge(known.all(), known.loads(), cluster, tables, now);

@@ -11,13 +11,17 @@ import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
+import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.record.ManifestEdit;
+import io.stele.record.Pin;
 import io.stele.runtime.IoFunction;
 import io.stele.sim.Cores;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -98,6 +102,67 @@ class ReshapingTest {
           stepFor(Duration.ofMinutes(70));
           assertThat(tablets()).hasSize(2);
           assertThat(master.isServed(table)).isTrue();
+        });
+  }
+
+  /** As jobs pin a table now and then. */
+  @Test
+  void aPinDefersAMergeAndTheTimeGoesOnMeanwhile() throws Exception {
+    master.run(
+        () -> {
+          started();
+          stepFor(Duration.ofMinutes(30));
+          Pin pin = new Pin("job", 0, 1, TableSchema.of("t", "f"));
+          for (TabletRecord tablet : tablets()) {
+            edit(tablet, ManifestEdit.builder("pinned").pin(pin));
+          }
+          stepFor(Duration.ofMinutes(40));
+          assertThat(tablets()).hasSize(5);
+          for (TabletRecord tablet : tablets()) {
+            edit(tablet, ManifestEdit.builder("unpinned").unpin("job"));
+          }
+          stepFor(Duration.ofMinutes(5));
+          assertThat(tablets()).hasSize(3);
+        });
+  }
+
+  private void edit(TabletRecord tablet, ManifestEdit.Builder edit) throws IOException {
+    master.records.edit(tablet, edit.coversReplay(true).build());
+    master.signal.rereadAllSoon();
+  }
+
+  @Test
+  void pairsOnDifferentServersAreMergedAtTheSameTime() throws Exception {
+    master.run(
+        () -> {
+          started();
+          for (int i = 0; i < 7200 && tablets().size() == 5; i++) {
+            stepFor(Duration.ofSeconds(1));
+          }
+          stepFor(Duration.ofSeconds(20));
+          assertThat(tablets()).as("the next look is a minute after the first").hasSize(3);
+        });
+  }
+
+  @Test
+  void aTableIsReadOnceALookHoweverManyPairsOfItAreSmall() throws Exception {
+    master.run(
+        () -> {
+          started();
+          table = master.table("cut", Bytes.of("d"), Bytes.of("g"), Bytes.of("m"), Bytes.of("t"));
+          master.stepUntilIdle();
+          AtomicInteger reads = new AtomicInteger();
+          reshape(
+              id -> {
+                if (id.equals(table)) {
+                  reads.incrementAndGet();
+                }
+                return master.schemas.table(id);
+              },
+              Duration.ofHours(1));
+          stepFor(Duration.ofMinutes(80));
+          assertThat(tablets()).hasSize(5);
+          assertThat(reads.get()).as("the rows of its creation stay: it is asked once").isOne();
         });
   }
 
