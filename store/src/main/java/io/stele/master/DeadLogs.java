@@ -24,7 +24,6 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -165,20 +164,24 @@ final class DeadLogs {
     return serversIn(layout.logs());
   }
 
+  /** The servers whose log directory was renamed. */
+  Set<ServerId> renamed() throws IOException {
+    return serversIn(layout.recovery());
+  }
+
   /**
-   * The servers whose log directory was renamed, but whose fence is not complete: not all of their
-   * segments may be closed, or they are among the {@code live}, which have their locks.
+   * Those of the {@link #renamed} ones whose fence is not complete: not all of their segments may
+   * be closed, or they are among the {@code live}, which have their locks.
    */
-  Set<ServerId> unfinished(Set<ServerId> live) throws IOException {
-    Set<ServerId> servers = serversIn(layout.recovery());
-    Set<ServerId> known = listedOf(servers);
-    for (Iterator<ServerId> all = servers.iterator(); all.hasNext(); ) {
-      ServerId server = all.next();
-      if (!live.contains(server) && (known.contains(server) || isListed(server))) {
-        all.remove();
+  Set<ServerId> unfinished(Set<ServerId> renamed, Set<ServerId> live) throws IOException {
+    Set<ServerId> known = listedOf(renamed);
+    Set<ServerId> unfinished = new TreeSet<>();
+    for (ServerId server : renamed) {
+      if (live.contains(server) || !(known.contains(server) || isListed(server))) {
+        unfinished.add(server);
       }
     }
-    return servers;
+    return unfinished;
   }
 
   /** The servers whose logs are known to be listed, of {@code servers}, which have fenced logs. */

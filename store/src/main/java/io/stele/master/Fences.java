@@ -417,6 +417,26 @@ final class Fences implements AutoCloseable {
     }
   }
 
+  /** The servers that are fenced, or whose processes were seen to end. */
+  synchronized Set<ServerId> ended() {
+    Set<ServerId> ended = new TreeSet<>(fenced);
+    ended.addAll(exits);
+    return ended;
+  }
+
+  /**
+   * Forgets servers of which nothing is left: no log, no lock and no record that names them. If one
+   * turns up all the same, it is fenced as by a new master, which knows no more.
+   */
+  synchronized void forget(Set<ServerId> ended) {
+    for (ServerId server : ended) {
+      if (!fencing.containsKey(server)) {
+        fenced.remove(server);
+        exits.remove(server);
+      }
+    }
+  }
+
   /**
    * The servers being fenced that may still answer clients: their leases may be valid. They receive
    * no more messages.
@@ -431,7 +451,7 @@ final class Fences implements AutoCloseable {
     return leased;
   }
 
-  /** The servers that can no longer write anything. */
+  /** The servers that can no longer write anything, as far as anything is left of them. */
   synchronized Set<ServerId> fenced() {
     return new TreeSet<>(fenced);
   }

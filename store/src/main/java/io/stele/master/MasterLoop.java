@@ -319,6 +319,9 @@ final class MasterLoop implements Runnable {
     known.hide(
         step.gone.stream().filter(table -> !orphans.isGivenUp(table)).collect(Collectors.toSet()));
     known.servers().forEach(servers::named);
+    if (step.refreshes && step.complete) {
+      servers.forgetAllBut(known.servers());
+    }
     view = new View(step.live, known.byId());
   }
 

@@ -43,6 +43,10 @@ final class ServerWatch implements AutoCloseable {
   @GuardedBy("this")
   private final Set<ServerId> outdated = new TreeSet<>();
 
+  /** Fenced servers without log and lock, when that was last looked for. */
+  @GuardedBy("this")
+  private Set<ServerId> gone = Set.of();
+
   private final AtomicBoolean unread = new AtomicBoolean(true); // The locks may have changed.
 
   /**
@@ -89,13 +93,19 @@ final class ServerWatch implements AutoCloseable {
     boolean done = false;
     try {
       unread.set(false); // Before the reads: locks may change meanwhile.
+      Set<ServerId> ended = fences.ended(); // Before the lists: a log goes from one to the other.
       Set<ServerId> candidates = new TreeSet<>();
       if (listLogs) {
         candidates.addAll(fences.logs().owners());
       }
       Map<ServerId, ServerInfo> now = locks.read(takeUpToDate());
       if (listLogs) {
-        fences.logs().unfinished(now.keySet()).forEach(fences::complete);
+        Set<ServerId> renamed = fences.logs().renamed();
+        fences.logs().unfinished(renamed, now.keySet()).forEach(fences::complete);
+        ended.removeAll(candidates);
+        ended.removeAll(renamed);
+        ended.removeAll(now.keySet());
+        areGone(ended);
       }
       saw(now, candidates);
       done = true;
@@ -105,6 +115,26 @@ final class ServerWatch implements AutoCloseable {
       }
       refreshing.unlock();
     }
+  }
+
+  private synchronized void areGone(Set<ServerId> ended) {
+    gone = ended;
+  }
+
+  /**
+   * Forgets the fenced servers of which the last {@link #refresh} that looked for logs has found
+   * neither log nor lock.
+   *
+   * @param named the servers that records name, which are kept
+   */
+  void forgetAllBut(Set<ServerId> named) {
+    Set<ServerId> forgotten;
+    synchronized (this) {
+      forgotten = new TreeSet<>(gone);
+      gone = Set.of();
+    }
+    forgotten.removeAll(named);
+    fences.forget(forgotten);
   }
 
   private synchronized Map<ServerId, ServerInfo> takeUpToDate() {

@@ -93,6 +93,53 @@ class MasterLoopTest {
   }
 
   @Test
+  void aFencedServerIsForgottenOnceItsLogIsGone() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          Lock lock = master.start(A);
+          TableId table = master.table("users");
+          master.stepUntilIdle();
+          master.start(B);
+          lock.release();
+          master.stepUntilIdle();
+          afterRefresh();
+          assertThat(master.watch.fences().fenced()).containsExactly(A);
+          master.fs.delete(master.layout.recovery(A), true); // As a sweep does.
+          afterRefresh();
+          assertThat(master.watch.fences().fenced()).isEmpty();
+          assertThat(master.isServed(table)).isTrue();
+        });
+  }
+
+  @Test
+  void aFencedServerThatRecordsNameIsNotForgotten() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          Lock lock = master.start(A);
+          TableId table = master.table("users");
+          master.stepUntilIdle();
+          lock.release();
+          master.stepUntilIdle();
+          master.fs.delete(master.layout.recovery(A), true);
+          afterRefresh();
+          assertThat(master.watch.fences().fenced()).containsExactly(A);
+          master.start(B);
+          master.stepUntilIdle();
+          assertThat(master.isServed(table)).isTrue();
+          afterRefresh();
+          assertThat(master.watch.fences().fenced()).isEmpty();
+        });
+  }
+
+  /** The loop looks again for servers of which it was told nothing. */
+  private void afterRefresh() throws Exception {
+    master.sleep(Duration.ofSeconds(11));
+    master.stepUntilIdle();
+  }
+
+  @Test
   void aTabletWhoseAssignmentFailsUnexpectedlyKeepsNoOtherWaiting() throws Exception {
     master.run(
         () -> {
