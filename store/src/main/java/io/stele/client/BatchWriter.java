@@ -139,6 +139,7 @@ public final class BatchWriter implements Closeable {
     this.table = writer.table();
     this.check = check;
     this.writer = writer;
+    writer.keep();
     this.bufferBytes = bufferBytes;
     this.durability = durability;
   }
@@ -228,15 +229,23 @@ public final class BatchWriter implements Closeable {
   @Override
   public void close() throws IOException {
     Optional<CompletableFuture<Void>> waiting;
+    boolean first;
     synchronized (this) {
+      first = !closed;
       closed = true;
       waiting = room;
       room = Optional.empty();
     }
     waiting.ifPresent(future -> future.complete(null));
-    flush();
-    writer.end().check();
-    table.waiting().await(writer.end().tell(), "telling tablet servers that a task has ended");
+    try {
+      flush();
+      writer.end().check();
+      table.waiting().await(writer.end().tell(), "telling tablet servers that a task has ended");
+    } finally {
+      if (first) {
+        writer.release();
+      }
+    }
   }
 
   /** Waits for room, then takes it; returns the number of the mutation. */

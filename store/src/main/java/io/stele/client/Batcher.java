@@ -25,6 +25,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 /**
@@ -52,6 +53,8 @@ final class Batcher implements BatchSender.Outcomes {
   private final BatchSender sender;
 
   /** A batcher without mutations yet. */
+  private final AtomicInteger kept = new AtomicInteger(); // Writers.
+
   Batcher(ProcessRuntime runtime, Tablets tablets, TableId table) {
     this.runtime = runtime;
     this.tablets = tablets;
@@ -78,9 +81,12 @@ final class Batcher implements BatchSender.Outcomes {
         ofItsOwn ? millis : -Long.highestOneBit(millis), any -> new Operations(runtime));
   }
 
-  /** Whether none of the operations that got their ids here may be sent again. */
+  /**
+   * Whether none of the operations that got their ids here may be sent again, and no writer is kept
+   * for further ones.
+   */
   boolean isIdle() {
-    return operations.values().stream().allMatch(Operations::isIdle);
+    return kept.get() == 0 && operations.values().stream().allMatch(Operations::isIdle);
   }
 
   /** A writer whose mutations have ids of {@link #operations}. */
@@ -116,6 +122,19 @@ final class Batcher implements BatchSender.Outcomes {
       this.table = table;
       this.operations = operations;
       this.end = new TaskEnd(tablets, table, operations);
+    }
+
+    /**
+     * Says that this writer is used for more than one call, until {@link #release}: others who
+     * write to the table meanwhile get their ids from the same source.
+     */
+    void keep() {
+      kept.incrementAndGet();
+    }
+
+    /** Ends {@link #keep}. */
+    void release() {
+      kept.decrementAndGet();
     }
 
     /** What is to be done when everything was written. */

@@ -1,6 +1,7 @@
 package io.stele.metadata;
 
 import io.stele.model.Amount;
+import io.stele.model.OperationForgottenException;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.runtime.Deadline;
@@ -184,6 +185,13 @@ public final class Attempts {
     if (cause instanceof CallException lost) {
       patience = purpose.patience().after(patience);
       return lost.mayHaveExecuted() ? doubt(cause, true) : again(cause, true);
+    }
+    if (cause instanceof OperationForgottenException && !inDoubt) {
+      return end( // It looked too old only because another that began before goes on.
+          new SteleException(
+              Code.RETRY_LATER,
+              "it was not applied: try again (" + cause.getMessage() + ")",
+              cause));
     }
     if (cause instanceof SteleException answer) {
       return switch (answer.code()) {

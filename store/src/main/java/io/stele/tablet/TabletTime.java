@@ -16,10 +16,10 @@ import java.util.function.LongSupplier;
  *
  * <p>A client says how long an operation has been under way when it sends a request, and nobody
  * counts how long that request is on its way. So every operation is taken to be older than its
- * client says, by the longest time that this may take. A client waits 15 seconds for an answer, or
- * a lease for one of METADATA; then it resets a silent connection within seconds, which drops what
- * has not left. Of a process that was killed, its system tries to send the rest for about two
- * minutes. A machine whose clocks stand still makes an operation look younger, too.
+ * client says, by more than the longest time that this may take. A server closes a connection of
+ * which nothing comes ({@link io.stele.wire.DataServer#SILENCE_MAX}), so what a machine sends after
+ * it stood still for longer does not arrive. A machine whose clocks stand still makes an operation
+ * look younger, too.
  *
  * <p>Not safe for use by several threads: it belongs to an {@link OperationWindow}.
  */

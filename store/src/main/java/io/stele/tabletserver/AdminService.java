@@ -350,7 +350,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
     } else if (request.getStay()) {
       started.drain();
     } else {
-      started.beginDrainAndEnd();
+      started.beginDrainAndEnd(request.getUnlessLast());
     }
   }
 

@@ -111,17 +111,25 @@ final class Draining {
    * only while another server takes tablets: whoever asked may no longer watch over it.
    *
    * @param whenEmpty ends the server, which has no tablets and takes none
+   * @param unlessLast do not carry it out at once, but as if it had failed before; a request of
+   *     which this is a repetition goes on as it was
    */
-  void beginEnd(IoRunnable whenEmpty) {
+  void beginEnd(IoRunnable whenEmpty, boolean unlessLast) {
     synchronized (this) {
       if (shuttingDown) {
         LOG.info("Asked again to drain and end: does so already");
         return;
       }
+      if (end.isEmpty() || !unlessLast) {
+        endPause = Deadline.after(context.runtime(), Duration.ZERO);
+      }
       end = Optional.of(whenEmpty);
-      endPause = Deadline.after(context.runtime(), Duration.ZERO);
     }
-    context.runtime().start("drain", () -> tryToEnd(() -> true));
+    if (unlessLast) {
+      startWorker();
+    } else {
+      context.runtime().start("drain", () -> tryToEnd(() -> true));
+    }
   }
 
   /**

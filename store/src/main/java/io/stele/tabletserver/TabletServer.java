@@ -439,9 +439,11 @@ public final class TabletServer {
   /**
    * From now on, until {@link #undrain}, does what {@link #drainAndEnd} does, and tries again if
    * that fails. Does not wait.
+   *
+   * @param unlessLast only while another server takes tablets
    */
-  void beginDrainAndEnd() {
-    draining.beginEnd(this::endDrained);
+  void beginDrainAndEnd(boolean unlessLast) {
+    draining.beginEnd(this::endDrained, unlessLast);
   }
 
   private void endDrained() throws IOException {

@@ -12,6 +12,7 @@ import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.flush.FlushConsolidationHandler;
+import io.netty.handler.timeout.IdleStateHandler;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.stele.runtime.Futures;
@@ -37,6 +38,13 @@ public final class DataServer implements Closeable {
   private static final int BACKLOG = 1024;
   private static final int FLUSH_AFTER = 64;
   static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(512 << 10, 2 << 20);
+
+  /**
+   * A connection from which nothing came for so long is closed, unless a request waits for its
+   * answer. So what leaves a machine that stood still for longer does not arrive: a request says
+   * how old its operation was when it was sent, and is not younger than this when it comes.
+   */
+  public static final Duration SILENCE_MAX = Duration.ofMinutes(4);
 
   private final ProcessRuntime runtime;
   private final EventLoopGroup loops;
@@ -223,6 +231,8 @@ public final class DataServer implements Closeable {
                         new ServerConnection(runtime, handler, admissions, limits);
                     channel
                         .pipeline()
+                        .addLast(
+                            new IdleStateHandler(SILENCE_MAX.toSeconds(), 0, 0, TimeUnit.SECONDS))
                         .addLast(new FlushConsolidationHandler(FLUSH_AFTER, true))
                         .addLast(
                             new HelloHandler.Server(

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.timeout.IdleStateEvent;
 import io.stele.model.SteleException;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.data.DataProtos.RequestProto;
@@ -81,11 +82,11 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
     this.user = Shares.of(admissions.user());
     this.system = Shares.of(admissions.system());
     this.limits = limits;
-    this.stalls =
-        new StallWatch(
-            runtime,
-            limits.stallMax(),
-            () -> user.requests().isIdle() && system.requests().isIdle());
+    this.stalls = new StallWatch(runtime, limits.stallMax(), this::hasNoRequests);
+  }
+
+  private boolean hasNoRequests() {
+    return user.requests().isIdle() && system.requests().isIdle();
   }
 
   @Override
@@ -97,6 +98,8 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
   public void userEventTriggered(ChannelHandlerContext context, Object event) {
     if (event instanceof HelloHandler.Ready ready) {
       peer = new Peer(peer.name(), ready.isMember());
+    } else if (event instanceof IdleStateEvent && hasNoRequests()) {
+      context.close(); // See DataServer.SILENCE_MAX.
     }
   }
 

@@ -362,8 +362,8 @@ final class FaultRun {
     }
     if (serves && alone) {
       assertThat(server.segments())
-          .as("segments left, of which nobody needs any")
-          .isLessThanOrEqualTo(LOG_WRITERS);
+          .as("segments left, of which nobody needs any, but for those left by slow flushes")
+          .isLessThanOrEqualTo((int) (LOG_WRITERS + server.log.statistics().switchOvers()));
     }
     server = host.start();
     for (Part part : parts) {

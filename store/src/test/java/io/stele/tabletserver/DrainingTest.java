@@ -215,7 +215,7 @@ class DrainingTest {
   void anEndThatFailsIsTriedAgainWhileAnotherServerTakesTablets() throws Exception {
     CountDownLatch ended = new CountDownLatch(1);
     noFileCanBeWritten();
-    draining.beginEnd(ended::countDown);
+    draining.beginEnd(ended::countDown, false);
     awaitFailedEnd();
     world.disk.heal();
     int before = asked.get();
@@ -229,12 +229,26 @@ class DrainingTest {
   }
 
   @Test
+  void aServerThatIsAskedToEndUnlessItIsTheLastWaitsForAnother() throws Exception {
+    CountDownLatch ended = new CountDownLatch(1);
+    int before = asked.get();
+    draining.beginEnd(ended::countDown, true);
+    draining.beginEnd(ended::countDown, true);
+    MiniStele.await("the master is asked again", () -> asked.get() > before + 1);
+    assertThat(draining.isShuttingDown()).as("nobody would take the tablet").isFalse();
+    startOther();
+    takers.add(OTHER.toString());
+    ended.await();
+    assertThat(server.context.tablets().count()).isZero();
+  }
+
+  @Test
   void anEndThatWasUndoneBetweenTwoTriesIsNotTriedAgain() throws Exception {
     startOther();
     takers.add(OTHER.toString());
     CountDownLatch ended = new CountDownLatch(1);
     noFileCanBeWritten();
-    draining.beginEnd(ended::countDown);
+    draining.beginEnd(ended::countDown, false);
     awaitUndone();
     world.disk.heal();
     draining.begin(); // The worker goes on, and would try the end again first.

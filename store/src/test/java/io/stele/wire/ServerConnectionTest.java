@@ -9,6 +9,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.util.ReferenceCountUtil;
 import io.stele.PlantedErrors;
 import io.stele.runtime.SystemRuntime;
@@ -95,6 +96,23 @@ final class ServerConnectionTest {
 
     assertThat(channel.isOpen()).isFalse();
     assertThatNothingIsHeld();
+  }
+
+  @Test
+  void aConnectionOfWhichNothingComesIsClosedUnlessARequestWaits() throws IOException {
+    receive(frame(RawPeer.REQUEST.toBuilder().setCallId(7).build())); // Nobody answers it.
+    channel.pipeline().fireUserEventTriggered(IdleStateEvent.READER_IDLE_STATE_EVENT);
+    assertThat(channel.isOpen()).isTrue();
+
+    EmbeddedChannel quiet =
+        new EmbeddedChannel(
+            new ServerConnection(
+                SystemRuntime.INSTANCE,
+                (request, responder) -> {},
+                new DataServer.Admissions(rooms, rooms),
+                DataServer.Limits.DEFAULT));
+    quiet.pipeline().fireUserEventTriggered(IdleStateEvent.READER_IDLE_STATE_EVENT);
+    assertThat(quiet.isOpen()).isFalse();
   }
 
   /** Where on a request's way something is thrown. */

@@ -137,7 +137,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     this.resourceManager = resourceManager.connect(this);
     // Each may wait for the lock service for as long as a server may take to drain.
     this.drainCalls = new BlockingCalls(runtime, events, "drain");
-    this.drains = new Drains(servers, state, drainCalls, answers::areRecent);
+    this.drains = new Drains(servers, state, drainCalls, answers::areRecent, clock);
     this.nodes = new NodeListing(this.resourceManager, state, calls, clock);
     this.registered = new ServerListing(servers, state, calls, clock);
     this.saving = new StateSaving(stateFile, calls);

@@ -2,6 +2,7 @@ package io.stele.yarn;
 
 import io.stele.yarn.HeldContainer.Phase;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -10,8 +11,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Asks tablet servers to give their tablets away and end. A server whose drain fails takes its
- * tablets back, and by itself tries again only while another server takes tablets; so it is asked
- * as long as its container drains.
+ * tablets back; so it is asked as long as its container drains. After the first time it is asked to
+ * end only while another server takes tablets, unless it must end in time.
  *
  * <p>Confined to the ApplicationMaster's one thread.
  */
@@ -23,15 +24,22 @@ final class Drains {
   private final ApplicationState state;
   private final BlockingCalls calls;
   private final BooleanSupplier mayAct;
+  private final InstantSource clock;
 
   /**
    * @param mayAct whether this attempt may act now
    */
-  Drains(Servers servers, ApplicationState state, BlockingCalls calls, BooleanSupplier mayAct) {
+  Drains(
+      Servers servers,
+      ApplicationState state,
+      BlockingCalls calls,
+      BooleanSupplier mayAct,
+      InstantSource clock) {
     this.servers = servers;
     this.state = state;
     this.calls = calls;
     this.mayAct = mayAct;
+    this.clock = clock;
   }
 
   /**
@@ -44,6 +52,7 @@ final class Drains {
   void begin(HeldContainer held, Consumer<HeldContainer> cannot) {
     ask(
         held,
+        false,
         failure -> {
           if (!(failure instanceof NotRegisteredException)) {
             askAgainAfter(failure, held);
@@ -54,8 +63,8 @@ final class Drains {
         });
   }
 
-  private void ask(HeldContainer held, Consumer<Throwable> failed) {
-    calls.run(() -> servers.drain(held.id()), () -> askAgainLater(held), failed);
+  private void ask(HeldContainer held, boolean unlessLast, Consumer<Throwable> failed) {
+    calls.run(() -> servers.drain(held.id(), unlessLast), () -> askAgainLater(held), failed);
   }
 
   private void askAgainLater(HeldContainer held) {
@@ -70,8 +79,9 @@ final class Drains {
       askAgainLater(held);
       return;
     }
+    boolean mustEnd = state.snapshot(clock.instant()).mustEndInTime(held);
     // It may be about to end as it was asked to, and registered no more.
-    ask(held, failure -> askAgainAfter(failure, held));
+    ask(held, !mustEnd, failure -> askAgainAfter(failure, held));
   }
 
   /** Its time to drain is the limit. */

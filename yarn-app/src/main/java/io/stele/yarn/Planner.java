@@ -298,7 +298,11 @@ final class Planner {
     if (!onLeavingNode(container)) {
       return false;
     }
-    boolean replaced = !onLeavingNode(holder) && canTakeOver(holder);
+    boolean replaced =
+        !onLeavingNode(holder)
+            && canTakeOver(holder)
+            && !ending.contains(holder)
+            && !snapshot.preempted().contains(holder.id());
     return replaced || (isLate(container) && snapshot.mustEndInTime(container));
   }
 

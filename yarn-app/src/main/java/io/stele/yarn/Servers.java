@@ -11,13 +11,14 @@ import java.util.Set;
 interface Servers {
   /**
    * Asks the tablet server in the container to give its tablets away and then end; returns when it
-   * has begun. If it fails to, it takes its tablets back and goes on until it is asked again. To
-   * ask while it gives them away changes nothing.
+   * has begun. If it fails to, it takes its tablets back, and tries again by itself while another
+   * server takes tablets. To ask while it gives them away changes nothing.
    *
+   * @param unlessLast only while another server takes tablets
    * @throws NotRegisteredException if no tablet server is registered from the container
    * @throws IOException if it is not known whether it was asked
    */
-  void drain(String containerId) throws IOException;
+  void drain(String containerId, boolean unlessLast) throws IOException;
 
   /**
    * Tells the active master that the tablet server in the container has ended, so that it need not
@@ -52,7 +53,7 @@ interface Servers {
   static Servers none() {
     return new Servers() {
       @Override
-      public void drain(String containerId) throws IOException {
+      public void drain(String containerId, boolean unlessLast) throws IOException {
         throw new NotRegisteredException(containerId);
       }
 

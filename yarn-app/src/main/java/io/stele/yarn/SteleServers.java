@@ -67,7 +67,11 @@ final class SteleServers implements Servers {
   }
 
   @Override
-  public void drain(String containerId) throws IOException {
+  public void drain(String containerId, boolean unlessLast) throws IOException {
+    DrainRequestProto request =
+        unlessLast
+            ? DrainRequestProto.newBuilder().setUnlessLast(true).build()
+            : DrainRequestProto.getDefaultInstance();
     Deadline deadline = Deadline.after(runtime, drainTimeout);
     ServerInfo server =
         findInTime(containerId, deadline)
@@ -77,7 +81,7 @@ final class SteleServers implements Servers {
         server.control(),
         TabletServerProtocol.class,
         ANSWER_TIMEOUT,
-        protocol -> protocol.drain(null, DrainRequestProto.getDefaultInstance()));
+        protocol -> protocol.drain(null, request));
   }
 
   private Optional<Map.Entry<ServerId, ServerInfo>> findInTime(

@@ -180,6 +180,18 @@ final class DrainsTest extends ApplicationMasterFixture {
   }
 
   @Test
+  void serversOfWhichNoneIsWantedAreAskedToEndWhetherOrNotOthersServe() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          master.flex(ComponentKind.TABLET_SERVER, 0);
+          process.sleep(A_WHILE);
+          assertThat(yarn.drainsUnlessLast).hasSizeGreaterThan(3).containsOnly(false);
+        });
+  }
+
+  @Test
   void aServerIsAskedToDrainUntilItEndsAsADrainMayFail() throws Exception {
     simulation.run(
         () -> {
@@ -188,6 +200,7 @@ final class DrainsTest extends ApplicationMasterFixture {
           master.flex(ComponentKind.TABLET_SERVER, 1);
           process.sleep(A_WHILE);
           assertThat(yarn.calls).containsOnly("drain tabletserver-2").hasSizeBetween(3, 5);
+          assertThat(yarn.drainsUnlessLast).startsWith(false, true).containsOnlyOnce(false);
           // As it is about to end.
           yarn.drainFailure = Optional.of(new NotRegisteredException("its container"));
           process.sleep(A_WHILE);

@@ -53,6 +53,9 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   /** Every call that changes something, in order. */
   final List<String> calls = new ArrayList<>();
 
+  /** For each call to drain, whether only while another server serves. */
+  final List<Boolean> drainsUnlessLast = new ArrayList<>();
+
   final Map<String, ClusterClaim.Fate> fates = new TreeMap<>();
   ResourceManager.Listener listener;
 
@@ -383,8 +386,9 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   }
 
   @Override
-  public void drain(String containerId) throws IOException {
+  public void drain(String containerId, boolean unlessLast) throws IOException {
     calls.add("drain " + slot(containerId));
+    drainsUnlessLast.add(unlessLast);
     pause(drainTakes, "asking it to drain");
     if (drainFailure.isPresent()) {
       throw drainFailure.get();

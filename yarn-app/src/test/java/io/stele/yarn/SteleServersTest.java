@@ -94,9 +94,9 @@ final class SteleServersTest {
   @Test
   void drainsTheTabletServerThatRegisteredFromTheContainer() throws IOException {
     register("container_1");
-    servers.drain("container_1");
+    servers.drain("container_1", false);
     assertThat(calls).containsExactly("drain");
-    assertThatThrownBy(() -> servers.drain("container_2"))
+    assertThatThrownBy(() -> servers.drain("container_2", true))
         .isInstanceOf(NotRegisteredException.class)
         .hasMessageContaining("container_2");
   }
@@ -107,7 +107,7 @@ final class SteleServersTest {
     register("container_1");
     FakePlane plane = new FakePlane();
     new SteleServers(SystemRuntime.INSTANCE, plane, Duration.ofSeconds(60), connection)
-        .drain("container_1");
+        .drain("container_1", false);
     assertThat(plane.calls).containsExactly("localhost: drain");
     assertThat(plane.timeouts).containsExactly(Duration.ofSeconds(5));
   }
@@ -127,7 +127,7 @@ final class SteleServersTest {
             })) {
       new SteleServers(
               SystemRuntime.INSTANCE, transport.controlPlane(), Duration.ofSeconds(60), late)
-          .drain("container_1");
+          .drain("container_1", false);
     }
     assertThat(calls).containsExactly("drain");
     assertThat(attempts).hasValue(3);
@@ -187,8 +187,8 @@ final class SteleServersTest {
       SteleServers others =
           new SteleServers(
               SystemRuntime.INSTANCE, transport.controlPlane(), Duration.ofSeconds(5), noting);
-      others.drain("container_1");
-      others.drain("container_1");
+      others.drain("container_1", false);
+      others.drain("container_1", false);
       assertThat(read).containsExactly(LockPaths.server(SERVER));
 
       ServerId second = new ServerId("host", 1, 3);
