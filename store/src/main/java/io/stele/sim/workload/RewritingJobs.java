@@ -43,6 +43,7 @@ import java.util.TreeMap;
 public final class RewritingJobs extends TableWorkload {
   private static final Column VALUE = Column.of("f", "value");
   private static final Duration LEASE = Duration.ofSeconds(20);
+  private static final Duration BETWEEN_JOBS = Duration.ofSeconds(1);
 
   private final int rows;
 
@@ -74,6 +75,7 @@ public final class RewritingJobs extends TableWorkload {
       RecordedTable table = opened.get();
       if (client % 4 == 0) {
         new OneJob(context, client, table.table(), "job-" + client + "-" + i).run();
+        context.pause(BETWEEN_JOBS);
       } else if (context.random().nextBoolean()) {
         Bytes row = numberedRow(context.random().nextInt(rows));
         Bytes value = Bytes.of("client-" + client + "-" + i);
