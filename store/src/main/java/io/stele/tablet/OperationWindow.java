@@ -324,7 +324,9 @@ final class OperationWindow {
       return false;
     }
     long freed =
-        ofJob ? clients.unwrittenBytes(client -> client.job().isPresent()) : freedByCompaction(now);
+        ofJob
+            ? clients.sum(client -> client.job().isPresent() ? client.unwrittenBytes() : 0)
+            : freedByCompaction(now);
     return freed >= Math.max(excess, clients.memory().worthCompacting());
   }
 
@@ -412,7 +414,7 @@ final class OperationWindow {
    * file.
    */
   synchronized long unwrittenBytes() {
-    return clients.unwrittenBytes(client -> true);
+    return clients.sum(ClientOperations::unwrittenBytes);
   }
 
   @GuardedBy("this")

@@ -10,7 +10,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 
 /**
@@ -94,14 +93,6 @@ final class RememberedClients {
     Set<String> jobs = new HashSet<>();
     all.values().forEach(client -> client.job().ifPresent(jobs::add));
     return jobs;
-  }
-
-  /**
-   * By how many bytes the memory of some drops when a minor compaction has written what is in no
-   * file.
-   */
-  long unwrittenBytes(Predicate<ClientOperations> which) {
-    return all.values().stream().filter(which).mapToLong(ClientOperations::unwrittenBytes).sum();
   }
 
   /** What {@code bytes} says of each client, added up. */
