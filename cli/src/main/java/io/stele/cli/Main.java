@@ -33,6 +33,7 @@ import picocli.CommandLine.IVersionProvider;
       JobCommand.class,
       CheckCommand.class,
       RepairCommand.class,
+      RestoreZooKeeperCommand.class,
       FileCommand.class,
       LogCommand.class,
       ConfCommand.class,

@@ -22,6 +22,9 @@ public final class LockPaths {
   /** Above the tables' schemas, by table id. */
   public static final String TABLES = "tables";
 
+  /** The number of the newest table id. */
+  public static final String TABLE_IDS = "table-ids";
+
   /** Above the tables' names: whose each is, and the changes of schema made under it. */
   public static final String NAMES = "names";
 

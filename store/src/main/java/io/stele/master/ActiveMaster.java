@@ -7,6 +7,7 @@ import io.stele.lock.LockService;
 import io.stele.metadata.Bootstrap;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
+import io.stele.metadata.LockServiceCopy;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletRecords;
@@ -133,6 +134,10 @@ final class ActiveMaster implements AutoCloseable {
     open.push(loop::stop);
     opened(locks.watch(LockPaths.SERVERS, servers::locksChanged));
     run("master-jobs", jobs);
+    LockServiceCopier copier =
+        new LockServiceCopier(runtime, new LockServiceCopy(runtime, fs, layout, locks));
+    changes.whenEnded(copier::schemaChanged);
+    run("master-copy", copier);
     run("master-sweep", () -> sweepNowAndThen(Keys.SWEEP_INTERVAL.in(conf)));
   }
 

@@ -55,6 +55,7 @@ final class TableChanges implements AutoCloseable {
   private final Schemas schemas;
   private final SchemaSteps steps;
   private final LoopSignal signal;
+  private volatile Runnable whenEnded = () -> {};
   private final WorkerPool changers;
 
   @GuardedBy("this")
@@ -362,9 +363,15 @@ final class TableChanges implements AutoCloseable {
                 .map(EndedChange.Failure::message)
                 .orElse("is " + change.get().kind().participle()));
         signal.rereadSoon(MetadataKeys.table(work.table));
+        whenEnded.run();
         return Optional.empty();
       }
     }
+  }
+
+  /** Calls {@code work}, which must not wait, whenever a change has ended. */
+  void whenEnded(Runnable work) {
+    whenEnded = work;
   }
 
   private static TableName after(TableName now, SchemaChange change, EndedChange ended) {

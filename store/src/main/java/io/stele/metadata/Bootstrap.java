@@ -28,7 +28,8 @@ public final class Bootstrap {
    *
    * @throws io.stele.files.NotDurableException if a dead server's log could not be taken from it
    * @throws SteleException REFUSED if the directory is of a newer layout, belongs to another
-   *     cluster, or has data of which the lock service knows nothing
+   *     cluster, has data of which the lock service knows nothing, or is newer than the lock
+   *     service
    */
   public static Layout begin(
       ProcessRuntime runtime,
@@ -42,6 +43,10 @@ public final class Bootstrap {
     register(fs, layout, locks);
     requireRootOrNoTables(fs, layout, locks);
     records.createRoot();
+    Optional<TabletRecord> root = records.reader().readRoot();
+    if (root.isPresent()) {
+      new LockServiceCopy(runtime, fs, layout, locks).requireNewest(root.get());
+    }
     return layout;
   }
 
@@ -74,9 +79,10 @@ public final class Bootstrap {
       if (locks.read(LockPaths.ROOT).isEmpty() && layout.hasData(fs)) {
         throw SteleException.refused(
             layout.root()
-                + " has data, but the lock service does not know this cluster: it lost its own data,"
-                + " or stele.zookeeper.quorum or stele.cluster.name is wrong; correct them,"
-                + " or set stele.root.dir to an empty directory");
+                + " has data, but the lock service does not know this cluster:"
+                + " stele.zookeeper.quorum or stele.cluster.name is wrong, or the lock service lost its"
+                + " own data. Correct them, or run `stele restore-zookeeper`, or set stele.root.dir to"
+                + " an empty directory");
       }
       RegistrationValue value =
           RegistrationValue.newBuilder()
@@ -108,7 +114,7 @@ public final class Bootstrap {
       throw SteleException.refused(
           layout.root()
               + " has tables, but the lock service has lost the record of the root tablet:"
-              + " restore the lock service's data; nothing was changed");
+              + " run `stele restore-zookeeper`; nothing was changed");
     }
   }
 

@@ -11,6 +11,8 @@ import io.stele.wire.MemberKey;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -26,10 +28,12 @@ import org.apache.hadoop.fs.permission.FsPermission;
  * logs/&lt;server id&gt;/{user,system}-&lt;n&gt;.log
  * recovery/&lt;server id&gt;/...                          logs of fenced servers
  * bulk/&lt;job&gt;/...                                   files of jobs
+ * lock-service/{root-&lt;epoch&gt;,nodes}-&lt;n&gt;               a copy of the lock service's nodes
  * </pre>
  *
  * The root directory, {@code tables} and {@code bulk} are made so that other users reach what they
- * may read in them, but cannot list them; {@code logs} and {@code recovery} are the store's alone.
+ * may read in them, but cannot list them; {@code logs}, {@code recovery} and {@code lock-service}
+ * are the store's alone.
  *
  * @param root the directory, qualified
  * @param cluster the id drawn when it was made
@@ -117,7 +121,13 @@ public record Layout(Path root, String cluster) {
     makeDirectory(fs, layout.bulk(), TRAVERSED);
     makeDirectory(fs, layout.logs(), OWNERS_ALONE);
     makeDirectory(fs, layout.recovery(), OWNERS_ALONE);
+    layout.makeLockService(fs);
     return layout;
+  }
+
+  /** Makes the directory of the lock service's copy, if there is none. */
+  void makeLockService(FileSystem fs) throws IOException {
+    makeDirectory(fs, lockService(), OWNERS_ALONE);
   }
 
   /** Makes a directory if there is none. One that is there may have the mode its owner wants. */
@@ -196,6 +206,11 @@ public record Layout(Path root, String cluster) {
     return new Path(root, "bulk");
   }
 
+  /** The directory of the copy of the lock service's nodes. */
+  Path lockService() {
+    return new Path(root, "lock-service");
+  }
+
   /** The directory of a table's tablets. */
   public Path table(TableId table) {
     return new Path(root, directory(table));
@@ -228,7 +243,12 @@ public record Layout(Path root, String cluster) {
 
   /** Whether there are directories of tables. */
   boolean hasTables(FileSystem fs) throws IOException {
-    return fs.listStatus(tables()).length > 0;
+    return !tableNames(fs).isEmpty();
+  }
+
+  /** The names of the tables' directories: ids of tables, unless somebody else made one. */
+  List<String> tableNames(FileSystem fs) throws IOException {
+    return Arrays.stream(fs.listStatus(tables())).map(found -> found.getPath().getName()).toList();
   }
 
   /** Whether anything was ever stored here. */

@@ -13,9 +13,11 @@ import io.stele.model.Edit;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowRange;
+import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.Futures;
+import io.stele.runtime.IoFunction;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
@@ -93,7 +95,8 @@ final class RootRecordRows implements RecordRows {
     }
     String update = UniqueName.of(runtime);
     try {
-      locks.create(LockPaths.ROOT, encode(apply(new TreeMap<>(), mutation), List.of(update)));
+      locks.create(
+          LockPaths.ROOT, encode(apply(runtime, new TreeMap<>(), mutation), List.of(update)));
     } catch (SteleException e) {
       if (read().isEmpty()) {
         throw e;
@@ -138,12 +141,31 @@ final class RootRecordRows implements RecordRows {
         "the root tablet's record was not changed: another writer won every attempt");
   }
 
+  /**
+   * The node's data, with the tablet loaded by the server to which it is assigned, if that server
+   * has a log: it may have loaded it, and its log counts then.
+   */
+  static Bytes asLoaded(ProcessRuntime runtime, Bytes data, IoFunction<ServerId, Boolean> hasLog)
+      throws IOException {
+    Node node = decode(data, 0);
+    TabletRecord record =
+        RecordCodec.decode(node.row(), WHERE)
+            .orElseThrow(() -> new CorruptionException(WHERE, 0, "it has no record"));
+    if (record.assignment().state() != Assignment.State.ASSIGNED
+        || !hasLog.apply(record.assignment().server().orElseThrow())) {
+      return data;
+    }
+    Mutation.Builder row = Mutation.builder(ROW);
+    RecordCodec.putState(row, record.withAssignment(record.assignment().loaded(), record.logs()));
+    return encode(apply(runtime, node.cells(), row.build()), node.updates());
+  }
+
   private boolean write(Node node, Mutation mutation, String update) throws IOException {
     List<String> updates = new ArrayList<>(node.updates());
     updates.add(update);
     Bytes changed =
         encode(
-            apply(node.cells(), mutation),
+            apply(runtime, node.cells(), mutation),
             updates.subList(Math.max(0, updates.size() - UPDATES_REMEMBERED), updates.size()));
     return locks.write(LockPaths.ROOT, changed, node.version()).isPresent();
   }
@@ -177,7 +199,8 @@ final class RootRecordRows implements RecordRows {
         : Optional.of(decode(data.get().data(), data.get().version()));
   }
 
-  private Map<Key, Cell> apply(Map<Key, Cell> before, Mutation mutation) {
+  private static Map<Key, Cell> apply(
+      ProcessRuntime runtime, Map<Key, Cell> before, Mutation mutation) {
     Map<Key, Cell> cells = new TreeMap<>(before);
     long now = runtime.wallClock().millis() * 1000;
     for (Edit edit : mutation.edits()) {

@@ -50,11 +50,9 @@ public final class Schemas {
   public static final TableSchema METADATA_SCHEMA = system("stele.metadata", 64L << 20);
 
   private static final Logger LOG = LoggerFactory.getLogger(Schemas.class);
-  private static final String TABLE_IDS = "table-ids";
   private static final int METADATA_BLOCK_BYTES = 8 << 10;
   private static final int EVENTS_KEPT = 50;
   private static final String LOCATION_GROUP = "location";
-  private static final int ATTEMPTS_MAX = 100;
 
   private final ProcessRuntime runtime;
   private final LockService locks;
@@ -402,43 +400,7 @@ public final class Schemas {
 
   /** An id for a new table, which no table ever had. */
   public TableId nextId() throws IOException {
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      Optional<VersionedData> last = locks.read(TABLE_IDS);
-      try {
-        if (last.isEmpty()) {
-          locks.create(TABLE_IDS, counter(highestId()));
-          continue;
-        }
-        String text = last.get().data().toUtf8();
-        long next = Long.parseLong(text.substring(0, text.indexOf(' '))) + 1;
-        TableId id = new TableId("t" + next);
-        if (locks.write(TABLE_IDS, counter(next), last.get().version()).isPresent()
-            && locks.read(LockPaths.table(id)).isEmpty()) { // The counter may have been lost.
-          return id;
-        }
-      } catch (SteleException e) {
-        if (e.code() != Code.OUTCOME_UNKNOWN && e.code() != Code.ALREADY_EXISTS) {
-          throw e;
-        } // Another number does as well.
-      }
-    }
-    throw SteleException.retryLater(
-        "could not allocate a table id: another writer won every attempt");
-  }
-
-  /** The highest number of a table that has a node: the counter may have been lost. */
-  private long highestId() throws IOException {
-    return ids().stream()
-        .map(TableId::value)
-        .filter(id -> id.matches("t[0-9]{1,18}"))
-        .mapToLong(id -> Long.parseLong(id.substring(1)))
-        .max()
-        .orElse(0);
-  }
-
-  // The second word distinguishes writers of the same number.
-  private Bytes counter(long number) {
-    return Bytes.of(number + " " + newChange());
+    return new TableIds(runtime, locks).next();
   }
 
   private String newChange() {

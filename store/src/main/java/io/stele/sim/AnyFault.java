@@ -21,7 +21,7 @@ final class AnyFault {
     Duration length = random.nextBoolean() ? shortOfASession(random) : untilTabletsMoved(random);
     return switch (random.nextInt(17)) {
       case 0 -> new Fault.Kill(kind, slot);
-      case 1 -> random.nextInt(4) == 0 ? new Fault.KillAll() : new Fault.KillInTurn(slot, length);
+      case 1 -> random.nextInt(4) == 0 ? killAll(slot) : new Fault.KillInTurn(slot, length);
       case 2, 3, 4 ->
           new Fault.DieAt(
               SimulatedCluster.Kind.SERVER, slot, fileStep(random), 1 + random.nextInt(30));
@@ -60,6 +60,10 @@ final class AnyFault {
           };
       default -> random.nextInt(4) == 0 ? new Fault.Suspect(slot) : new Fault.DrainAndEnd(slot);
     };
+  }
+
+  private static Fault killAll(int slot) {
+    return slot % 2 == 0 ? new Fault.KillAll() : new Fault.LoseNodes();
   }
 
   static SimulatedCluster.Kind kind(RandomGenerator random) {

@@ -132,6 +132,18 @@ public sealed interface Fault {
     }
   }
 
+  /**
+   * All members are killed, the lock service loses all its nodes, and an operator restores them
+   * from the copy in the root directory. Nothing happens if the copy is not up to date: what it
+   * does not have yet would be lost.
+   */
+  record LoseNodes() implements Fault {
+    @Override
+    public Duration length() {
+      return Duration.ZERO;
+    }
+  }
+
   /** A process stands still. */
   record Pause(SimulatedCluster.Kind kind, int slot, Duration length) implements Fault {}
 

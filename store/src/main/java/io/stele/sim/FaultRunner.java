@@ -80,9 +80,9 @@ final class FaultRunner {
       cluster.operator().balance(balance.off());
       later(fault.length(), () -> cluster.operator().balance(false));
     } else if (fault instanceof Fault.KillAll) {
-      for (SimulatedCluster.Kind kind : SimulatedCluster.Kind.values()) {
-        cluster.slots(kind).forEach(slot -> slot.process().kill());
-      }
+      cluster.killAll();
+    } else if (fault instanceof Fault.LoseNodes) {
+      new LostNodes(cluster).loseAndRestore();
     } else if (fault instanceof Fault.Pause pause) {
       pause(slot(pause.kind(), pause.slot()).process(), fault.length());
     } else if (fault instanceof Fault.Freeze freeze) {

@@ -6,6 +6,7 @@ import io.stele.runtime.SystemRuntime;
 import io.stele.runtime.WorkerPool;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Executor;
@@ -119,6 +120,23 @@ public final class MemoryLockStore {
     nodes.remove(path);
     changed(path, true);
     return true;
+  }
+
+  /** The data of all nodes that stay, by path. */
+  synchronized Map<String, Bytes> lasting() {
+    Map<String, Bytes> data = new TreeMap<>();
+    nodes.forEach(
+        (path, node) -> {
+          if (node.owner() == PERSISTENT) {
+            data.put(path, node.data());
+          }
+        });
+    return data;
+  }
+
+  /** Loses all nodes, those of sessions too. */
+  synchronized void clear() {
+    List.copyOf(nodes.keySet()).forEach(path -> delete(path, node -> true));
   }
 
   synchronized void endSession(long session) {

@@ -65,6 +65,11 @@ public final class SimulatedEnsemble {
     return down || lostAnswers > 0;
   }
 
+  /** What it keeps, to look at it and to change it without taking time. */
+  MemoryLockStore store() {
+    return store;
+  }
+
   /** How likely the answer to a change is lost. */
   public void setLostAnswers(double probability) {
     lostAnswers = probability;

@@ -11,6 +11,7 @@ import io.stele.tablet.Manifest;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,14 +35,26 @@ final class RecordManifest implements Manifest {
 
   private final TabletRecords records;
   private final ServerLife life;
+  private final Consumer<TabletRecord> changed;
   // One change at a time; held while it waits for METADATA, however long that takes.
   private final Lock changing;
   private volatile TabletRecord record; // Written under changing, read without it.
 
   private int droppedSinceRead; // Under changing.
 
+  /**
+   * The manifest of one tablet.
+   *
+   * @param changed gets the record after each change of it while the tablet is served, before
+   *     anything relies on the change
+   */
   RecordManifest(
-      ProcessRuntime runtime, TabletRecords records, TabletRecord record, ServerLife life) {
+      ProcessRuntime runtime,
+      TabletRecords records,
+      TabletRecord record,
+      ServerLife life,
+      Consumer<TabletRecord> changed) {
+    this.changed = changed;
     this.changing = runtime.newLock();
     this.records = records;
     this.record = record;
@@ -138,6 +151,7 @@ final class RecordManifest implements Manifest {
     try {
       record =
           life.untilKnown("change the record of tablet " + record.id(), () -> change.apply(record));
+      changed.accept(record);
     } finally {
       changing.unlock();
     }

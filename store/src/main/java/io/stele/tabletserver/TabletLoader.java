@@ -5,6 +5,7 @@ import io.stele.log.FencedLogs;
 import io.stele.log.RecordSource;
 import io.stele.memtable.MemoryAccount;
 import io.stele.metadata.Assignment;
+import io.stele.metadata.LockServiceCopy;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.SplitRecords;
 import io.stele.metadata.StoredTable;
@@ -30,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,6 +54,7 @@ final class TabletLoader {
   private final SplitRecords splits;
   private final ReplayRoom userRoom;
   private final ReplayRoom systemRoom;
+  private final LockServiceCopy copy;
 
   /**
    * A loader for {@code server}.
@@ -59,13 +62,16 @@ final class TabletLoader {
    * @param assignments reads what is to be loaded, and does not wait long: where METADATA cannot be
    *     reached from here, another server is to load it
    * @param replayBytes how much memory it may take for logs that several tablets need
+   * @param copy gets the root tablet's record whenever it changes
    */
   TabletLoader(
       ServerContext server,
       TabletRecordReader assignments,
       Schemas schemas,
       TabletStorage storage,
-      int replayBytes) {
+      int replayBytes,
+      LockServiceCopy copy) {
+    this.copy = copy;
     this.server = server;
     this.assignments = assignments;
     this.schemas = schemas;
@@ -114,6 +120,7 @@ final class TabletLoader {
     HostedTablet hosted = openReplaying(record, table, manifest, sinceNanos);
     server.tablets().coming(hosted);
     try {
+      copyRoot(hosted);
       takeOver(hosted);
       serve(hosted, table);
     } finally {
@@ -124,6 +131,30 @@ final class TabletLoader {
         record,
         hosted.tablet().replayedRecords(),
         record.logs());
+  }
+
+  /** Before anything is served under this epoch. */
+  private void copyRoot(HostedTablet hosted) throws IOException {
+    if (hosted.id().equals(TabletId.ROOT)) {
+      try {
+        copy.copyRoot(hosted.record());
+      } catch (IOException | RuntimeException e) {
+        hosted.tablet().close();
+        throw e;
+      }
+    }
+  }
+
+  /** A change does not fail because the copy does: the next one copies the record again. */
+  private void copyRootAgain(TabletRecord root) {
+    try {
+      copy.copyRoot(root);
+    } catch (IOException | SteleException e) {
+      LOG.warn(
+          "The root tablet's record could not be copied to the root directory; until that succeeds,"
+              + " a loss of the lock service's data could not be repaired",
+          e);
+    }
   }
 
   private void takeOver(HostedTablet hosted) throws IOException {
@@ -308,7 +339,9 @@ final class TabletLoader {
   }
 
   private RecordManifest manifest(TabletRecord record) {
-    return new RecordManifest(server.runtime(), server.records(), record, server.life());
+    Consumer<TabletRecord> changed =
+        record.id().equals(TabletId.ROOT) ? this::copyRootAgain : now -> {};
+    return new RecordManifest(server.runtime(), server.records(), record, server.life(), changed);
   }
 
   private static TabletSpec spec(TabletRecord record, StoredTable table) {

@@ -14,6 +14,7 @@ import io.stele.log.LogDirectory;
 import io.stele.metadata.Bootstrap;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
+import io.stele.metadata.LockServiceCopy;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletAccess;
@@ -228,7 +229,12 @@ public final class TabletServer {
     TabletRecords assignments =
         new TabletRecords(context.runtime(), locks, access, ASSIGNMENT_PATIENCE);
     return new TabletLoader(
-        context, assignments.reader(), schemas, storage, config.memory().replayBytes());
+        context,
+        assignments.reader(),
+        schemas,
+        storage,
+        config.memory().replayBytes(),
+        new LockServiceCopy(context.runtime(), storage.fs(), storage.layout(), locks));
   }
 
   private static CaffeineBlockCache cache(TabletServerConfig config) {

@@ -7,13 +7,16 @@ import io.stele.sim.workload.Workload;
 import io.stele.sim.workload.Workloads;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.SplittableRandom;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.LongFunction;
+import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -27,6 +30,7 @@ final class Histories {
 
   private static final Duration LENGTH = Duration.ofSeconds(30);
   private static final int AT_ONCE = 2;
+  private static final int LOSSES = 4;
   private static final int SHRINK_RUNS_MAX = 60;
 
   private Histories() {}
@@ -75,6 +79,32 @@ final class Histories {
     List<String> names = withOthers().stream().map(Workload::name).toList();
     return run(
         first, count, seed -> HistoryPlan.of(seed, LENGTH, names).withoutFailures(), withOthers());
+  }
+
+  /** Those in which the lock service also loses its nodes, several times. */
+  static List<HistoryRun.Report> runLosingNodes(long first, int count)
+      throws InterruptedException, ExecutionException {
+    return run(first, count, Histories::losingNodes, WORKLOADS);
+  }
+
+  private static HistoryPlan losingNodes(long seed) {
+    HistoryPlan plan = HistoryPlan.of(seed, LENGTH, NAMES);
+    RandomGenerator random = new SplittableRandom(seed);
+    List<Fault.Planned> faults = new ArrayList<>(plan.faults());
+    for (int i = 0; i < LOSSES; i++) {
+      Duration at = Duration.ofMillis(random.nextLong(LENGTH.toMillis()));
+      faults.add(new Fault.Planned(at, new Fault.LoseNodes()));
+    }
+    faults.sort(Comparator.comparing(Fault.Planned::at));
+    return new HistoryPlan(
+        seed,
+        plan.length(),
+        plan.masters(),
+        plan.servers(),
+        plan.clients(),
+        plan.workloads(),
+        plan.settings(),
+        faults);
   }
 
   private static List<HistoryRun.Report> run(

@@ -5,6 +5,7 @@ import io.stele.log.LogDirectory;
 import io.stele.log.LogLocation;
 import io.stele.log.LogOptions;
 import io.stele.metadata.Layout;
+import io.stele.metadata.LockServiceCopy;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
@@ -16,6 +17,7 @@ import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.ServerClock;
 import io.stele.runtime.WorkerPool;
+import io.stele.sim.MemoryLockStore;
 import io.stele.sstable.BlockCache;
 import io.stele.sstable.OpenSSTables;
 import io.stele.tablet.CompactionCounters;
@@ -115,7 +117,12 @@ public final class BareServer implements AutoCloseable {
                 CompactionPace.UNLIMITED,
                 storage.tablets(),
                 MemoryRoom.unlimited()),
-            REPLAY_BYTES);
+            REPLAY_BYTES,
+            new LockServiceCopy(
+                runtime,
+                storage.fs(),
+                world.layout(),
+                new MemoryLockStore().connect(Runnable::run)));
     splitter = new Splitter(context, loader, new NoNews());
   }
 

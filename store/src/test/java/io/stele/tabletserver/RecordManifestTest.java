@@ -37,7 +37,8 @@ class RecordManifestTest {
   @Test
   void theRecordCanBeReadWhileAChangeOfItWaitsForMetadata() throws Exception {
     TabletRecord root = TabletRecord.builder(TabletId.ROOT, RowRange.ALL, Bytes.EMPTY).build();
-    RecordManifest manifest = new RecordManifest(SystemRuntime.INSTANCE, null, root, life);
+    RecordManifest manifest =
+        new RecordManifest(SystemRuntime.INSTANCE, null, root, life, changed -> {});
     CountDownLatch changing = new CountDownLatch(1);
     CountDownLatch metadataIsBack = new CountDownLatch(1);
     CompletableFuture<Void> change =
@@ -112,7 +113,8 @@ class RecordManifestTest {
     TabletRecord loaded =
         records.loaded(
             records.assign(records.reader().readAll(table).get(0), new ServerId("host1", 7101, 1)));
-    RecordManifest manifest = new RecordManifest(SystemRuntime.INSTANCE, records, loaded, life);
+    RecordManifest manifest =
+        new RecordManifest(SystemRuntime.INSTANCE, records, loaded, life, changed -> {});
     int readsBefore = metadata.reads();
     for (int i = 0; i < 2_600; i++) {
       FileRef file =

@@ -11,6 +11,7 @@ import io.stele.log.WholeFence;
 import io.stele.metadata.EndedChange;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
+import io.stele.metadata.LockServiceCopy;
 import io.stele.metadata.MemoryRecords;
 import io.stele.metadata.SchemaChange;
 import io.stele.metadata.Schemas;
@@ -178,7 +179,8 @@ final class TestServer implements AutoCloseable {
                     layout,
                     new CaffeineBlockCache(config.cacheHeapBytes(), config.cacheOffHeapBytes()),
                     config)),
-            config.memory().replayBytes());
+            config.memory().replayBytes(),
+            new LockServiceCopy(runtime, fs, layout, locks));
     this.splitter = new Splitter(context, loader, news);
     this.lifecycle = new TabletLifecycle(context, schemas, loader, splitter, news);
     this.evacuation = new Evacuation(context, lifecycle);

@@ -1,0 +1,243 @@
+package io.stele.metadata;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.lock.LockPaths;
+import io.stele.model.Bytes;
+import io.stele.model.CorruptionException;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.runtime.SystemRuntime;
+import io.stele.sim.CrashableFileSystem;
+import io.stele.sim.MemoryLockService;
+import io.stele.sim.MemoryLockStore;
+import java.io.IOException;
+import java.lang.reflect.Field;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class LockServiceCopyTest {
+  private static final Path ROOT = new Path("/stele");
+  private static final ServerId SERVER = new ServerId("host", 1, 7);
+  private static final ServerId OTHER = new ServerId("host", 2, 8);
+
+  private final FileSystem fs = CrashableFileSystem.create();
+  private final MemoryLockService locks = new MemoryLockStore().connect(Runnable::run);
+  private final MemoryLockService lost = new MemoryLockStore().connect(Runnable::run);
+  private final TabletRecords records =
+      new TabletRecords(
+          SystemRuntime.INSTANCE,
+          new RootRecordRows(SystemRuntime.INSTANCE, locks, Duration.ofSeconds(60)),
+          new MemoryRows(),
+          new MemoryRows());
+  private Layout layout;
+  private LockServiceCopy copy;
+
+  @BeforeEach
+  void begin() throws IOException {
+    layout = Bootstrap.begin(SystemRuntime.INSTANCE, fs, ROOT, locks, records);
+    copy = new LockServiceCopy(SystemRuntime.INSTANCE, fs, layout, locks);
+  }
+
+  @Test
+  void theTwoNewestFilesOfEachKindStay() throws IOException {
+    TabletRecord root = assigned(SERVER);
+    for (int i = 0; i < 4; i++) {
+      copy.copyRoot(root);
+      locks.create(LockPaths.TABLES + "/t" + i, Bytes.of("schema " + i));
+      assertThat(copy.copyNodes()).isTrue();
+      assertThat(copy.copyNodes()).as("nothing has changed").isFalse();
+    }
+    assertThat(files()).containsExactly("nodes-3", "nodes-4", "root-1-3", "root-1-4");
+    new LockServiceCopy(SystemRuntime.INSTANCE, fs, layout, locks).copyNodes();
+    assertThat(files()).contains("nodes-5");
+  }
+
+  @Test
+  void aRecordOlderThanTheTabletIsRefused() throws IOException {
+    TabletRecord first = assigned(SERVER);
+    copy.copyRoot(first);
+    TabletRecord second = records.reassign(first, OTHER);
+    copy.copyRoot(second);
+    assertRefused(() -> copy.copyRoot(first), "put back to an earlier state");
+    assertRefused(() -> copy.requireNewest(first), "of epoch 1, but");
+    copy.requireNewest(second);
+    assertThat(files()).containsExactly("root-1-1", "root-2-1");
+  }
+
+  @Test
+  void allNodesThatStayComeBack() throws IOException {
+    copy.copyRoot(records.loaded(assigned(SERVER)));
+    locks.create(LockPaths.TABLES + "/t1", Bytes.of("schema"));
+    locks.create(LockPaths.tableName("web"), Bytes.of("t1"));
+    locks.create(LockPaths.FORGOTTEN_CHANGES, Bytes.of("3 x"));
+    locks.create(LockPaths.job("j"), Bytes.of("lease"));
+    locks.create(LockPaths.APPLICATION, Bytes.of("not to be restored"));
+    copy.copyNodes();
+    LockServiceRestore restore = restoring();
+    assertThat(restore.tables()).isEqualTo(1);
+    restore.restore();
+    for (String path :
+        List.of(
+            LockPaths.REGISTRATION,
+            LockPaths.ROOT,
+            LockPaths.TABLES + "/t1",
+            LockPaths.tableName("web"),
+            LockPaths.FORGOTTEN_CHANGES,
+            LockPaths.job("j"))) {
+      assertThat(lost.read(path).orElseThrow().data())
+          .as(path)
+          .isEqualTo(locks.read(path).orElseThrow().data());
+    }
+    assertThat(lost.read(LockPaths.APPLICATION)).isEmpty();
+    assertRefused(restore::restore, "nothing needs to be restored");
+  }
+
+  @Test
+  void aServerThatMayHaveLoadedTheTabletCountsAsHavingLoadedIt() throws IOException {
+    copy.copyRoot(assigned(SERVER)); // As it is before the tablet is served.
+    copy.copyNodes();
+    fs.mkdirs(layout.logs(SERVER));
+    TabletRecord root = restored();
+    assertThat(root.assignment().state()).isEqualTo(Assignment.State.LOADED);
+    assertThat(root.assignment().epoch()).isEqualTo(1);
+    assertThat(root.logs()).containsExactly(SERVER);
+  }
+
+  @Test
+  void aServerWhoseLogNobodyNeededDidNotLoadTheTablet() throws IOException {
+    copy.copyRoot(assigned(SERVER));
+    copy.copyNodes();
+    assertThat(restored().assignment().state()).isEqualTo(Assignment.State.ASSIGNED);
+  }
+
+  private TabletRecord restored() throws IOException {
+    restoring().restore();
+    return new TabletRecords(
+            SystemRuntime.INSTANCE,
+            new RootRecordRows(SystemRuntime.INSTANCE, lost, Duration.ofSeconds(60)),
+            new MemoryRows(),
+            new MemoryRows())
+        .reader()
+        .readRoot()
+        .orElseThrow();
+  }
+
+  @Test
+  void aRestoreThatStoppedHalfwayIsMadeAgain() throws IOException {
+    copy.copyRoot(assigned(SERVER));
+    locks.create(LockPaths.TABLES + "/t1", Bytes.of("schema"));
+    copy.copyNodes();
+    lost.create(LockPaths.TABLES + "/t1", Bytes.of("schema"));
+    restoring().restore();
+    assertThat(lost.read(LockPaths.ROOT)).isPresent();
+  }
+
+  @Test
+  void othersDataIsNotReplaced() throws IOException {
+    copy.copyRoot(assigned(SERVER));
+    locks.create(LockPaths.TABLES + "/t1", Bytes.of("schema"));
+    copy.copyNodes();
+    lost.create(LockPaths.TABLES + "/t1", Bytes.of("another"));
+    assertRefused(() -> restoring().restore(), "with other data");
+    assertThat(lost.read(LockPaths.ROOT)).isEmpty();
+  }
+
+  @Test
+  void aDamagedFileIsPassedOver() throws IOException {
+    copy.copyRoot(assigned(SERVER));
+    copy.copyNodes();
+    locks.create(LockPaths.TABLES + "/t1", Bytes.of("schema"));
+    copy.copyNodes();
+    try (FSDataOutputStream out = fs.create(new Path(layout.lockService(), "nodes-2"))) {
+      out.writeBytes("torn");
+    }
+    assertThat(restoring().tables()).isZero();
+    try (FSDataOutputStream out = fs.create(new Path(layout.lockService(), "nodes-1"))) {
+      out.writeBytes("torn too");
+    }
+    assertThatThrownBy(this::restoring).hasMessageContaining("nodes-");
+  }
+
+  @Test
+  void aRecordOfAnOlderEpochDoesNotReplaceADamagedOne() throws IOException {
+    TabletRecord first = assigned(SERVER);
+    copy.copyRoot(first);
+    copy.copyRoot(records.reassign(first, OTHER));
+    copy.copyNodes();
+    try (FSDataOutputStream out = fs.create(new Path(layout.lockService(), "root-2-1"))) {
+      out.writeBytes("torn");
+    }
+    assertThatThrownBy(this::restoring)
+        .isInstanceOf(CorruptionException.class)
+        .hasMessageContaining("root-2-1");
+  }
+
+  @Test
+  void withoutACompleteCopyNothingIsRestored() throws IOException {
+    assertThatThrownBy(this::restoring)
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("no complete copy");
+    copy.copyNodes();
+    assertThatThrownBy(this::restoring).hasMessageContaining("no complete copy");
+  }
+
+  @Test
+  void idsOfTablesMadeSinceTheCopyAreNotGivenOutAgain() throws IOException {
+    Schemas schemas = new Schemas(SystemRuntime.INSTANCE, locks);
+    schemas.nextId();
+    copy.copyRoot(assigned(SERVER));
+    copy.copyNodes();
+    TableId uncopied = schemas.nextId();
+    fs.mkdirs(layout.table(uncopied));
+    restoring().restore();
+    TableId next = new Schemas(SystemRuntime.INSTANCE, lost).nextId();
+    assertThat(Long.parseLong(next.value().substring(1))).isGreaterThan(10_000);
+  }
+
+  /** Every node that Stele has is one that is restored, or one that belongs to processes. */
+  @Test
+  void noKindOfNodeIsForgotten() throws IllegalAccessException {
+    List<String> ofProcesses =
+        List.of(LockPaths.MASTER, LockPaths.SERVERS, LockPaths.SUSPECTS, LockPaths.APPLICATION);
+    for (Field field : LockPaths.class.getFields()) {
+      String path = (String) field.get(null);
+      boolean restored =
+          path.equals(LockPaths.ROOT)
+              || LockServiceCopy.SINGLE.contains(path)
+              || LockServiceCopy.PARENTS.contains(path);
+      assertThat(restored).as(path).isNotEqualTo(ofProcesses.contains(path));
+    }
+  }
+
+  private TabletRecord assigned(ServerId server) throws IOException {
+    return records.assign(records.reader().readRoot().orElseThrow(), server);
+  }
+
+  private LockServiceRestore restoring() throws IOException {
+    return new LockServiceRestore(SystemRuntime.INSTANCE, fs, layout, lost);
+  }
+
+  private List<String> files() throws IOException {
+    return Arrays.stream(fs.listStatus(layout.lockService()))
+        .map(file -> file.getPath().getName())
+        .sorted()
+        .toList();
+  }
+
+  private static void assertRefused(
+      org.assertj.core.api.ThrowableAssert.ThrowingCallable call, String why) {
+    assertThatThrownBy(call)
+        .hasMessageContaining(why)
+        .isInstanceOfSatisfying(
+            SteleException.class, e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));
+  }
+}
