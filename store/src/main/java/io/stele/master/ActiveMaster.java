@@ -130,19 +130,26 @@ final class ActiveMaster implements AutoCloseable {
     MasterPage page = page(cluster, status, new TableOverview(loop::view, schemas));
     address = serve(environment, service, status, page);
 
-    run("master-loop", loop);
-    open.push(loop::stop);
-    opened(locks.watch(LockPaths.SERVERS, servers::locksChanged));
+    startLoop(loop, locks, servers);
     run("master-jobs", jobs);
-    LockServiceCopier copier =
-        new LockServiceCopier(runtime, new LockServiceCopy(runtime, fs, layout, locks));
-    changes.whenEnded(copier::schemaChanged);
-    run("master-copy", copier);
+    copyNodes(new LockServiceCopy(runtime, fs, layout, locks), changes);
     run("master-sweep", () -> sweepNowAndThen(Keys.SWEEP_INTERVAL.in(conf)));
   }
 
   private static DeadLogs.Limits limits(Configuration conf) {
     return new DeadLogs.Limits(Keys.SORT_BYTES_MIN.in(conf), Keys.LOG_REPLICAS_MIN.in(conf));
+  }
+
+  private void startLoop(MasterLoop loop, LockService locks, ServerWatch servers) {
+    run("master-loop", loop);
+    open.push(loop::stop);
+    opened(locks.watch(LockPaths.SERVERS, servers::locksChanged));
+  }
+
+  private void copyNodes(LockServiceCopy copy, TableChanges changes) {
+    LockServiceCopier copier = new LockServiceCopier(runtime, copy);
+    changes.whenEnded(copier::schemaChanged);
+    run("master-copy", copier);
   }
 
   private void configure(
