@@ -5,6 +5,7 @@ import io.stele.metadata.Assignment;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
 import io.stele.metadata.LoadTrouble;
+import io.stele.metadata.LockServiceCopy;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
@@ -378,6 +379,22 @@ final class CheckPass {
             String.valueOf(e.getMessage()),
             "restore the node from a snapshot of ZooKeeper");
       }
+    }
+  }
+
+  /** What a lock service that loses its data would be restored from. */
+  void checkCopy(LockServiceCopy copy, TabletRecordReader records) throws IOException {
+    Optional<TabletRecord> root = records.readRoot();
+    if (root.isPresent()) {
+      copy.trouble(root.get())
+          .ifPresent(
+              why ->
+                  add(
+                      "copy of ZooKeeper's nodes",
+                      "it could not be restored",
+                      why,
+                      "the logs of the master and of the root tablet's server say why it is not"
+                          + " copied again"));
     }
   }
 

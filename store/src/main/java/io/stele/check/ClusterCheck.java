@@ -4,6 +4,7 @@ import io.stele.config.Keys;
 import io.stele.lock.LockService;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
+import io.stele.metadata.LockServiceCopy;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletRecordReader;
@@ -105,6 +106,7 @@ public final class ClusterCheck implements AutoCloseable {
     pass.readServers(served.read());
     pass.readRecords(records);
     pass.checkJobs(new JobNodes(runtime, locks));
+    pass.checkCopy(new LockServiceCopy(runtime, fs, layout, locks), records);
     pass.checkFiles();
     return pass;
   }

@@ -179,11 +179,11 @@ public final class LockServiceCopy {
   public boolean copyNodes() throws IOException {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       Map<String, Bytes> nodes = read();
-      if (nodes.equals(lastCopied)) {
+      List<CopyFile> files = files(NODES);
+      if (nodes.equals(lastCopied) && !files.isEmpty()) {
         return false;
       }
       if (withoutJobs(nodes).equals(withoutJobs(read()))) {
-        List<CopyFile> files = files(NODES);
         write(NODES + (files.isEmpty() ? 1 : files.get(0).number() + 1), nodes);
         deleteBut(files);
         lastCopied = nodes;
@@ -215,6 +215,28 @@ public final class LockServiceCopy {
 
   private void read(String path, Map<String, Bytes> nodes) throws IOException {
     locks.read(path).ifPresent(node -> nodes.put(path, node.data()));
+  }
+
+  /**
+   * Why the copy could not be restored now; empty if it could.
+   *
+   * @param root the root tablet's record
+   */
+  public Optional<String> trouble(TabletRecord root) throws IOException {
+    Contents contents;
+    try {
+      contents = contents();
+    } catch (CorruptionException | SteleException e) {
+      return Optional.of(String.valueOf(e.getMessage()));
+    }
+    List<CopyFile> files = files(ROOT);
+    if (contents.nodesCopied().isEmpty() || files.isEmpty()) {
+      return Optional.of("it is not complete");
+    }
+    boolean isLoaded = root.assignment().state() == Assignment.State.LOADED;
+    return isLoaded && files.get(0).epoch() < root.assignment().epoch()
+        ? Optional.of("the root tablet's record is of epoch " + files.get(0).epoch())
+        : Optional.empty();
   }
 
   /**

@@ -45,6 +45,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
@@ -76,6 +77,25 @@ class ClusterCheckTest {
       assertThat(report.tablets()).isEqualTo(4);
       assertThat(report.files()).isGreaterThanOrEqualTo(2);
       assertThat(report.fileBytes()).isPositive();
+    }
+  }
+
+  @Test
+  void aCopyOfTheLockServiceThatCouldNotBeRestoredIsShown() throws IOException {
+    try (MiniStele cluster = MiniStele.start(CONF, site, 1, 1)) {
+      fill(cluster);
+      for (FileStatus file : fs.listStatus(new Path("/stele/lock-service"))) {
+        if (file.getPath().getName().startsWith("root-")) {
+          fs.delete(file.getPath(), false);
+        }
+      }
+      assertThat(check(cluster, false).problems())
+          .singleElement()
+          .satisfies(
+              problem -> {
+                assertThat(problem.subject()).isEqualTo("copy of ZooKeeper's nodes");
+                assertThat(problem.detail()).isEqualTo("it is not complete");
+              });
     }
   }
 
