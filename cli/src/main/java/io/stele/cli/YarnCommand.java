@@ -9,6 +9,7 @@ import io.stele.yarn.AlikeComponents;
 import io.stele.yarn.ApplicationStatus;
 import io.stele.yarn.ComponentStatus;
 import io.stele.yarn.StartOptions;
+import io.stele.yarn.StopOutcome;
 import io.stele.yarn.YarnSubmitter;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -249,17 +250,25 @@ final class YarnCommand {
               defaultValue = "120s",
               converter = OptionValue.Seconds.class,
               description =
-                  "Kill it after this long, such as 90s or 10m; a bare number is seconds (default: 120s). Killing loses no"
-                      + " acknowledged write.")
+                  "Give servers this long to unload their tablets, then have YARN kill what is left, such as 90s or 10m; a bare"
+                      + " number is seconds (default: 120s). Killing loses no acknowledged write.")
           Duration timeout)
       throws Exception {
     Configuration conf = cluster.configuration();
     try (YarnSubmitter yarn = YarnSubmitter.connect(conf)) {
-      if (!yarn.stop(timeout, this::progress)) {
-        throw SteleException.notFound(
-            "no Stele of cluster \"" + Keys.CLUSTER_NAME.in(conf) + "\" runs on this YARN");
-      }
+      StopOutcome outcome =
+          yarn.stop(timeout, this::progress)
+              .orElseThrow(
+                  () ->
+                      SteleException.notFound(
+                          "no Stele of cluster \""
+                              + Keys.CLUSTER_NAME.in(conf)
+                              + "\" runs on this YARN"));
       out().println("Stopped. The data stays under " + Keys.ROOT_DIR.in(conf) + ".");
+      if (!outcome.words().isEmpty()) {
+        out().println("But not cleanly: " + outcome.words() + ".");
+        out().println("Give servers more time with --timeout; docs/operations.md says more.");
+      }
     }
     return ExitCode.DONE.number();
   }

@@ -75,7 +75,7 @@ class MemoryOfContainersIT {
           .allMatch(ComponentStatus::running)
           .allMatch(component -> component.restarts() == 0);
       assertAllFit(conf);
-      assertThat(yarn.stop(Duration.ofSeconds(120), line -> {})).isTrue();
+      assertThat(yarn.stop(Duration.ofSeconds(120), line -> {})).isPresent();
     }
   }
 

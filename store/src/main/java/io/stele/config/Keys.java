@@ -360,7 +360,7 @@ public final class Keys {
           ofSeconds(1),
           ofHours(1),
           "A tablet server that was asked to unload its tablets and stop is killed after this; tablets it did not unload are recovered"
-              + " from its log.");
+              + " from its log. stele yarn stop has its own --timeout instead.");
 
   public static final Key<Integer> YARN_FAILURES_MAX =
       Key.number(

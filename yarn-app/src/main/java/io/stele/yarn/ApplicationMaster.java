@@ -210,13 +210,20 @@ final class ApplicationMaster implements ResourceManager.Listener {
     return answer;
   }
 
-  /** Ends everything in order; for any thread. Returns like {@link #flex}. */
-  CompletableFuture<Void> stop() {
+  /**
+   * Ends everything in order; for any thread. Returns like {@link #flex}.
+   *
+   * @param timeout for how long the operator waits; empty if each server has the time to drain that
+   *     is configured
+   */
+  CompletableFuture<Void> stop(Optional<Duration> timeout) {
     CompletableFuture<Void> answer = new CompletableFuture<>();
     events.add(
         () -> {
-          LOG.info("Asked to stop");
-          state.stop();
+          LOG.info(
+              "Asked to stop{}",
+              timeout.map(all -> " within " + all.toSeconds() + " s").orElse(""));
+          state.stop(timeout, clock.instant());
           saving.whenSaved(answer);
         });
     return answer;
@@ -346,8 +353,10 @@ final class ApplicationMaster implements ResourceManager.Listener {
       case DRAIN -> drain(((Action.Drain) action).container(), now);
       case STOP -> stop(((Action.Stop) action).container(), now);
       case RELEASE -> release(((Action.Release) action).container(), now);
-      case RANK_SERVERS -> rank();
-      case FINISH -> unregister(FinalApplicationStatus.SUCCEEDED, "stopped as asked", 0);
+      case RANK_SERVERS -> rank(now);
+      case FINISH ->
+          unregister(
+              FinalApplicationStatus.SUCCEEDED, StopOutcome.diagnostics(state.notDrained()), 0);
       case GIVE_UP -> {
         String reason = ((Action.GiveUp) action).reason();
         LOG.error("Giving up: {}", reason);
@@ -421,14 +430,15 @@ final class ApplicationMaster implements ResourceManager.Listener {
     drains.begin(held, cannot -> stop(cannot, clock.instant()));
   }
 
-  private void rank() {
+  private void rank(Instant now) {
     if (ranking) {
       return;
     }
     ranking = true;
     Set<String> tabletServers = state.tabletServers();
+    Duration unloadTimeout = state.unloadTimeout(now);
     calls.call(
-        () -> servers.stopRanks(tabletServers),
+        () -> servers.stopRanks(tabletServers, unloadTimeout),
         state::setStopRanks,
         failure -> {
           LOG.warn(

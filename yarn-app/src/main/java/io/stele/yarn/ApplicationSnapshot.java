@@ -14,6 +14,7 @@ import java.util.stream.Stream;
  * @param wanted how many components of each kind to keep running
  * @param wantedSince since when it is that many, of the kinds for which an operator has changed it
  * @param stopping whether everything must end
+ * @param stopBy until when servers may drain then; empty if each has the time that is configured
  * @param containers the containers that YARN has given us
  * @param serving those of them whose processes have started up
  * @param preempted those of them that YARN preempts: it is about to take them away, for another
@@ -37,6 +38,7 @@ record ApplicationSnapshot(
     Map<ComponentKind, Integer> wanted,
     Map<ComponentKind, Instant> wantedSince,
     boolean stopping,
+    Optional<Instant> stopBy,
     List<HeldContainer> containers,
     Set<String> serving,
     Set<String> preempted,
@@ -53,6 +55,9 @@ record ApplicationSnapshot(
 
   /** A master that has run this long can be elected: which of several serves is not known. */
   static final Duration STANDBY_AFTER = Duration.ofSeconds(30);
+
+  /** In a stop each server has this long to drain, even if the servers before it were slow. */
+  private static final Duration DRAIN_LEAST = Duration.ofSeconds(5);
 
   /** The size of a container. */
   record Size(long memoryMb, int vcores) {
@@ -119,6 +124,15 @@ record ApplicationSnapshot(
   /** Whether the slot is to be filled. */
   boolean wants(SlotId slot) {
     return !stopping && slot.index() <= wanted.getOrDefault(slot.kind(), 0);
+  }
+
+  /** Until when a container that drains may take. */
+  Instant drainUntil(HeldContainer container) {
+    if (stopBy.isEmpty()) {
+      return container.since().plus(limits.drainTimeout());
+    }
+    Instant least = container.since().plus(DRAIN_LEAST);
+    return stopBy.get().isAfter(least) ? stopBy.get() : least;
   }
 
   /** Until when a container that is too many may wait for others of its kind to serve. */

@@ -43,6 +43,9 @@ final class ApplicationState {
   /** Between two lists no more than this counts, of nodes and of registered servers. */
   private static final Duration NODES_GAP_MAX = Duration.ofMinutes(1);
 
+  /** Enough for YARN to stop servers, and for those with METADATA to drain after them. */
+  private static final Duration STOP_RESERVE_MAX = Duration.ofSeconds(15);
+
   private static final Duration REGISTERED_GAP_MAX = Duration.ofSeconds(20);
 
   /** What YARN refuses is asked for again after this: queues, labels and nodes change. */
@@ -105,6 +108,13 @@ final class ApplicationState {
   private OptionalLong headroomMb = OptionalLong.empty();
 
   private boolean stopping;
+
+  /** Until when servers may drain while all is stopped, if the operator has said so. */
+  private Optional<Instant> stopBy = Optional.empty();
+
+  /** Tablet servers that ended, since all is stopped, without having given their tablets away. */
+  private int notDrained;
+
   private Optional<Map<String, Integer>> stopRanks = Optional.empty();
 
   /**
@@ -127,6 +137,7 @@ final class ApplicationState {
         wanted,
         wantedSince,
         stopping,
+        stopBy,
         List.copyOf(containers.values()),
         serving,
         preempted,
@@ -175,8 +186,38 @@ final class ApplicationState {
     }
   }
 
-  void stop() {
+  /**
+   * Notes that all is to end.
+   *
+   * @param timeout for how long the operator waits; empty if each server has the time to drain that
+   *     is configured
+   */
+  void stop(Optional<Duration> timeout, Instant now) {
     stopping = true;
+    stopBy = timeout.map(all -> now.plus(all).minus(stopReserve(all)));
+  }
+
+  /** What is left of the operator's time when servers that drain are stopped: they must end too. */
+  private static Duration stopReserve(Duration timeout) {
+    Duration quarter = timeout.dividedBy(4);
+    return quarter.compareTo(STOP_RESERVE_MAX) < 0 ? quarter : STOP_RESERVE_MAX;
+  }
+
+  /**
+   * How long servers with METADATA may take to unload all else before any server ends: half of the
+   * time that is left, so that the others have the other half.
+   */
+  Duration unloadTimeout(Instant now) {
+    Duration half =
+        stopBy.map(by -> Duration.between(now, by).dividedBy(2)).orElse(limits.drainTimeout());
+    return half.isNegative() ? Duration.ZERO : half;
+  }
+
+  /**
+   * How many tablet servers ended, since all is stopped, without having given their tablets away.
+   */
+  int notDrained() {
+    return notDrained;
   }
 
   /** Notes what containers are started with from now on. */
@@ -383,6 +424,7 @@ final class ApplicationState {
     Flags flags = takeFlags(id);
     if (container != null) {
       history.put(container.slot(), historyAfter(container, exit, flags, now));
+      countUnlessDrained(container, flags, exit.status() == 0);
     }
     return Optional.ofNullable(container);
   }
@@ -409,8 +451,18 @@ final class ApplicationState {
 
   /** Forgets a container whose end need not be awaited. */
   void forget(String id) {
-    containers.remove(id);
-    takeFlags(id);
+    HeldContainer container = containers.remove(id);
+    Flags flags = takeFlags(id);
+    if (container != null) {
+      countUnlessDrained(container, flags, false);
+    }
+  }
+
+  /** A tablet server that has given its tablets away ends in order. */
+  private void countUnlessDrained(HeldContainer container, Flags flags, boolean inOrder) {
+    if (stopping && container.slot().kind().drains() && flags.served() && !inOrder) {
+      notDrained++;
+    }
   }
 
   /** Whether some process runs and is not known to have started up. */
@@ -517,6 +569,8 @@ final class ApplicationState {
   ApplicationStateProto toProto(String applicationId) {
     ApplicationStateProto.Builder proto =
         ApplicationStateProto.newBuilder().setApplicationId(applicationId).setStopping(stopping);
+    stopBy.ifPresent(by -> proto.setStopByMillis(by.toEpochMilli()));
+    proto.setNotDrained(notDrained);
     wanted.forEach(
         (kind, count) -> {
           KindCountProto.Builder entry =
@@ -560,6 +614,10 @@ final class ApplicationState {
     leaving.takeOver(proto.getLeavingNodesList(), now);
     if (same) {
       stopping = proto.getStopping();
+      if (proto.hasStopByMillis()) {
+        stopBy = Optional.of(Instant.ofEpochMilli(proto.getStopByMillis()));
+      }
+      notDrained = proto.getNotDrained();
       for (KindCountProto count : proto.getCountsList()) {
         ComponentKind kind = ComponentKind.parse(count.getKind());
         wanted.put(kind, count.getCount());

@@ -13,6 +13,7 @@ import io.stele.wire.application.ApplicationProtos.StopRequestProto;
 import io.stele.wire.application.ApplicationProtos.StopResponseProto;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.thirdparty.protobuf.RpcController;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
@@ -45,7 +46,11 @@ final class OperatorService implements ApplicationProtocol {
   @Override
   public StopResponseProto stop(RpcController controller, StopRequestProto request)
       throws ServiceException {
-    awaitSaved(master.stop());
+    Optional<Duration> timeout =
+        request.hasTimeoutMillis()
+            ? Optional.of(Duration.ofMillis(request.getTimeoutMillis()))
+            : Optional.empty();
+    awaitSaved(master.stop(timeout));
     return StopResponseProto.getDefaultInstance();
   }
 

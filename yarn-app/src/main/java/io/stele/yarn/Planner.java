@@ -184,7 +184,9 @@ final class Planner {
         }
       }
       case DRAINING -> {
-        if (age.compareTo(snapshot.limits().drainTimeout()) >= 0) {
+        if (hangs(container)) {
+          actions.add(new Action.Stop(container));
+        } else if (!snapshot.now().isBefore(snapshot.drainUntil(container))) {
           if (snapshot.mustEndInTime(container)) {
             actions.add(new Action.Stop(container));
           } else {
@@ -209,7 +211,14 @@ final class Planner {
             && container.slot().kind() == ComponentKind.TABLET_SERVER
             && snapshot.outdated().contains(container.id())
             && withoutLock.compareTo(OUTDATED_START_WAIT) >= 0;
-    return isOutdated || container.hang(served, withoutLock, snapshot.now()).isPresent();
+    return isOutdated || hangs(container);
+  }
+
+  private boolean hangs(HeldContainer container) {
+    Duration withoutLock = snapshot.withoutLock().getOrDefault(container.id(), Duration.ZERO);
+    return container
+        .hang(snapshot.hasStartedUp(container), withoutLock, snapshot.now())
+        .isPresent();
   }
 
   /** Those with the highest numbers end first. */

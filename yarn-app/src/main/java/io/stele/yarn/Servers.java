@@ -1,6 +1,7 @@
 package io.stele.yarn;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 
@@ -45,9 +46,11 @@ interface Servers {
 
   /**
    * In which order these tablet servers should end when all are to: each after those of a lower
-   * rank. Those left out have rank 0.
+   * rank. Those left out have rank 0. If several have METADATA, these unload all else first.
+   *
+   * @param timeout how long they may take to unload it; none is waited for longer
    */
-  Map<String, Integer> stopRanks(Set<String> containers) throws IOException;
+  Map<String, Integer> stopRanks(Set<String> containers, Duration timeout) throws IOException;
 
   /** For processes that are no servers of Stele: in tests of the application alone. */
   static Servers none() {
@@ -69,7 +72,7 @@ interface Servers {
       }
 
       @Override
-      public Map<String, Integer> stopRanks(Set<String> containers) {
+      public Map<String, Integer> stopRanks(Set<String> containers, Duration timeout) {
         return Map.of();
       }
     };

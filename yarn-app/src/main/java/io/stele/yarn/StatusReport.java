@@ -153,7 +153,7 @@ final class StatusReport {
     return switch (container.phase()) {
       case EXPECTED -> Optional.of("YARN has restarted and has yet to report its container");
       case DRAINING -> {
-        Instant latest = container.since().plus(snapshot.limits().drainTimeout());
+        Instant latest = snapshot.drainUntil(container);
         yield Optional.of(
             (leaves(container) ? "its node is being decommissioned" : "gives its tablets away")
                 + (snapshot.waitsForAnother(container)

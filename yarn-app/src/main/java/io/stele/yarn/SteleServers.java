@@ -9,9 +9,11 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.runtime.Deadline;
+import io.stele.runtime.FanOut;
 import io.stele.runtime.Futures;
 import io.stele.runtime.IoCallable;
 import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.WorkerPool;
 import io.stele.wire.Address;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.MasterProtocol;
@@ -26,14 +28,15 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.ConnectException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,6 +51,9 @@ final class SteleServers implements Servers {
 
   /** The most that a call may take: none waits for what it begins. */
   private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5);
+
+  /** So many servers are called at once. */
+  private static final int CALLS_MAX = 16;
 
   private static final Duration EXITED_WAIT = Duration.ofMinutes(2);
   private static final Duration PAUSE = Duration.ofMillis(500);
@@ -197,31 +203,55 @@ final class SteleServers implements Servers {
   }
 
   @Override
-  public Map<String, Integer> stopRanks(Set<String> containers) throws IOException {
-    Map<String, Integer> ranks = new TreeMap<>();
-    List<Address> withSystemTablets = new ArrayList<>();
-    for (Map.Entry<ServerId, ServerInfo> server : registered().entrySet()) {
-      Optional<String> container = server.getValue().container().filter(containers::contains);
-      if (container.isPresent()) {
-        try {
-          int rank = stopRank(tabletsOf(server.getValue().control()));
-          ranks.put(container.get(), rank);
-          if (rank > 0) {
-            withSystemTablets.add(server.getValue().control());
-          }
-        } catch (IOException | SteleException e) {
-          LOG.warn("{} did not report which tablets it has", server.getKey(), e);
-        }
-      }
-    }
-    if (withSystemTablets.size() > 1) {
-      // Each of them needs what another serves to give its user tablets up: all do so before any
-      // ends.
-      for (Address server : withSystemTablets) {
-        unloadUserTablets(server);
+  public Map<String, Integer> stopRanks(Set<String> containers, Duration timeout)
+      throws IOException {
+    Map<String, Integer> ranks = new ConcurrentSkipListMap<>();
+    Set<Address> withSystemTablets = ConcurrentHashMap.newKeySet();
+    List<ServerInfo> toStop =
+        registered().values().stream()
+            .filter(server -> server.container().filter(containers::contains).isPresent())
+            .toList();
+    try (WorkerPool threads = runtime.pool("stop", CALLS_MAX)) {
+      FanOut.eachIo(
+          runtime,
+          threads,
+          CALLS_MAX,
+          toStop,
+          server -> {
+            OptionalInt rank = stopRank(server);
+            rank.ifPresent(found -> ranks.put(server.container().orElseThrow(), found));
+            if (rank.orElse(0) > 0) {
+              withSystemTablets.add(server.control());
+            }
+          },
+          "asking servers which tablets they have");
+      if (withSystemTablets.size() > 1) {
+        // Each of them needs what another serves to give its user tablets up: all do so before any
+        // ends.
+        Deadline deadline = Deadline.after(runtime, timeout);
+        FanOut.eachIo(
+            runtime,
+            threads,
+            CALLS_MAX,
+            withSystemTablets,
+            server -> unloadUserTablets(server, deadline),
+            "having servers with METADATA unload their other tablets");
       }
     }
     return ranks;
+  }
+
+  /** Empty if the server did not say which tablets it has. */
+  private OptionalInt stopRank(ServerInfo server) throws IOException {
+    try {
+      return OptionalInt.of(stopRank(tabletsOf(server.control())));
+    } catch (IOException | SteleException e) {
+      if (Futures.isInterruption(e)) {
+        throw e;
+      }
+      LOG.warn("{} did not report which tablets it has", server.control(), e);
+      return OptionalInt.empty();
+    }
   }
 
   /** Tablet servers with user tablets only write METADATA, METADATA's write the root tablet. */
@@ -251,13 +281,12 @@ final class SteleServers implements Servers {
   }
 
   /**
-   * Waits until the server has no user tablets, or the time to drain is up: it then drains without.
-   * One that does not answer is asked again; one that is not there, or refuses, is not.
+   * Waits until the server has no user tablets, or the time is up: it then drains with them. One
+   * that does not answer is asked again; one that is not there, or refuses, is not.
    *
    * @throws InterruptedIOException if the thread was interrupted; no other failure is thrown
    */
-  private void unloadUserTablets(Address server) throws IOException {
-    Deadline deadline = Deadline.after(runtime, drainTimeout);
+  private void unloadUserTablets(Address server, Deadline deadline) throws IOException {
     // Again until there is none left: a split may put two in the place of one.
     boolean left = true;
     while (left && !deadline.isOver()) {

@@ -433,21 +433,25 @@ public final class YarnSubmitter implements Closeable {
    * servers, which write out what they have, those with METADATA last; the ApplicationMaster. Waits
    * for it.
    *
-   * @param timeout after this YARN is told to kill it; nothing acknowledged is lost by that, but
-   *     the next start has logs to recover
+   * @param timeout servers may take most of it to give their tablets away; after this YARN is told
+   *     to kill what is left; nothing acknowledged is lost by that, but the next start has logs to
+   *     recover
    * @param progress hears in one line at a time what goes on
-   * @return whether one ran
+   * @return how it ended; empty if none ran
    */
-  public boolean stop(Duration timeout, Consumer<String> progress) throws IOException {
+  public Optional<StopOutcome> stop(Duration timeout, Consumer<String> progress)
+      throws IOException {
     Optional<ApplicationReport> running = applications.running();
     if (running.isEmpty()) {
-      return false;
+      return Optional.empty();
     }
     ApplicationId id = running.get().getApplicationId();
     Deadline deadline = Deadline.after(RUNTIME, timeout);
     StatusLines lines = new StatusLines(progress);
     boolean asked = false;
     boolean killed = false;
+    boolean begun = true;
+    int serversLeft = 0; // When the ApplicationMaster last answered.
     while (true) {
       Optional<ApplicationReport> known = reportIfKnown(id, killed || deadline.isOver());
       if (known.isEmpty()) {
@@ -457,12 +461,16 @@ public final class YarnSubmitter implements Closeable {
       ApplicationReport report = known.get();
       if (!ClusterApplications.ALIVE.contains(report.getYarnApplicationState())) {
         progress.accept(id + " is " + report.getYarnApplicationState());
-        return true;
+        return Optional.of(begun ? outcomeOf(report, serversLeft) : new StopOutcome(true, 0));
       }
       if (report.getYarnApplicationState() == YarnApplicationState.RUNNING) {
-        asked = asked || askToStop(report, progress);
-        lines.show(statusOf(report));
+        asked = asked || killed || askToStop(report, deadline.remaining(), progress);
+        ApplicationStatus status = statusOf(report);
+        serversLeft =
+            status.reachable() ? status.of(ComponentKind.TABLET_SERVER).size() : serversLeft;
+        lines.show(status);
       } else if (!asked && neverRan(report)) {
+        begun = false;
         progress.accept(id + " is not running yet: telling YARN to kill it");
         kill(id);
       }
@@ -475,6 +483,20 @@ public final class YarnSubmitter implements Closeable {
       }
       pause();
     }
+  }
+
+  /**
+   * How an application that has begun has ended.
+   *
+   * @param serversLeft how many tablet servers were left when it last said so
+   */
+  private static StopOutcome outcomeOf(ApplicationReport report, int serversLeft) {
+    boolean inOrder =
+        report.getYarnApplicationState() == YarnApplicationState.FINISHED
+            && report.getFinalApplicationStatus() == FinalApplicationStatus.SUCCEEDED;
+    return inOrder
+        ? StopOutcome.of(Optional.ofNullable(report.getDiagnostics()).orElse(""))
+        : new StopOutcome(false, serversLeft);
   }
 
   /** A ResourceManager that has restarted forgets that an ApplicationMaster runs, for a while. */
@@ -490,9 +512,11 @@ public final class YarnSubmitter implements Closeable {
     }
   }
 
-  private boolean askToStop(ApplicationReport report, Consumer<String> progress) {
+  private boolean askToStop(ApplicationReport report, Duration timeout, Consumer<String> progress) {
+    StopRequestProto request =
+        StopRequestProto.newBuilder().setTimeoutMillis(timeout.toMillis()).build();
     try {
-      call(report, service -> service.stop(null, StopRequestProto.getDefaultInstance()));
+      call(report, service -> service.stop(null, request));
       progress.accept("asked " + report.getApplicationId() + " to stop");
       return true;
     } catch (IOException e) {

@@ -10,6 +10,7 @@ import io.stele.model.Bytes;
 import io.stele.runtime.Task;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.yarn.api.records.ContainerExitStatus;
@@ -226,7 +227,7 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
         () -> {
           attempt();
           calls();
-          master.stop();
+          master.stop(Optional.empty());
           process.sleep(A_WHILE);
           yarn.runningSlots().forEach(slot -> yarn.end(slot, 0));
           process.sleep(A_WHILE);
@@ -234,6 +235,30 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
               .containsSubsequence(
                   "stop master-1", "drain tabletserver-1", "unregister SUCCEEDED stopped as asked");
           assertThat(exits).containsExactly(0);
+        });
+  }
+
+  @Test
+  void serversHaveTheOperatorsTimeToDrainAndThoseThatDoNotAreCounted() throws Exception {
+    simulation.run(
+        () -> {
+          Task first = attempt();
+          master.stop(Optional.of(Duration.ofMinutes(10)));
+          process.sleep(A_WHILE);
+          assertThat(yarn.rankTimeout).isBetween(Duration.ofSeconds(280), Duration.ofSeconds(300));
+          process.sleep(Duration.ofMinutes(4));
+          assertThat(calls()).doesNotContain("stop tabletserver-1", "stop tabletserver-2");
+          yarn.listener.shutDown("another attempt has begun"); // It keeps the operator's time.
+          process.await(first.ended());
+          attempt();
+          yarn.end("tabletserver-1", 0);
+          process.sleep(Duration.ofMinutes(4));
+          assertThat(calls()).doesNotContain("stop tabletserver-2");
+          process.sleep(Duration.ofMinutes(2));
+          assertThat(calls())
+              .contains("stop tabletserver-2")
+              .endsWith(
+                  "unregister SUCCEEDED stopped as asked; 1 tablet server ended without being drained");
         });
   }
 
@@ -489,7 +514,7 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
           attempt();
           assertThat(master.flex(ComponentKind.TABLET_SERVER, 3)).isNotNull();
           process.sleep(A_WHILE);
-          master.stop();
+          master.stop(Optional.empty());
           process.sleep(A_WHILE);
           CompletableFuture<Void> refused = master.flex(ComponentKind.TABLET_SERVER, 4);
           process.sleep(A_WHILE);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.stele.config.Keys;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Calls that the ApplicationMaster makes beside its loop, on virtual time. */
@@ -83,7 +84,7 @@ final class BlockingCallsTest extends ApplicationMasterFixture {
           process.sleep(A_WHILE);
           assertThat(states()).contains("tabletserver-1 RUNNING");
           yarn.broken = true;
-          master.stop();
+          master.stop(Optional.empty());
           process.sleep(A_WHILE);
           assertThat(calls()).contains("drain tabletserver-1", "drain tabletserver-2");
         });

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.runtime.Task;
 import java.time.Duration;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -105,7 +106,7 @@ final class ExpectedContainersTest extends ApplicationMasterFixture {
     simulation.run(
         () -> {
           restartWithout("tabletserver-1");
-          master.stop();
+          master.stop(Optional.empty());
           process.sleep(A_WHILE);
           yarn.end("tabletserver-2", 0);
           process.sleep(ApplicationState.EXPECTED_WAIT);

@@ -1,6 +1,7 @@
 package io.stele.yarn;
 
 import io.stele.model.TableId;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.Address;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.control.ControlProtos.HostedTabletProto;
@@ -11,30 +12,39 @@ import java.io.IOException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 
 /**
  * Tablet servers that are called without a network. They have tablets until they are asked to
  * unload them. Each call is noted as {@code server: method}, and what it may take at most.
  *
- * <p>For one thread.
+ * <p>Safe for use by several threads.
  */
 final class FakePlane implements ControlPlane {
-  final List<String> calls = new ArrayList<>();
-  final List<Duration> timeouts = new ArrayList<>();
+  final List<String> calls = new CopyOnWriteArrayList<>();
+  final List<Duration> timeouts = new CopyOnWriteArrayList<>();
 
   /** The tables of the tablets that each server has. */
-  final Map<Address, List<TableId>> tablets = new HashMap<>();
+  final Map<Address, List<TableId>> tablets = new ConcurrentHashMap<>();
+
+  /** How long a server takes to unload, on this runtime. */
+  Duration unloadTakes = Duration.ZERO;
+
+  private final ProcessRuntime runtime;
 
   /** How the next requests to unload tablets end, before the first that is heard. */
-  final Deque<IOException> unloadFailures = new ArrayDeque<>();
+  final Deque<IOException> unloadFailures = new ConcurrentLinkedDeque<>();
+
+  FakePlane(ProcessRuntime runtime) {
+    this.runtime = runtime;
+  }
 
   @Override
   public <P, R> R call(Address server, Class<P> protocol, Duration timeout, Call<P, R> call)
@@ -61,8 +71,12 @@ final class FakePlane implements ControlPlane {
       return reportOf(server);
     }
     if (request instanceof UnloadTabletsRequestProto unload) {
-      if (!unloadFailures.isEmpty()) {
-        throw new ServiceException(unloadFailures.remove());
+      IOException failure = unloadFailures.poll();
+      if (failure != null) {
+        throw new ServiceException(failure);
+      }
+      if (!unloadTakes.isZero()) {
+        runtime.sleep(unloadTakes);
       }
       for (TabletRefProto tablet : unload.getTabletsList()) {
         tablets.get(server).remove(new TableId(tablet.getTableId()));

@@ -112,6 +112,9 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
 
   boolean locksAway;
 
+  /** How long servers were given to unload all but METADATA. */
+  Duration rankTimeout = Duration.ZERO;
+
   static ApplicationAttemptId attempt(int number) {
     return ApplicationAttemptId.newInstance(APPLICATION, number);
   }
@@ -430,8 +433,9 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   }
 
   @Override
-  public Map<String, Integer> stopRanks(Set<String> ranked) {
+  public Map<String, Integer> stopRanks(Set<String> ranked, Duration timeout) {
     breakDown();
+    rankTimeout = timeout;
     return Map.of();
   }
 }

@@ -33,6 +33,7 @@ abstract class PlannerFixture {
   final Map<SlotId, SlotHistory> history = new HashMap<>();
   final Set<ComponentKind> proven = new HashSet<>();
   boolean stopping;
+  Optional<Instant> stopBy = Optional.empty();
   Optional<Map<String, Integer>> stopRanks = Optional.empty();
 
   void holdMaster(String id, int index) {
@@ -64,6 +65,7 @@ abstract class PlannerFixture {
         wanted,
         wantedSince,
         stopping,
+        stopBy,
         containers,
         serving,
         preempted,

@@ -47,6 +47,32 @@ final class PlannerTest extends PlannerFixture {
   }
 
   @Test
+  void inAStopTheOperatorsTimeIsTheLimitOfDrainsAndEachHasFiveSeconds() {
+    stopping = true;
+    stopRanks = Optional.of(Map.of());
+    stopBy = Optional.of(NOW.plusSeconds(1));
+    hold("c1", 1, "a", Phase.DRAINING, 3600);
+    assertThat(planned()).isEmpty();
+    stopBy = Optional.of(NOW);
+    hold("c2", 2, "b", Phase.DRAINING, 4);
+    hold("c3", 3, "c", Phase.DRAINING, 5);
+    assertThat(planned()).containsExactly("stop c1", "stop c3");
+  }
+
+  @Test
+  void aServerThatDrainsAndHasLostItsLockIsNotWaitedForUntilTheTimeIsUp() {
+    stopping = true;
+    stopRanks = Optional.of(Map.of());
+    stopBy = Optional.of(NOW.plusSeconds(3600));
+    hold("c1", 1, "a", Phase.DRAINING, 100);
+    serving.add("c1");
+    withoutLock.put("c1", HeldContainer.LOST_LOCK_WAIT.minusSeconds(1));
+    assertThat(planned()).isEmpty();
+    withoutLock.put("c1", HeldContainer.LOST_LOCK_WAIT);
+    assertThat(planned()).containsExactly("stop c1");
+  }
+
+  @Test
   void stoppingEndsMastersThenTabletServersWithMetadataLastThenItself() {
     wanted.put(ComponentKind.MASTER, 1);
     stopping = true;

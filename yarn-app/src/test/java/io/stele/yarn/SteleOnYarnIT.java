@@ -44,7 +44,8 @@ final class SteleOnYarnIT {
         System.out.printf("start to all registered: %.1f s%n", seconds(begin));
         upgrade(cluster, conf, submitter, options);
         begin = System.nanoTime();
-        assertThat(submitter.stop(Duration.ofSeconds(90), lines::add)).isTrue();
+        assertThat(submitter.stop(Duration.ofSeconds(90), lines::add))
+            .contains(new StopOutcome(true, 0));
         System.out.printf("stop: %.1f s%n%s%n", seconds(begin), String.join("\n", lines));
         assertThat(submitter.status(id).state()).isEqualTo("FINISHED");
         // Nobody had to be killed: each tablet server gave its tablets away and ended.

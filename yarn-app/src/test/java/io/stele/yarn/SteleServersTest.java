@@ -13,6 +13,8 @@ import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.MemoryLockStore;
+import io.stele.sim.SimulatedProcess;
+import io.stele.sim.Simulation;
 import io.stele.wire.Address;
 import io.stele.wire.ControlServer;
 import io.stele.wire.MasterProtocol;
@@ -32,6 +34,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
@@ -105,7 +108,7 @@ final class SteleServersTest {
   @Test
   void aServerThatDoesNotAnswerIsSoonAskedAgain() throws IOException {
     register("container_1");
-    FakePlane plane = new FakePlane();
+    FakePlane plane = new FakePlane(SystemRuntime.INSTANCE);
     new SteleServers(SystemRuntime.INSTANCE, plane, Duration.ofSeconds(60), connection)
         .drain("container_1", false);
     assertThat(plane.calls).containsExactly("localhost: drain");
@@ -208,7 +211,7 @@ final class SteleServersTest {
 
   /** One has METADATA, the other the root tablet; both have tablets of users. */
   private FakePlane planeOfTwo() throws IOException {
-    FakePlane plane = new FakePlane();
+    FakePlane plane = new FakePlane(SystemRuntime.INSTANCE);
     register(new ServerId("host", 1, 3), "container_1", FIRST);
     register(new ServerId("host", 1, 4), "container_2", SECOND);
     plane.tablets.put(FIRST, new ArrayList<>(List.of(TableId.METADATA, USERS)));
@@ -218,7 +221,7 @@ final class SteleServersTest {
 
   private Map<String, Integer> stopRanks(FakePlane plane) throws IOException {
     return new SteleServers(SystemRuntime.INSTANCE, plane, Duration.ofSeconds(60), connection)
-        .stopRanks(Set.of("container_1", "container_2"));
+        .stopRanks(Set.of("container_1", "container_2"), Duration.ofSeconds(60));
   }
 
   @Test
@@ -236,8 +239,10 @@ final class SteleServersTest {
     assertThat(stopRanks(plane)).isEqualTo(Map.of("container_1", 1, "container_2", 2));
     assertThat(plane.calls)
         .filteredOn(call -> call.endsWith("unloadTablets"))
-        .containsExactly("first: unloadTablets", "first: unloadTablets", "second: unloadTablets");
-    assertThat(plane.tablets).containsEntry(FIRST, List.of(TableId.METADATA));
+        .hasSize(3)
+        .contains("first: unloadTablets", "second: unloadTablets");
+    assertThat(plane.tablets)
+        .isEqualTo(Map.of(FIRST, List.of(TableId.METADATA), SECOND, List.of(TableId.ROOT)));
   }
 
   @Test
@@ -247,10 +252,36 @@ final class SteleServersTest {
     assertThat(stopRanks(plane)).isEqualTo(Map.of("container_1", 1, "container_2", 2));
     assertThat(plane.calls)
         .filteredOn(call -> call.endsWith("unloadTablets"))
-        .containsExactly("first: unloadTablets", "second: unloadTablets");
+        .containsExactlyInAnyOrder("first: unloadTablets", "second: unloadTablets");
 
     plane.unloadFailures.add(new InterruptedIOException("the process ends"));
     assertThatThrownBy(() -> stopRanks(plane)).isInstanceOf(InterruptedIOException.class);
+  }
+
+  @Test
+  void serversWithSystemTabletsUnloadSideBySide() throws Exception {
+    Simulation simulation = new Simulation(1, 1_000_000);
+    SimulatedProcess process = simulation.process("application-master");
+    FakePlane plane = new FakePlane(process);
+    plane.unloadTakes = Duration.ofSeconds(10);
+    Set<String> containers = new TreeSet<>();
+    for (int i = 1; i <= 5; i++) {
+      Address address = new Address("server-" + i, 1);
+      containers.add("container_" + i);
+      register(new ServerId("host", 1, i), "container_" + i, address);
+      plane.tablets.put(address, new ArrayList<>(List.of(TableId.METADATA, USERS)));
+    }
+    simulation.run(
+        () -> {
+          try (LockConnection own = new LockConnection(process, store::connect)) {
+            Map<String, Integer> ranks =
+                new SteleServers(process, plane, Duration.ofSeconds(60), own)
+                    .stopRanks(containers, Duration.ofSeconds(60));
+            assertThat(ranks).hasSize(5).containsValue(1);
+          }
+        });
+    assertThat(Duration.ofNanos(simulation.nowNanos())).isLessThan(Duration.ofSeconds(15));
+    assertThat(plane.tablets.values()).containsOnly(List.of(TableId.METADATA));
   }
 
   private static LockService notingReads(LockService service, List<String> paths) {

@@ -125,14 +125,14 @@ final class YarnApplicationIT {
       reportTime("kill -9 of an inherited worker to its successor running", begin);
 
       begin = System.nanoTime();
-      assertThat(submitter.stop(Duration.ofSeconds(30), YarnApplicationIT::report)).isTrue();
+      assertThat(submitter.stop(Duration.ofSeconds(30), YarnApplicationIT::report)).isPresent();
       reportTime("stop", begin);
       assertThat(submitter.status(id).state()).isEqualTo("FINISHED");
       assertThat(submitter.status()).isEmpty();
       await(
           "the end of all processes",
           () -> Optional.of(cluster.processes()).filter(Collection::isEmpty));
-      assertThat(submitter.stop(Duration.ofSeconds(30), YarnApplicationIT::report)).isFalse();
+      assertThat(submitter.stop(Duration.ofSeconds(30), YarnApplicationIT::report)).isEmpty();
     }
   }
 
@@ -227,9 +227,9 @@ final class YarnApplicationIT {
           YarnSubmitter submitter = YarnSubmitter.connect(conf)) {
         ApplicationId id = other.start(TestCluster.placeholders(jar), YarnApplicationIT::report);
         assertThat(submitter.status()).isEmpty();
-        assertThat(submitter.stop(Duration.ofSeconds(20), YarnApplicationIT::report)).isFalse();
+        assertThat(submitter.stop(Duration.ofSeconds(20), YarnApplicationIT::report)).isEmpty();
         assertThat(other.status().orElseThrow().id()).isEqualTo(id);
-        assertThat(other.stop(Duration.ofSeconds(30), YarnApplicationIT::report)).isTrue();
+        assertThat(other.stop(Duration.ofSeconds(30), YarnApplicationIT::report)).isPresent();
       }
     }
   }
