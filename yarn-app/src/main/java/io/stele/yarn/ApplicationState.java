@@ -48,6 +48,9 @@ final class ApplicationState {
 
   private static final Duration REGISTERED_GAP_MAX = Duration.ofSeconds(20);
 
+  /** Operators are told when the lock service has been away for this long. */
+  private static final Duration REGISTRATIONS_UNKNOWN_MAX = Duration.ofMinutes(1);
+
   /** What YARN refuses is asked for again after this: queues, labels and nodes change. */
   static final Duration REFUSAL_PAUSE = Duration.ofSeconds(30);
 
@@ -78,6 +81,11 @@ final class ApplicationState {
 
   /** Why the cluster could not be claimed when that was last tried; empty otherwise. */
   private Optional<String> unclaimed = Optional.empty();
+
+  /** The lock service has not said since then which processes it knows. */
+  private record Unknown(Instant since, String reason) {}
+
+  private Optional<Unknown> registrationsUnknown = Optional.empty();
 
   private final Set<ComponentKind> provenKinds = EnumSet.noneOf(ComponentKind.class);
 
@@ -489,6 +497,7 @@ final class ApplicationState {
 
   /** Notes which of the containers asked for have processes that the lock service knows. */
   void updateRegistered(Set<String> asked, Set<String> registered, Instant now) {
+    registrationsUnknown = Optional.empty();
     registered.stream().filter(containers::containsKey).forEach(serving::add);
     locksAbsent.listed(
         asked.stream().filter(containers::containsKey).collect(Collectors.toSet()),
@@ -497,8 +506,24 @@ final class ApplicationState {
   }
 
   /** Notes that the lock service does not say which processes it knows. */
-  void registrationsUnknown() {
+  void registrationsUnknown(String reason, Instant now) {
     locksAbsent.missedList();
+    Instant since = registrationsUnknown.map(Unknown::since).orElse(now);
+    registrationsUnknown = Optional.of(new Unknown(since, reason));
+  }
+
+  /** Why it is not known which processes serve; empty if it is, or has not been for a moment. */
+  private Optional<String> registrationsUnknown(Instant now) {
+    return registrationsUnknown
+        .filter(
+            unknown ->
+                Duration.between(unknown.since(), now).compareTo(REGISTRATIONS_UNKNOWN_MAX) >= 0)
+        .map(
+            unknown ->
+                "the lock service has not answered the ApplicationMaster for "
+                    + Duration.between(unknown.since(), now).toSeconds()
+                    + " s, so it does not see which processes serve, and replaces none that hangs: "
+                    + unknown.reason());
   }
 
   private Map<String, Duration> withoutLock() {
@@ -561,7 +586,8 @@ final class ApplicationState {
   }
 
   private StatusReport report(Instant now) {
-    return new StatusReport(snapshot(now), unclaimed, refusals, headroomMb);
+    return new StatusReport(
+        snapshot(now), unclaimed, registrationsUnknown(now), refusals, headroomMb);
   }
 
   // What the next attempt must know.

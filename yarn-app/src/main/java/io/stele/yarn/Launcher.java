@@ -48,7 +48,9 @@ final class Launcher implements ApplicationMaster.Starter {
     latest.of(deployment); // Its files are there.
     Configuration next = deployment.read();
     requireSameRoot(next);
-    settings.requireSameProcesses(YarnSettings.of(next));
+    YarnSettings others = YarnSettings.of(next);
+    settings.requireSameLockService(others);
+    settings.requireSameProcesses(others);
   }
 
   /** Processes with another directory would serve other data under the same locks. */

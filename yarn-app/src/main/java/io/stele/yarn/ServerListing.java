@@ -53,7 +53,7 @@ final class ServerListing {
         failure -> {
           LOG.warn("Cannot read from the lock service which servers run; will ask again", failure);
           ended();
-          state.registrationsUnknown();
+          state.registrationsUnknown(failure.toString(), clock.instant());
         });
   }
 

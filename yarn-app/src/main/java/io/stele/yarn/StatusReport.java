@@ -21,21 +21,25 @@ final class StatusReport {
 
   private final ApplicationSnapshot snapshot;
   private final Optional<String> unclaimed;
+  private final Optional<String> registrationsUnknown;
   private final Map<SlotId, String> refusals;
   private final OptionalLong headroomMb;
 
   /**
    * @param unclaimed why the cluster cannot be claimed, so nothing is asked for; empty if it can
+   * @param registrationsUnknown why it is not known which processes serve; empty if it is
    * @param refusals why YARN refuses containers, by slot
    * @param headroomMb the headroom in the queue, as far as it is known
    */
   StatusReport(
       ApplicationSnapshot snapshot,
       Optional<String> unclaimed,
+      Optional<String> registrationsUnknown,
       Map<SlotId, String> refusals,
       OptionalLong headroomMb) {
     this.snapshot = snapshot;
     this.unclaimed = unclaimed;
+    this.registrationsUnknown = registrationsUnknown;
     this.refusals = Map.copyOf(refusals);
     this.headroomMb = headroomMb;
   }
@@ -80,7 +84,10 @@ final class StatusReport {
         .setState(stateOf(container))
         .setContainer(container.id())
         .setNode(container.node())
-        .setNote(noteOf(container).orElseGet(() -> pastOf(container.slot())))
+        .setNote(
+            registrationsUnknown
+                .or(() -> noteOf(container))
+                .orElseGet(() -> pastOf(container.slot())))
         .setOutdated(snapshot.outdated().contains(container.id()))
         .build();
   }

@@ -13,22 +13,22 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.util.StringUtils;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 
 /**
  * The settings of the YARN application, from the configuration.
  *
- * @param cluster the cluster's name
- * @param root the directory of all data, not yet made absolute
+ * @param cluster the cluster's name, root directory and lock service
  * @param master the ApplicationMaster's own container
  * @param kinds size and number of each kind of component
  */
 record YarnSettings(
-    String cluster,
-    Path root,
+    ClusterConfig cluster,
     String queue,
     Process master,
     Map<ComponentKind, Component> kinds,
@@ -89,6 +89,11 @@ record YarnSettings(
   /** How many containers of a size to keep running at first. */
   record Component(int count, Process process) {}
 
+  /** The directory of all data, not yet made absolute. */
+  Path root() {
+    return cluster.root();
+  }
+
   /** Size and number of one kind of component. */
   Component of(ComponentKind kind) {
     return Objects.requireNonNull(kinds.get(kind), () -> "no settings of " + kind);
@@ -124,8 +129,7 @@ record YarnSettings(
         ComponentKind.TABLET_SERVER,
         new Component(Keys.YARN_TABLETSERVER_COUNT.in(conf), tabletServer));
     return new YarnSettings(
-        cluster.name(),
-        cluster.root(),
+        cluster,
         Keys.YARN_QUEUE.in(conf),
         process(conf, 0, Keys.YARN_AM_MEMORY, 1, Keys.YARN_AM_JVM_OPTIONS),
         kinds,
@@ -182,9 +186,31 @@ record YarnSettings(
     }
   }
 
+  /**
+   * Refuses another lock service: the ApplicationMaster keeps its own and would not find processes
+   * that have registered elsewhere.
+   */
+  void requireSameLockService(YarnSettings others) {
+    if (!others.zookeeperHosts().equals(zookeeperHosts())) {
+      throw SteleException.refused(
+          "this application finds its processes through ZooKeeper at "
+              + cluster.zookeeperQuorum()
+              + ", not at "
+              + others.cluster.zookeeperQuorum()
+              + ": leave "
+              + Keys.ZOOKEEPER_QUORUM.name()
+              + " as it was, or stop Stele and start it with the new one");
+    }
+  }
+
+  /** In any order they are the same. */
+  private Set<String> zookeeperHosts() {
+    return Set.copyOf(StringUtils.getTrimmedStringCollection(cluster.zookeeperQuorum()));
+  }
+
   /** The name that YARN shows, by which the application of a cluster is found. */
   String applicationName() {
-    return "stele-" + cluster;
+    return "stele-" + cluster.name();
   }
 
   private static Process process(

@@ -454,6 +454,25 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
   }
 
   @Test
+  void aLockServiceThatIsAwayForAMinuteIsSaidInTheStatus() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          yarn.locksAway = true;
+          process.sleep(Duration.ofSeconds(50));
+          assertThat(noteOf("master-1")).isEmpty();
+          process.sleep(Duration.ofMinutes(1));
+          for (String slot : List.of("master-1", "tabletserver-1", "tabletserver-2")) {
+            assertThat(noteOf(slot))
+                .contains("the lock service has not answered", "no ZooKeeper answers");
+          }
+          yarn.locksAway = false;
+          process.sleep(A_WHILE);
+          assertThat(noteOf("master-1")).isEmpty();
+        });
+  }
+
+  @Test
   void aServerWhoseLockIsBackInTimeGoesOn() throws Exception {
     simulation.run(
         () -> {

@@ -65,6 +65,23 @@ final class LauncherTest {
   }
 
   @Test
+  void theLockServiceStays() throws Exception {
+    Configuration conf = settings(root());
+    conf.set(Keys.ZOOKEEPER_QUORUM.name(), "zk1:2181,zk2:2181");
+    Launcher launcher = launcher(conf);
+    Configuration same = settings(root());
+    same.set(Keys.ZOOKEEPER_QUORUM.name(), "zk2:2181, zk1:2181");
+    launcher.check(deployment(same));
+    Configuration moved = settings(root());
+    moved.set(Keys.ZOOKEEPER_QUORUM.name(), "zk2:2181,zk3:2181");
+    Deployment deployment = deployment(moved);
+    assertThatThrownBy(() -> launcher.check(deployment))
+        .isInstanceOfSatisfying(
+            SteleException.class, e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
+        .hasMessageContainingAll(Keys.ZOOKEEPER_QUORUM.name(), "zk3");
+  }
+
+  @Test
   void theSizeOfProcessesStays() throws Exception {
     Configuration conf = settings(root());
     Launcher launcher = launcher(conf);

@@ -19,7 +19,8 @@ final class StatusReportTest extends PlannerFixture {
   }
 
   private ComponentProto component() {
-    return new StatusReport(snapshot(), Optional.empty(), Map.of(), OptionalLong.empty())
+    return new StatusReport(
+            snapshot(), Optional.empty(), Optional.empty(), Map.of(), OptionalLong.empty())
         .components()
         .get(0);
   }
@@ -99,7 +100,8 @@ final class StatusReportTest extends PlannerFixture {
     hold("c2", 2, "a", Phase.RUNNING, 3600);
     serving.add("c2");
     StatusReport report =
-        new StatusReport(snapshot(), Optional.empty(), Map.of(), OptionalLong.empty());
+        new StatusReport(
+            snapshot(), Optional.empty(), Optional.empty(), Map.of(), OptionalLong.empty());
     assertThat(report.components().get(1).getNote())
         .isEqualTo("is no longer needed: ends once another serves");
   }
