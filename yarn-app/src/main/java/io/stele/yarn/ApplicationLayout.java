@@ -20,12 +20,16 @@ record ApplicationLayout(Path root) {
   /** The archive's name in each container's directory. */
   static final String LIB = "lib";
 
-  private Path apps() {
+  Path apps() {
     return new Path(root, "apps");
   }
 
+  Path archives() {
+    return new Path(apps(), "lib");
+  }
+
   Path archive(String hash) {
-    return new Path(new Path(apps(), "lib"), "stele-" + hash + ".zip");
+    return new Path(archives(), "stele-" + hash + ".zip");
   }
 
   Path applicationDirectory(String applicationId) {

@@ -149,7 +149,8 @@ final class ClusterApplications {
     return CuratorLockService.connect(runtime, cluster);
   }
 
-  private ClusterClaim.Fate fateOf(String applicationId) throws IOException {
+  /** What has become of the application. */
+  ClusterClaim.Fate fateOf(String applicationId) throws IOException {
     return reportOf(Optional.of(applicationId))
         .map(ClusterClaim.Fate::of)
         .orElse(ClusterClaim.Fate.UNKNOWN);

@@ -184,10 +184,22 @@ public final class YarnSubmitter implements Closeable {
               new Credentials()));
       client.submitApplication(context);
       progress.accept("submitted " + id + " to queue " + settings.queue());
+      sweep(shipped, deployment, id);
       return id;
     } catch (YarnException e) {
       throw new SteleException(
           SteleException.Code.REFUSED, "YARN refuses the application: " + e.getMessage(), e);
+    }
+  }
+
+  /** What cannot be deleted now is left to the next start. */
+  private void sweep(Configuration shipped, Deployment deployment, ApplicationId id) {
+    try {
+      ApplicationLayout layout = layout();
+      new ApplicationSweep(layout.root().getFileSystem(shipped), layout, RUNTIME.wallClock())
+          .sweep(id.toString(), deployment, applications::fateOf);
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("Cannot delete what earlier applications have left", e);
     }
   }
 
