@@ -1,6 +1,7 @@
 package io.stele.yarn;
 
 import io.stele.model.SteleException;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -12,6 +13,10 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.CommonConfigurationKeysPublic;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.permission.FsAction;
+import org.apache.hadoop.security.AccessControlException;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.yarn.api.records.QueueInfo;
 import org.apache.hadoop.yarn.api.records.Resource;
@@ -27,7 +32,74 @@ final class Preflight {
   /** Attempts that outlast a node that fails every ApplicationMaster until YARN avoids it. */
   private static final int ATTEMPTS_ENOUGH = 10;
 
+  /** The version of Hadoop that Stele is built for and tested with, without the last number. */
+  private static final String HADOOP = "3.5";
+
   private Preflight() {}
+
+  /**
+   * What to tell where the class path has another Hadoop: it may lack what ours calls.
+   *
+   * @param version such as 3.5.0
+   */
+  static Optional<String> hadoopWarning(String version) {
+    return version.startsWith(HADOOP + ".")
+        ? Optional.empty()
+        : Optional.of(
+            "warning: this is Hadoop "
+                + version
+                + ", and Stele is built for and tested with Hadoop "
+                + HADOOP
+                + ": servers may fail with errors such as NoSuchMethodError");
+  }
+
+  /**
+   * Refuses when this user may not write where the application's files go, and below which all data
+   * goes.
+   */
+  static void rootIsWritable(FileSystem fs, ApplicationLayout layout) throws IOException {
+    Path nearest = layout.archives();
+    while (!mayWrite(fs, nearest, layout.root())) {
+      nearest = nearest.getParent(); // It is made there.
+    }
+  }
+
+  /**
+   * Returns whether the directory exists.
+   *
+   * @throws SteleException REFUSED if the user may not write to it
+   */
+  private static boolean mayWrite(FileSystem fs, Path directory, Path root) throws IOException {
+    try {
+      fs.access(directory, FsAction.WRITE_EXECUTE);
+      return true;
+    } catch (FileNotFoundException e) {
+      if (directory.isRoot()) {
+        throw e;
+      }
+      return false;
+    } catch (AccessControlException e) {
+      String user = UserGroupInformation.getCurrentUser().getShortUserName();
+      String path = root.toUri().getPath();
+      throw new SteleException(
+          SteleException.Code.REFUSED,
+          "user "
+              + user
+              + " may not write to "
+              + directory
+              + " ("
+              + e.getMessage()
+              + "): if Stele is new here, have the superuser of HDFS run 'hdfs dfs -mkdir -p "
+              + path
+              + "' and 'hdfs dfs -chown "
+              + user
+              + " "
+              + path
+              + "', or set stele.root.dir to a directory that is yours; otherwise run this as the"
+              + " user who runs the store",
+          e);
+    }
+  }
 
   /**
    * Refuses Hadoop with Kerberos: servers run for longer than what they were given for HDFS is

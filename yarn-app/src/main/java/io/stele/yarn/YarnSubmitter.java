@@ -28,6 +28,7 @@ import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.ipc.RemoteException;
 import org.apache.hadoop.security.Credentials;
+import org.apache.hadoop.util.VersionInfo;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.ApplicationReport;
 import org.apache.hadoop.yarn.api.records.ApplicationSubmissionContext;
@@ -122,8 +123,8 @@ public final class YarnSubmitter implements Closeable {
    *
    * @param progress hears in one line at a time what goes on
    * @throws SteleException REFUSED when it runs already (with the id of the application that has
-   *     the cluster), Hadoop asks for Kerberos, the queue does not exist, or YARN never gives a
-   *     container of the size
+   *     the cluster), Hadoop asks for Kerberos, the queue does not exist, YARN never gives a
+   *     container of the size, or this user may not write to the root directory
    */
   public ApplicationId begin(StartOptions options, Consumer<String> progress) throws IOException {
     Preflight.noKerberos();
@@ -137,6 +138,7 @@ public final class YarnSubmitter implements Closeable {
     }
     applications.requireNone();
     Preflight.attemptsWarning(conf, ATTEMPTS_WINDOW).ifPresent(progress);
+    Preflight.hadoopWarning(VersionInfo.getVersion()).ifPresent(progress);
     return submit(options, progress);
   }
 
@@ -161,6 +163,7 @@ public final class YarnSubmitter implements Closeable {
       ApplicationId id = context.getApplicationId();
 
       Configuration shipped = ShippedConfiguration.of(conf);
+      Preflight.rootIsWritable(settings.root().getFileSystem(conf), layout());
       Deployment deployment =
           Deployment.upload(options.jars(), shipped, layout(), id.toString(), progress);
       Launch launch = new Launch(shipped, deployment, id.toString());
