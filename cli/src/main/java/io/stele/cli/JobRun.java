@@ -119,7 +119,8 @@ final class JobRun {
   static Optional<String> leftAlone(String job) {
     return job.startsWith(OF_LOCAL_RUNNER)
         ? Optional.empty()
-        : Optional.of(job + " goes on without this command; `stele job kill " + job + "` ends it");
+        : Optional.of(
+            job + " continues without this command; `stele job kill " + job + "` ends it");
   }
 
   private static ExitCode exit(TableJob.Verdict verdict) {

@@ -161,7 +161,7 @@ final class LogCommand {
               "  if it stays so for some minutes, and the DataNodes that had it are lost: "
                   + accept);
     } else {
-      out().println("  to go on without it: " + accept);
+      out().println("  to continue without it: " + accept);
     }
   }
 

@@ -59,7 +59,7 @@ final class StatusCommand implements Callable<Integer> {
     return ExitCode.DONE.number();
   }
 
-  /** What is under way or in trouble, a line each. */
+  /** What is in progress or in trouble, a line each. */
   private static void printAttention(ClusterStatus status, PrintWriter out) {
     for (ClusterStatus.Server server : status.servers()) {
       if (server.draining()) {

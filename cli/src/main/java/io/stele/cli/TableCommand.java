@@ -146,7 +146,7 @@ final class TableCommand {
               names = "--reader",
               paramLabel = "PRINCIPAL",
               description =
-                  "Who may read the table's files beside the store: user:NAME or group:NAME; may be"
+                  "Who may read the table's files besides the store: user:NAME or group:NAME; may be"
                       + " repeated (default: whoever HDFS permits to read them).")
           List<Principal> readers,
       @Mixin ChangeOptions change)

@@ -102,7 +102,7 @@ final class YarnCommand {
   /** What to say when this process ends while the application starts. */
   static String leftAlone(String id) {
     return id
-        + " goes on without this command; `stele yarn status` shows it, `stele yarn stop` stops it";
+        + " continues without this command; `stele yarn status` shows it, `stele yarn stop` stops it";
   }
 
   @Command(

@@ -52,7 +52,7 @@ class JobRunTest {
     assertThat(JobRun.leftAlone("job_1700000000000_0001"))
         .hasValueSatisfying(
             text ->
-                assertThat(text).contains("goes on", "`stele job kill job_1700000000000_0001`"));
+                assertThat(text).contains("continues", "`stele job kill job_1700000000000_0001`"));
     assertThat(JobRun.leftAlone("job_local1234_0001")).isEmpty();
   }
 

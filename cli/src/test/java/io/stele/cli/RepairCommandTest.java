@@ -49,13 +49,13 @@ class RepairCommandTest {
     assertThat(done).containsExactly(EVICT, RELEASE);
     assertThat(out.toString().lines())
         .contains(
-            "not done: go on without the log of dead server node1_7021_1: it gives up its records:"
+            "not done: continue without the log of dead server node1_7021_1: it gives up its records:"
                 + " add --accept-loss node1_7021_1 to give that up",
             "not done: delete the records of table t7: it gives up 2 tablets: add --accept-loss t7"
                 + " to give that up")
         .containsSequence(
             "left to do:",
-            "    go on without the log of dead server node1_7021_1: it gives up its records",
+            "    continue without the log of dead server node1_7021_1: it gives up its records",
             "    delete the records of table t7: it gives up 2 tablets");
 
     done.clear();
@@ -141,7 +141,7 @@ class RepairCommandTest {
         .anyMatch(line -> line.startsWith("failed: ") && line.endsWith("the NameNode is away"))
         .endsWith(
             "left to do:",
-            "    go on without the log of dead server node1_7021_1: it gives up its records");
+            "    continue without the log of dead server node1_7021_1: it gives up its records");
   }
 
   @Test

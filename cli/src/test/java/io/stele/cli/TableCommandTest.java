@@ -343,7 +343,7 @@ class TableCommandTest {
     String dropped = run("table", "drop", "web", "--yes", "--no-wait").out().strip();
     assertThat(run("table", "change", dropped, "--wait", "30s").out()).isEqualTo("done\n");
     assertThat(run("table", "changes").out()).isEqualTo("No table is being changed.\n");
-    assertThat(run("table", "change", "web/drop-0").err()).contains("not under way");
+    assertThat(run("table", "change", "web/drop-0").err()).contains("not in progress");
     assertThat(cluster.client().admin().listTables()).isEmpty();
   }
 

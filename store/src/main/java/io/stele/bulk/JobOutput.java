@@ -235,7 +235,7 @@ public final class JobOutput {
     write(new Path(directory, PINS + inputPins().size()), InputPins.encode(input));
   }
 
-  /** Those of each input that were noted, in that order. */
+  /** The pins of each input, in the order in which they were noted. */
   private List<Map<TableId, List<PutTimestamps.Pinned>>> inputPins() throws IOException {
     NameSpace.catchUp(fs, directory); // Another process has noted them.
     List<Map<TableId, List<PutTimestamps.Pinned>>> all = new ArrayList<>();
@@ -268,7 +268,7 @@ public final class JobOutput {
     }
   }
 
-  /** As many as a write needs: what a job commits is as durable as what is written. */
+  /** The replicas that a write needs too: what a job commits is as durable as what is written. */
   private int replicasMin() {
     return environment.replicasMin();
   }
@@ -402,8 +402,8 @@ public final class JobOutput {
   }
 
   /**
-   * What a commit would change in each table. From the first such question on it stays the same: no
-   * task can publish anything more.
+   * What a commit would change in each table. The first call fixes the answer: after it, no task
+   * can publish anything.
    *
    * @param replaced by table
    */

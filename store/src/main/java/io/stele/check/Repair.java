@@ -18,7 +18,7 @@ public record Repair(Kind kind, String target, String loss) implements Comparabl
    */
   public enum Kind {
     /** Have tablets go on without the log of a dead server, which is gone. */
-    GIVE_UP_LOG(true, "go on without the log of dead server %s"),
+    GIVE_UP_LOG(true, "continue without the log of dead server %s"),
     /** Delete METADATA's records of a table that the lock service does not have. */
     FORGET_TABLE(true, "delete the records of table %s"),
     /** Treat a server as dead, so that its tablets are served elsewhere. */

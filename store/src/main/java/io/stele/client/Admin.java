@@ -529,7 +529,7 @@ public final class Admin {
    * stays.
    *
    * <p>If the job still runs after all, it fails: its tasks can no longer read at its pins, their
-   * writes are refused, and its commit is too. A commit that is under way is done before this or
+   * writes are refused, and its commit is too. A commit that is in progress is done before this or
    * not at all.
    *
    * @throws io.stele.model.SteleException NOT_FOUND if there is no such job; REFUSED if it has

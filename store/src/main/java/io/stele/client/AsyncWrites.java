@@ -16,7 +16,7 @@ import java.util.function.Supplier;
  * number of threads.
  */
 final class AsyncWrites {
-  /** How many operations may be under way, in calls of one connection that do not wait. */
+  /** How many operations may be in progress, in calls of one connection that do not wait. */
   static final int OPERATIONS_MAX = 1 << 16;
 
   /** How many bytes these may have. */
@@ -89,7 +89,7 @@ final class AsyncWrites {
 
   private synchronized SteleException full() {
     return SteleException.retryLater(
-        "too many writes are under way on this connection that nobody waits for ("
+        "too many asynchronous writes are in progress on this connection ("
             + operations
             + " operations with "
             + bytes

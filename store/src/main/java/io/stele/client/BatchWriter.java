@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * Writes many mutations: collects them, sends those for one tablet server together, and makes the
- * caller wait while too much is under way.
+ * caller wait while too much is in progress.
  *
  * <pre>{@code
  * try (BatchWriter writer = table.batchWriter()) {
@@ -91,7 +91,7 @@ public final class BatchWriter implements Closeable {
   /**
    * How to write.
    *
-   * @param bufferBytes how many bytes may be under way before {@link #add} waits
+   * @param bufferBytes how many bytes may be in progress before {@link #add} waits
    * @param firstOperation the operation id of the first mutation added; the next ones count on from
    *     it. For writers that may have to write the same mutations again, in the same order, in
    *     another process: a mutation that was applied before is not applied again, and a different
@@ -270,7 +270,7 @@ public final class BatchWriter implements Closeable {
     }
   }
 
-  /** How many were added since the oldest that is under way, which counts too. */
+  /** How many were added since the oldest that is in progress, which counts too. */
   @GuardedBy("this")
   private long ahead() {
     return underWay.next() - underWay.lowest();

@@ -47,7 +47,10 @@ final class Batcher implements BatchSender.Outcomes {
   private final Tablets tablets;
   private final TableId table;
 
-  /** By the time limit in milliseconds, or minus the power of two at or below them. */
+  /**
+   * Sources of operation ids by time limit in milliseconds; a source that limits share has minus
+   * their common power of two as its key.
+   */
   private final ConcurrentMap<Long, Operations> operations = new ConcurrentHashMap<>();
 
   private final BatchSender sender;
@@ -167,8 +170,8 @@ final class Batcher implements BatchSender.Outcomes {
     }
 
     /**
-     * The same, of one that has begun. Those of one row must be submitted in the order of their
-     * ids.
+     * Like {@link #submit(RowOperation, Durability)}, for an operation that has begun. Operations
+     * on one row must be submitted in the order of their ids.
      */
     CompletableFuture<Void> submit(BegunOperation begun, Durability durability) {
       return submit(begun.operation().row(), () -> begun, durability);
@@ -393,7 +396,7 @@ final class Batcher implements BatchSender.Outcomes {
     return Optional.empty();
   }
 
-  /** The answer says that it was applied. If this throws, it was so all the same. */
+  /** The answer says that the mutation was applied. That holds even if this throws. */
   private static void succeed(SubmittedOperation submitted) {
     submitted.attempts.doubted();
     submitted.applied();
@@ -454,7 +457,8 @@ final class Batcher implements BatchSender.Outcomes {
             decide(
                 late,
                 late.attempts.notSent(
-                    SteleException.retryLater("it waited behind other calls to " + server))));
+                    SteleException.retryLater(
+                        "its time was over before it left the queue of calls to " + server))));
   }
 
   private void fail(SubmittedOperation submitted, Throwable failure) {

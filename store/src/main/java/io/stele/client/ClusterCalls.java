@@ -138,7 +138,7 @@ final class ClusterCalls {
             + timeout.toMillis()
             + " ms"
             + (timeout.equals(connection.timeout()) ? " (" + Keys.CLIENT_TIMEOUT.name() + ")" : "")
-            + ". The change was begun and goes on: "
+            + ". The change was begun and continues: "
             + progress.waitsFor()
             + ". "
             + toFindOut);

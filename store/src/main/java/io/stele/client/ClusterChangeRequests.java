@@ -311,7 +311,7 @@ final class ClusterChangeRequests {
                   "balancing tablets: it was turned off meanwhile (`stele balance off`). Some tablets"
                       + " may have moved; the others stay"))
           : ClusterCalls.Progress.of(
-              !answer.getNowUnderWay(), answer.getMoving() + " tablets are on their way");
+              !answer.getNowInProgress(), answer.getMoving() + " tablets are being moved");
     }
 
     private BalanceResponseProto ask(Attempts attempts, boolean now) throws IOException {

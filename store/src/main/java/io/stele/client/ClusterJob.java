@@ -67,7 +67,7 @@ public record ClusterJob(
 
   /** What runs a job. While it waits or runs, the job stays; when it has ended, so has the job. */
   public record Runner(Kind kind, String name) {
-    /** What a name is that of. */
+    /** The kinds of runner. */
     public enum Kind {
       /** An application of YARN. */
       APPLICATION,

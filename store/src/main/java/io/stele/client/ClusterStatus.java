@@ -19,7 +19,7 @@ import java.util.Optional;
  *     Admin#isBalanced} has it look
  * @param troubled tablets that need an operator
  * @param changes the table changes in progress
- * @param recoveries recoveries of dead servers' tablets, over or under way; the latest first, as
+ * @param recoveries recoveries of dead servers' tablets, over or in progress; the latest first, as
  *     far as the master remembers
  */
 public record ClusterStatus(

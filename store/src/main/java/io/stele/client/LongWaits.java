@@ -22,7 +22,7 @@ final class LongWaits {
   /** How often the log of a program says it at most. */
   static final Duration SELDOM = Duration.ofMinutes(1);
 
-  /** Nobody is told. */
+  /** Long waits that are reported to nobody. */
   static final LongWaits UNSAID = new LongWaits(Optional.empty(), Optional.empty());
 
   private static final Logger LOG = LoggerFactory.getLogger(LongWaits.class);

@@ -30,7 +30,10 @@ final class ServerQueue {
 
   final Destination destination;
 
-  /** Those in turn. Some may have left the queue, or be in it twice: they wait once at most. */
+  /**
+   * The waiting mutations in the order of their turns. Some may have left the queue, or be in this
+   * twice; each waits at most once.
+   */
   private final ArrayDeque<SubmittedOperation> turns = new ArrayDeque<>();
 
   private final Optional<ServerQueue> self = Optional.of(this);

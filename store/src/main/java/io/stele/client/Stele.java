@@ -148,7 +148,7 @@ public final class Stele implements AutoCloseable {
     return jobs;
   }
 
-  /** Closes the connection; calls still under way fail. Closing again does nothing. */
+  /** Closes the connection; calls still in progress fail. Closing again does nothing. */
   @Override
   public void close() {
     connection.close();

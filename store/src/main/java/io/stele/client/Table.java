@@ -179,7 +179,7 @@ public final class Table {
    * Like {@link #mutate}, without waiting. If you call it again for the same row before the first
    * call has completed, either may be applied first.
    *
-   * <p>Writes wait in memory until they are applied, so those under way that no caller waits for
+   * <p>Writes wait in memory until they are applied, so those in progress that no caller waits for
    * are bounded: above 65,536 operations or 64 MiB on one connection the future fails at once with
    * RETRY_LATER, and nothing was sent. {@link #batchWriter} has its caller wait instead.
    */

@@ -63,7 +63,7 @@ public final class TableChange {
     this.ask = ask;
   }
 
-  /** What a change is called by everybody. */
+  /** The id under which users and servers name a change. */
   static String id(String table, String change) {
     return table + SEPARATOR + change;
   }

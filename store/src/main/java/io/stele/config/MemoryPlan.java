@@ -80,8 +80,8 @@ public record MemoryPlan(
   public static final int MINOR_GROUPS = 2;
 
   /**
-   * The same of merging and major compactions. Only where families were moved to other groups do
-   * they write more than one: they read their files once for each then.
+   * How many groups a merging or major compaction writes at a time. It writes more than one only if
+   * families were moved to other groups, and then reads its files once for each.
    */
   public static final int REWRITE_GROUPS = 1;
 
@@ -91,7 +91,10 @@ public record MemoryPlan(
   /** Blocks, index and filter blocks of the file that a compaction writes. */
   private static final long WRITER_BYTES = MIB;
 
-  /** Of each further file that it writes at once: its blocks share the room for those of one. */
+  /**
+   * The memory of each further file that is written at the same time: the blocks of all files share
+   * the room for one.
+   */
   private static final long FURTHER_WRITER_BYTES = 3 * MIB / 4;
 
   /** The most that the HDFS client may hold of a file being written: four packets of 480 KiB. */

@@ -127,7 +127,7 @@ public final class DistinctRecords {
                 + " lack record "
                 + one
                 + ", which may have been in a damaged segment: `stele log check` shows it, and how"
-                + " to go on without it. The tablet is not opened, so that no data is lost");
+                + " to continue without it. The tablet is not opened, so that no data is lost");
       }
     }
   }

@@ -67,7 +67,7 @@ public final class FencedLogs {
       AcceptedLosses accepted = log.accepted(sinceNanos);
       if (accepted.hasLog()) {
         LOG.warn(
-            "Tablet {} goes on without the records in {}, which was given up", tablet, directory);
+            "Tablet {} continues without the records in {}, which was given up", tablet, directory);
       }
       RecordSource records = new TabletSegments(fs, segments, log, tablet, above, accepted);
       lent = true;

@@ -216,7 +216,7 @@ final class SegmentClosing {
             "HDFS has not closed {} yet: the tablets of that server wait for it. The logs of the"
                 + " NameNode and the DataNodes say why; if they say \"Block length mismatch\","
                 + " restart that DataNode. If its last block is lost for good, stele log check says"
-                + " how to go on without it",
+                + " how to continue without it",
             one.segment.path());
       }
       return leases.recover(one.name);

@@ -128,7 +128,7 @@ final class TabletDamage {
                 + " may have records there above "
                 + highest
                 + ". It is not opened, so that no data is lost. `stele log check` shows what was"
-                + " there, and how to go on without it");
+                + " there, and how to continue without it");
       }
       if (one.range.isPresent()) {
         one.lostBelow(one.range.get().highest() + 1).ifPresent(passedOver::add);

@@ -251,7 +251,7 @@ final class ActiveMaster implements AutoCloseable {
     return resource;
   }
 
-  /** Ends everything; the next master finishes what was under way. */
+  /** Ends everything; the next master finishes what was in progress. */
   @Override
   public void close() {
     closed = true;

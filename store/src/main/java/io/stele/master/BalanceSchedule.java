@@ -45,8 +45,8 @@ final class BalanceSchedule {
   private record Run(String id, RunState state, Set<TabletId> moved) {
     static final Run NONE = new Run("", RunState.DONE, Set.of());
 
-    boolean isUnderWay() {
-      return state == RunState.UNDER_WAY;
+    boolean isInProgress() {
+      return state == RunState.IN_PROGRESS;
     }
 
     Run as(RunState next) {
@@ -56,7 +56,7 @@ final class BalanceSchedule {
 
   /** How far a run is. */
   enum RunState {
-    UNDER_WAY,
+    IN_PROGRESS,
     DONE,
     /** Balancing was turned off meanwhile. */
     STOPPED
@@ -133,16 +133,16 @@ final class BalanceSchedule {
     }
   }
 
-  /** Balances everything once, even if balancing is off; joins a run that is under way. */
+  /** Balances everything once, even if balancing is off; joins a run that is in progress. */
   synchronized void beginNow() {
-    if (!run.isUnderWay()) {
-      run = new Run(UniqueName.of(runtime), RunState.UNDER_WAY, new TreeSet<>());
+    if (!run.isInProgress()) {
+      run = new Run(UniqueName.of(runtime), RunState.IN_PROGRESS, new TreeSet<>());
     }
   }
 
   /** Ends a run, unless it has ended. */
   private synchronized void end(Run begun, RunState how) {
-    if (run.id().equals(begun.id()) && run.isUnderWay()) {
+    if (run.id().equals(begun.id()) && run.isInProgress()) {
       run = begun.as(how);
     }
   }
@@ -180,7 +180,7 @@ final class BalanceSchedule {
       throws IOException {
     long start = runtime.nanoTime();
     Run asked = run;
-    boolean now = asked.isUnderWay();
+    boolean now = asked.isInProgress();
     if (!now && (start - nextNanos < 0 || !isOn())) {
       return List.of();
     }

@@ -56,7 +56,7 @@ public final class Balancer {
   private final Weights weights;
   private final double mean; // A server's weight.
   private final double slack;
-  private int underWay;
+  private int inProgress;
 
   /**
    * The input of a decision, beside the servers' shares of the tables.
@@ -174,7 +174,7 @@ public final class Balancer {
     this.weights = Weights.of(loads.all().count(), loads.all().bytes(), loads.all().rate());
     this.mean = Weights.mean(loads.all().count(), cluster.servers().size());
     this.slack = limits.slack() == 0 ? 0 : Weights.slack(mean, limits.slack());
-    this.underWay = cluster.away();
+    this.inProgress = cluster.away();
   }
 
   /**
@@ -198,7 +198,7 @@ public final class Balancer {
     if (chosen.isEmpty()) {
       spread();
     }
-    if (chosen.isEmpty() && underWay == 0) {
+    if (chosen.isEmpty() && inProgress == 0) {
       spreadMetadata();
     }
     return List.copyOf(chosen);
@@ -211,7 +211,7 @@ public final class Balancer {
     onTheirWay.add(id);
     Optional<ServerLoads.Tablet> tablet = loads.tablet(id);
     if (tablet.isEmpty() || tablet.get().isLoaded()) {
-      underWay++; // Others are among those that are away.
+      inProgress++; // Others are among those that are away.
     }
     if (tablet.isPresent() && move.to().isPresent()) {
       double weight = weights.weigh(tablet.get());
@@ -237,7 +237,7 @@ public final class Balancer {
   }
 
   private boolean hasRoom() {
-    return underWay < limits.movesMax();
+    return inProgress < limits.movesMax();
   }
 
   /**
@@ -353,7 +353,7 @@ public final class Balancer {
     to.add(tablet.id().table(), new Part(1, weight));
     from.moves++;
     to.moves++;
-    underWay++;
+    inProgress++;
     onTheirWay.add(tablet.id());
     chosen.add(new Move(tablet.id(), from.id, to.id));
     List.of(from, to).stream().filter(this::mayMove).forEach(order::add);

@@ -119,7 +119,7 @@ final class ChangeRequests {
         .build();
   }
 
-  /** Adds the number of tables and the changes under way. */
+  /** Adds the number of tables and the changes in progress. */
   void addTo(ClusterStatusResponseProto.Builder status) throws IOException {
     status.setTables(schemas.ids().size());
     MasterLoop.View now = loop.view();

@@ -21,7 +21,7 @@ import java.util.Optional;
 
 /**
  * The status of the cluster, as the master tells clients and shows it on its page: the servers,
- * what they serve, and what is under way or in trouble. Apart from the list of tables, it is what
+ * what they serve, and what is in progress or in trouble. Apart from the list of tables, it is what
  * the master knows already: neither METADATA nor a tablet server is asked.
  *
  * <p>Safe for use by any number of threads.

@@ -68,7 +68,7 @@ final class ColdStart {
   }
 
   /** Whether tablets may be waiting. */
-  boolean isUnderWay() {
+  boolean isInProgress() {
     return state == State.COLD;
   }
 

@@ -372,12 +372,12 @@ final class DeadLogs {
   }
 
   /** Whether the log of the server is being sorted. */
-  synchronized boolean isUnderWay(ServerId server) {
+  synchronized boolean isInProgress(ServerId server) {
     return sortings.containsKey(server);
   }
 
   /** Whether anything is being sorted. */
-  synchronized boolean isUnderWay() {
+  synchronized boolean isInProgress() {
     return !sortings.isEmpty();
   }
 
@@ -452,6 +452,6 @@ final class DeadLogs {
         LOG.info("The log of {} is sorted", dead);
       }
     }
-    signal.wakeUp(); // The step under way may have planned before.
+    signal.wakeUp(); // The step in progress may have planned before.
   }
 }

@@ -220,7 +220,7 @@ final class JobLeases implements Runnable {
       } catch (InterruptedException e) {
         return; // The master is closed.
       } catch (IOException | RuntimeException e) {
-        LOG.info("Cannot look after jobs now; will retry: {}", e.toString());
+        LOG.info("Cannot check the leases of jobs now; will retry: {}", e.toString());
       }
     }
   }
@@ -238,7 +238,7 @@ final class JobLeases implements Runnable {
       try {
         look(name, old);
       } catch (IOException | RuntimeException e) { // Others are looked after.
-        LOG.warn("Cannot look after job {} now; will retry: {}", name, e.toString());
+        LOG.warn("Cannot check the lease of job {} now; will retry: {}", name, e.toString());
       }
     }
     forgettable = old;
@@ -304,7 +304,7 @@ final class JobLeases implements Runnable {
     pinning.put(name, new Pinned(now.pinning(), nanos, unchanged));
     if (unchanged.compareTo(PINNING_MAX) >= 0 && jobs.interruptPinning(name, now)) {
       LOG.warn(
-          "Nobody has pinned tablets for job {} for {} s, or said that all are: others commit now",
+          "The pinning of tablets for job {} was not renewed for {} s: other jobs may commit now",
           name,
           PINNING_MAX.toSeconds());
     }

@@ -350,7 +350,7 @@ final class MasterLoop implements Runnable {
     outcome.changed().forEach(this::remember);
     parts.rebalancing().rest(outcome.changed());
     readSoon(outcome.outdated());
-    boolean complete = step.complete && outcome.complete() && !coldStart.isUnderWay();
+    boolean complete = step.complete && outcome.complete() && !coldStart.isInProgress();
     // Whatever makes METADATA reachable again comes before everything else that needs METADATA.
     complete &= tidyUp(step);
     boolean merging = !step.isOvertaken() && merge(step);
@@ -361,12 +361,12 @@ final class MasterLoop implements Runnable {
               .rebalancing()
               .advance(known, view, changing, () -> snapshot.toBalance(known.hidden(), away(held)));
     }
-    fences.recoveries().look(view, known::on, fences.logs()::isUnderWay, complete);
+    fences.recoveries().look(view, known::on, fences.logs()::isInProgress, complete);
     return !complete
         || !actions.isEmpty()
         || changing
         || fences.isFencing()
-        || fences.logs().isUnderWay();
+        || fences.logs().isInProgress();
   }
 
   /** The tablets that will move or be merged. */

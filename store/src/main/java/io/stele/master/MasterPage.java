@@ -147,7 +147,7 @@ final class MasterPage {
             "Tablets that failed to load so often that they are rarely tried",
             status.getTroubledList().stream().filter(TroubledTabletProto::getQuarantined).count()),
         gauge(
-            "recoveries_under_way",
+            "recoveries_in_progress",
             "Dead servers whose tablets are not all served again",
             status.getRecoveriesList().stream().filter(recovery -> !recovery.getOver()).count()),
         gauge("changes", "Table changes in progress", status.getChangesCount()),
@@ -177,7 +177,7 @@ final class MasterPage {
         Integer.toString(recovery.getTablets()),
         recovery.hasFirstMillis() ? recovery.getFirstMillis() + " ms" : "",
         recovery.getStagesList().stream().map(MasterPage::text).collect(Collectors.joining(", ")),
-        recovery.getOver() ? "all served" : "under way");
+        recovery.getOver() ? "all served" : "in progress");
   }
 
   private static String text(StageProto stage) {

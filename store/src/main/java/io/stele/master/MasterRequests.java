@@ -63,7 +63,7 @@ import org.slf4j.LoggerFactory;
 final class MasterRequests implements MasterProtocol {
   private static final Logger LOG = LoggerFactory.getLogger(MasterRequests.class);
 
-  /** So many servers that take tablets are named to one that drains; one is enough. */
+  /** How many servers that take tablets are named to one that drains; one would do. */
   private static final int TAKERS_MAX = 100;
 
   private final MasterLoop loop;
@@ -330,7 +330,7 @@ final class MasterRequests implements MasterProtocol {
               .setOn(balance.isOn())
               .setMoving(parts.moves().count())
               .setRun(run.getKey())
-              .setNowUnderWay(run.getValue() == BalanceSchedule.RunState.UNDER_WAY)
+              .setNowInProgress(run.getValue() == BalanceSchedule.RunState.IN_PROGRESS)
               .setStopped(run.getValue() == BalanceSchedule.RunState.STOPPED)
               .build();
         });

@@ -153,7 +153,7 @@ final class Merges {
   }
 
   /** Whether any tablets will be merged. */
-  boolean isUnderWay() {
+  boolean isInProgress() {
     return !taken.isEmpty();
   }
 

@@ -83,7 +83,7 @@ final class Rebalancing {
   private boolean reshape(
       Reshaping how, KnownRecords known, MasterLoop.View view, Supplier<Balancer.Cluster> cluster) {
     try {
-      Reshaping.Wishes wishes = how.decide(known, merges.isUnderWay(), cluster);
+      Reshaping.Wishes wishes = how.decide(known, merges.isInProgress(), cluster);
       for (TabletId tablet : wishes.split()) {
         TabletRecord record = Objects.requireNonNull(known.byId().get(tablet));
         Optional<ServerInfo> server = record.assignment().server().map(id -> view.live().get(id));

@@ -264,10 +264,10 @@ final class SchemaSteps {
               SteleException.Code.OUTCOME_UNKNOWN,
               "the table was dropped, but not all of it: "
                   + damaged.damage().size()
-                  + " of its records in METADATA cannot be read, and nobody can tell which servers"
-                  + " have these tablets. The records, the table's files and all logs of dead"
-                  + " servers are kept; see `stele check`. Once the records are repaired or"
-                  + " deleted, the master removes the rest by itself. The first is: "
+                  + " of its records in METADATA cannot be read, so it is unknown which servers have"
+                  + " these tablets. The records, the table's files and all logs of dead servers are"
+                  + " kept; see `stele check`. Once the records are repaired or deleted, the master"
+                  + " removes the rest by itself. The first is: "
                   + damaged.damage().get(0)));
     }
     return left instanceof RecordRemoval.Left.Nothing

@@ -29,8 +29,8 @@ final class StepGuard implements RequestGuard {
   }
 
   /**
-   * A server was lost, or a tablet of METADATA changed: the step under way gives up its requests to
-   * METADATA, which may wait for what only the next step does, and the loop looks soon.
+   * A server was lost, or a tablet of METADATA changed: the step in progress gives up its requests
+   * to METADATA, which may wait for what only the next step does, and the loop looks soon.
    */
   void overtake() {
     overtaken().complete(null);

@@ -96,7 +96,8 @@ final class TableAdmin {
         return answer;
       }
     }
-    throw SteleException.retryLater("others change table " + name + " all the time");
+    throw SteleException.retryLater(
+        "table " + name + " is being changed by other requests all the time: try again");
   }
 
   /**
@@ -118,7 +119,7 @@ final class TableAdmin {
             .orElseThrow(
                 () ->
                     SteleException.notFound(
-                        "it is not under way, and not among the last changes of a table "
+                        "it is not in progress, and not among the last changes of a table "
                             + name
                             + ": `stele table changes` shows those in progress"));
     changes.begin(name, running);
@@ -133,7 +134,7 @@ final class TableAdmin {
               + now.name()
               + " was "
               + request.wish().kind().participle()
-              + " is not remembered any more: too much was done to tables since it was asked for",
+              + " is no longer remembered: too many changes were made to the table since",
           new IllegalStateException(request.seen() + " < " + now.forgotten()));
     }
   }
@@ -252,7 +253,7 @@ final class TableAdmin {
           Code.RETRY_LATER,
           "job "
               + job.get()
-              + " may have been under way when table "
+              + " may have been running when table "
               + now.name()
               + " lost the family "
               + String.join(" and the family ", its)

@@ -83,7 +83,7 @@ final class TableChanges implements AutoCloseable {
     final Optional<Running> change;
     final TableId table;
     final long notBeforeNanos;
-    boolean underWay;
+    boolean inProgress;
 
     Work(Optional<Running> change, TableId table, long notBeforeNanos) {
       this.change = change;
@@ -266,10 +266,10 @@ final class TableChanges implements AutoCloseable {
     boolean isBusy;
     synchronized (this) {
       for (Work work : works.values()) {
-        if (!work.underWay
+        if (!work.inProgress
             && runtime.nanoTime() - work.notBeforeNanos >= 0
             && (!work.needsRecords() || reachable.test(work.table))) {
-          work.underWay = true;
+          work.inProgress = true;
           due.add(work);
         }
       }

@@ -46,8 +46,8 @@ import org.slf4j.LoggerFactory;
  * The master's requests to tablet servers. Nothing waits for them: their effect shows in the
  * tablets' records, or is passed to a callback, so a lost request is simply made again.
  *
- * <p>Each server has one queue and at most one call under way, which takes all tablets that are to
- * be loaded, unloaded or discarded, together. A server that did not answer is not called for a
+ * <p>Each server has one queue and at most one call in progress, which takes all tablets that are
+ * to be loaded, unloaded or discarded, together. A server that did not answer is not called for a
  * short time, which grows, so that servers that hang do not occupy all threads; one that refused a
  * request did answer. Safe for use by any number of threads.
  */
@@ -86,8 +86,8 @@ final class TabletServers implements AutoCloseable {
     final Map<TabletId, TabletRefProto> unloads = new LinkedHashMap<>();
     final Map<TabletId, TabletRefProto> discards = new LinkedHashMap<>();
     final Map<String, IoConsumer<Address>> others = new LinkedHashMap<>();
-    Map<TabletId, TabletRefProto> underWay = Map.of();
-    Optional<String> otherUnderWay = Optional.empty();
+    Map<TabletId, TabletRefProto> inProgress = Map.of();
+    Optional<String> otherInProgress = Optional.empty();
 
     boolean isEmpty() {
       return loads.isEmpty() && unloads.isEmpty() && discards.isEmpty() && others.isEmpty();
@@ -108,7 +108,7 @@ final class TabletServers implements AutoCloseable {
   }
 
   /**
-   * Asks for {@code record}'s tablet to be loaded, unless that request is still under way. One
+   * Asks for {@code record}'s tablet to be loaded, unless that request is still in progress. One
    * under an earlier epoch is of no use any more.
    */
   void load(ServerInfo info, TabletRecord record) {
@@ -116,20 +116,20 @@ final class TabletServers implements AutoCloseable {
         info,
         queue -> {
           TabletRefProto tablet = ref(record);
-          if (!tablet.equals(queue.underWay.get(record.id()))) {
+          if (!tablet.equals(queue.inProgress.get(record.id()))) {
             queue.loads.put(record.id(), tablet);
           }
         });
   }
 
   /**
-   * Asks for {@code record}'s tablet to be unloaded, unless a request for it is still under way.
+   * Asks for {@code record}'s tablet to be unloaded, unless a request for it is still in progress.
    */
   void unload(ServerInfo info, TabletRecord record) {
     later(
         info,
         queue -> {
-          if (!queue.underWay.containsKey(record.id())) {
+          if (!queue.inProgress.containsKey(record.id())) {
             queue.unloads.putIfAbsent(record.id(), ref(record));
           }
         });
@@ -137,13 +137,13 @@ final class TabletServers implements AutoCloseable {
 
   /**
    * Asks for {@code record}'s tablet to be unloaded and its data to be discarded, unless a request
-   * for it is still under way.
+   * for it is still in progress.
    */
   void discard(ServerInfo info, TabletRecord record) {
     later(
         info,
         queue -> {
-          if (!queue.underWay.containsKey(record.id())) {
+          if (!queue.inProgress.containsKey(record.id())) {
             queue.discards.putIfAbsent(record.id(), ref(record));
           }
         });
@@ -244,7 +244,7 @@ final class TabletServers implements AutoCloseable {
     later(
         info,
         queue -> {
-          if (!queue.otherUnderWay.equals(Optional.of(name))) {
+          if (!queue.otherInProgress.equals(Optional.of(name))) {
             queue.others.putIfAbsent(name, request);
           }
         });
@@ -286,8 +286,8 @@ final class TabletServers implements AutoCloseable {
     } finally {
       synchronized (this) {
         Queue queue = queue(server);
-        queue.underWay = Map.of();
-        queue.otherUnderWay = Optional.empty();
+        queue.inProgress = Map.of();
+        queue.otherInProgress = Optional.empty();
         if (rest.isZero()) {
           failures.remove(server);
         }
@@ -303,7 +303,7 @@ final class TabletServers implements AutoCloseable {
 
   private synchronized Duration restAfterFailure(Address server) {
     int before = failures(server).count();
-    boolean report = queue(server).otherUnderWay.equals(Optional.of(REPORT));
+    boolean report = queue(server).otherInProgress.equals(Optional.of(REPORT));
     failures.put(server, new Failures(before + 1, report));
     return REST_FIRST.multipliedBy(1L << Math.min(before, REST_DOUBLINGS_MAX));
   }
@@ -325,7 +325,7 @@ final class TabletServers implements AutoCloseable {
     if (queue.loads.isEmpty() || !failures(server).report()) {
       IoConsumer<Address> report = queue.others.remove(REPORT);
       if (report != null) {
-        queue.otherUnderWay = Optional.of(REPORT);
+        queue.otherInProgress = Optional.of(REPORT);
         return Optional.of(report);
       }
     }
@@ -345,7 +345,7 @@ final class TabletServers implements AutoCloseable {
     }
     Map.Entry<String, IoConsumer<Address>> other = queue.others.entrySet().iterator().next();
     queue.others.remove(other.getKey());
-    queue.otherUnderWay = Optional.of(other.getKey());
+    queue.otherInProgress = Optional.of(other.getKey());
     return Optional.of(other.getValue());
   }
 
@@ -356,15 +356,15 @@ final class TabletServers implements AutoCloseable {
 
   private static List<TabletRefProto> take(Queue queue, Map<TabletId, TabletRefProto> from) {
     List<TabletRefProto> taken = new ArrayList<>();
-    Map<TabletId, TabletRefProto> underWay = new TreeMap<>();
+    Map<TabletId, TabletRefProto> inProgress = new TreeMap<>();
     for (Iterator<Map.Entry<TabletId, TabletRefProto>> all = from.entrySet().iterator();
         all.hasNext() && taken.size() < TABLETS_PER_CALL_MAX; ) {
       Map.Entry<TabletId, TabletRefProto> one = all.next();
-      underWay.put(one.getKey(), one.getValue());
+      inProgress.put(one.getKey(), one.getValue());
       taken.add(one.getValue());
       all.remove();
     }
-    queue.underWay = underWay;
+    queue.inProgress = inProgress;
     return taken;
   }
 

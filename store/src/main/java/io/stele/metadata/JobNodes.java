@@ -312,7 +312,7 @@ public final class JobNodes {
     try {
       return read(job);
     } catch (CorruptionException e) {
-      LOG.error("Job {} is damaged; other jobs go on without it", job, e);
+      LOG.error("Job {} is damaged; other jobs continue without it", job, e);
       return Optional.empty();
     }
   }

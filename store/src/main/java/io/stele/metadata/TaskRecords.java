@@ -158,7 +158,7 @@ final class TaskRecords {
     }
     return Optional.of(
         SteleException.retryLater(
-            "a record that this attempt of a task wrote before was not applied, or nobody knows:"
+            "a record that this attempt of a task wrote before was not applied, or may not have been:"
                 + " nothing more is sent, so that records stay in order. Let the attempt fail"));
   }
 

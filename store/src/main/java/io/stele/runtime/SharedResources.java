@@ -155,7 +155,7 @@ public final class SharedResources<K, R extends AutoCloseable> {
     try {
       resource.close();
     } catch (Exception e) {
-      LOG.warn("Closing {} failed, which nobody uses any more", key, e);
+      LOG.warn("Closing {}, which is no longer used, failed", key, e);
     }
   }
 

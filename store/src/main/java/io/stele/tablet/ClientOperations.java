@@ -22,7 +22,7 @@ final class ClientOperations {
   /** The memory of a client without any operations, in bytes. */
   static final long CLIENT_BYTES = 150;
 
-  /** What a client takes more while it has operations that are in no file. */
+  /** The additional bytes of a client that has operations which are in no file. */
   private static final long RECENT_BYTES = 150;
 
   /** And while it has some that are in files. */
@@ -112,7 +112,7 @@ final class ClientOperations {
     return CLIENT_BYTES + ofRecent + ofWritten + ofTask;
   }
 
-  /** What of it stays until a job ends, in bytes: nothing or all. */
+  /** How many of its bytes stay until a job ends: none or all. */
   long jobBytes() {
     return task.isPresent() && task.get().job().isPresent() ? bytes() : 0;
   }

@@ -325,7 +325,7 @@ final class Compactor {
       if (!memory.isTooMuch()) {
         throw e;
       }
-      LOG.info("The {} of {} goes on in parts: {}", reason, core.spec().id(), e.getMessage());
+      LOG.info("The {} of {} continues in parts: {}", reason, core.spec().id(), e.getMessage());
     } finally {
       memory.close();
     }

@@ -165,7 +165,7 @@ final class FormerCounts {
     return latest;
   }
 
-  /** What the table's node said. */
+  /** The lowered counts as they were read from the table's node. */
   LoweredCounts lowered() {
     return lowered;
   }

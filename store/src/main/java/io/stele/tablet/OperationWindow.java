@@ -32,8 +32,8 @@ import java.util.function.Consumer;
  * the <em>horizon</em>.
  *
  * <p><b>Time</b> is the tablet's own ({@link TabletTime}). An unknown client says how long its
- * operations have been under way. If that is less than the time since the horizon, none of them can
- * have been applied here and forgotten. Otherwise they are refused.
+ * operations have been in progress. If that is less than the time since the horizon, none of them
+ * can have been applied here and forgotten. Otherwise they are refused.
  *
  * <p>An operation is <em>recent</em> until a minor compaction has written it to an SSTable's block,
  * and <em>written</em> from then on. Each block has the operations that were recent when the block
@@ -67,11 +67,11 @@ final class OperationWindow {
   private static final int WINDOWS_KEPT = 16;
 
   /**
-   * Operations that another process may have sent can have been under way for at most this long.
+   * Operations that another process may have sent can have been in progress for at most this long.
    */
   private static final int WINDOWS_IF_REPEATABLE = WINDOWS_KEPT / 2;
 
-  private static final String SILENT = "its client was silent, or has older ones under way,";
+  private static final String SILENT = "its client was silent, or has older ones in progress,";
 
   /** A client that sent something within this time is reduced only if there are no others. */
   private static final long BUSY_MICROS = 60_000_000;
@@ -266,7 +266,7 @@ final class OperationWindow {
     }
   }
 
-  /** For how long a client's operations may have been under way. */
+  /** For how long a client's operations may have been in progress. */
   private long ageMicros(Outstanding outstanding) {
     return outstanding
         .age()

@@ -17,7 +17,7 @@ import java.util.Optional;
 
 /**
  * How rows are read, in stages: <em>check</em> the query, <em>choose</em> a read point and hold a
- * state that can answer for it, <em>merge</em> memtables and SSTables, <em>sieve</em> out cells
+ * state that can answer for it, <em>merge</em> memtables and SSTables, <em>leave out</em> cells
  * that are not visible, <em>filter</em> row by row, <em>page</em>.
  *
  * <p>Safe for use by any number of threads.

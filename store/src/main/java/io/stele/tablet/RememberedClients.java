@@ -95,12 +95,12 @@ final class RememberedClients {
     return jobs;
   }
 
-  /** What {@code bytes} says of each client, added up. */
+  /** The sum of {@code bytes} over all clients. */
   long sum(ToLongFunction<ClientOperations> bytes) {
     return all.values().stream().mapToLong(bytes).sum();
   }
 
-  /** What each says of itself without single operations. */
+  /** Each client without its single operations. */
   Map<ClientName, ClientOperations> reduced() {
     Map<ClientName, ClientOperations> reduced = new HashMap<>();
     all.forEach((name, client) -> reduced.put(name, client.reduced()));

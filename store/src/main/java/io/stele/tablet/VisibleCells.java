@@ -17,9 +17,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The cells that a read sees, row by row: the merged cells that pass the sieve, of the requested
- * columns, with at most the requested number of versions. It seeks past other cells where possible.
- * It claims the memory of the cells that it collects, and of their copies in the answer.
+ * The cells that a read sees, row by row: the merged cells that {@link VersionFilter} keeps, of the
+ * requested columns, with at most the requested number of versions. It seeks past other cells where
+ * possible. It claims the memory of the cells that it collects, and of their copies in the answer.
  *
  * <p>Not safe for use by several threads.
  */
@@ -38,7 +38,10 @@ final class VisibleCells implements Closeable {
   private static final int CELL_BYTES = 200;
   private static final int CELL_COPIES = 3;
 
-  /** So many times as many bytes may be passed as are taken: with long keys, and among garbage. */
+  /**
+   * How many bytes may be passed for each byte that may be taken: keys may be long, and much may be
+   * garbage.
+   */
   private static final int PASSED_FACTOR = 16;
 
   private final CellCursor source;

@@ -109,12 +109,12 @@ final class DataService implements RequestHandler {
     void run(Responder answer, RequestPermissions permissions) throws IOException;
   }
 
-  /** What it has answered. */
+  /** Counts of its answers, by kind of outcome. */
   RequestCounts counts() {
     return answers.counts();
   }
 
-  /** How long that took. */
+  /** How long its answers took. */
   RequestTimes times() {
     return times;
   }

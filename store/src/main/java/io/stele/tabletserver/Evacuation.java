@@ -125,7 +125,7 @@ final class Evacuation {
       }
     } catch (IOException | RuntimeException e) {
       LOG.info(
-          "Tablet {} is to be unloaded and still has data in memory: {}",
+          "Tablet {} could not be written out before it is unloaded: {}",
           hosted.id(),
           e.toString());
     }

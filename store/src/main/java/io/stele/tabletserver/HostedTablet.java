@@ -38,7 +38,7 @@ final class HostedTablet {
   private volatile Optional<TabletRecord> united = Optional.empty();
   private volatile Optional<Idle> idle = Optional.empty();
 
-  /** What needed no rewriting, when that was last looked for. */
+  /** The record and schema under which the tablet was last found to need no rewriting. */
   private record Idle(TabletRecord record, TableSchema schema, long nanos) {}
 
   HostedTablet(ProcessRuntime runtime, Tablet tablet, RecordManifest manifest) {

@@ -37,7 +37,10 @@ final class Maintenance {
   private static final Work MAINTAIN = Work.of(WorkKind.MAINTAIN);
   private static final Work SPLIT = Work.of(WorkKind.SPLIT);
 
-  /** Stopped tablets may keep so many times as many segments as the log should have. */
+  /**
+   * How many times stele.tabletserver.log.segments.max segments may be kept by tablets that have
+   * stopped.
+   */
   private static final int SEGMENTS_FACTOR_OF_STOPPED = 8;
 
   /** How long a tablet is not looked at again that needed no compaction, unless it changes. */
@@ -120,7 +123,10 @@ final class Maintenance {
       startWork(hosted);
       hosted.work().succeeded(MAINTAIN);
     } catch (RuntimeException e) {
-      LOG.error("Cannot look after tablet {}; others go on", hosted.id(), e);
+      LOG.error(
+          "Cannot start the maintenance of tablet {}; other tablets are not affected",
+          hosted.id(),
+          e);
       hosted.work().failed(MAINTAIN, e.toString(), false);
     }
   }
@@ -149,7 +155,7 @@ final class Maintenance {
    */
   private static void setAside(HostedTablet hosted, Throwable failure) {
     if (!hosted.work().isResting(SERVE)) {
-      LOG.error("Tablet {} has stopped; others go on", hosted.id(), failure);
+      LOG.error("Tablet {} has stopped; other tablets are not affected", hosted.id(), failure);
       hosted
           .work()
           .failed(SERVE, failure + "; it is served again when this server has ended", false);

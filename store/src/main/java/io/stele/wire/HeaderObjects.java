@@ -11,10 +11,10 @@ import org.apache.hadoop.thirdparty.protobuf.WireFormat;
  * without decoding it: a message of two bytes becomes an object, and there may be millions.
  */
 final class HeaderObjects {
-  /** Of a message: its object, and its place in a list. */
+  /** Memory of a message: its object, and its place in a list. */
   private static final int MESSAGE_BYTES = 64;
 
-  /** Of any other field: the objects of a byte string. */
+  /** Memory of any other field: the objects of a byte string. */
   private static final int FIELD_BYTES = 40;
 
   /** Of a number in a packed list, which may have one byte when encoded. */

@@ -37,10 +37,10 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
   /** When to come back to a server that is full. */
   private static final int RETRY_AFTER_MILLIS = 50;
 
-  /** An answer of so few bytes is given whatever waits. */
+  /** An answer of at most this many bytes is sent however much the waiting answers take. */
   private static final int ANSWER_BYTES_FREE = 4 << 10;
 
-  /** A header of so few bytes is decoded whatever waits. */
+  /** A header of at most this many bytes is decoded however little memory is left. */
   private static final int HEADER_BYTES_FREE = 1 << 10;
 
   /** The longest request about METADATA of those that may only read there. */

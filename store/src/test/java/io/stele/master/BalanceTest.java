@@ -143,9 +143,9 @@ class BalanceTest {
           TableId table = started();
           master.parts.rebalancing().balanceBy(master.balance);
           request(BalanceRequestProto.newBuilder().setOn(false).setNow(true));
-          assertThat(isUnderWay()).isTrue();
+          assertThat(isInProgress()).isTrue();
           stepFor(Duration.ofSeconds(5));
-          assertThat(isUnderWay()).isFalse();
+          assertThat(isInProgress()).isFalse();
           assertThat(on(B, table)).isEqualTo(4);
         });
   }
@@ -165,7 +165,7 @@ class BalanceTest {
           master.parts.rebalancing().balanceBy(master.balance);
           request(BalanceRequestProto.newBuilder().setNow(true));
           stepFor(Duration.ofSeconds(30));
-          assertThat(isUnderWay()).isFalse();
+          assertThat(isInProgress()).isFalse();
           assertThat(on(A, lost)).isEqualTo(8);
           assertThat(on(B, other)).isPositive();
           assertThat(master.isServed(other)).isTrue();
@@ -206,7 +206,7 @@ class BalanceTest {
               new Balancer.Cluster(List.of(A, B), List.of(), Set.of(), Map.of(), 0);
           Map<TabletId, Integer> times = new TreeMap<>();
           request(BalanceRequestProto.newBuilder().setNow(true));
-          for (int i = 0; i < 1000 && isUnderWay(); i++) {
+          for (int i = 0; i < 1000 && isInProgress(); i++) {
             ServerId busy = i % 2 == 0 ? A : B;
             places.forEach((tablet, at) -> loads.measured(tablet, at.equals(busy) ? 10_000 : 1));
             for (Balancer.Move move : master.balance.decide(loads, () -> cluster)) {
@@ -214,7 +214,7 @@ class BalanceTest {
               times.merge(move.tablet(), 1, Integer::sum);
             }
           }
-          assertThat(isUnderWay()).isFalse();
+          assertThat(isInProgress()).isFalse();
           assertThat(times.values()).hasSizeGreaterThan(10).containsOnly(1);
         });
   }
@@ -225,8 +225,8 @@ class BalanceTest {
     loads.put(tablet, Assignment.NEVER.assignedTo(server).loaded(), 100 << 20);
   }
 
-  private boolean isUnderWay() {
-    return master.balance.lastRun().getValue() == BalanceSchedule.RunState.UNDER_WAY;
+  private boolean isInProgress() {
+    return master.balance.lastRun().getValue() == BalanceSchedule.RunState.IN_PROGRESS;
   }
 
   private boolean request(BalanceRequestProto.Builder request) throws Exception {

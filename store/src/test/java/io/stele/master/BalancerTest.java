@@ -31,7 +31,7 @@ class BalancerTest {
   private final Map<ServerId, Boolean> servers = new TreeMap<>(); // And whether they drain.
   private final Map<TabletId, ClusterSnapshot.Tablet> tablets = new TreeMap<>();
   private final ServerLoads loads = new ServerLoads();
-  private final Map<TabletId, ClusterSnapshot.Move> underWay = new HashMap<>();
+  private final Map<TabletId, ClusterSnapshot.Move> inProgress = new HashMap<>();
   private int names;
 
   private static ServerId server(int number) {
@@ -78,7 +78,7 @@ class BalancerTest {
                 Set.of(),
                 List.copyOf(tablets.values()),
                 Set.of(),
-                underWay)
+                inProgress)
             .toBalance(Set.of(), loads.away().size());
     Balancer.Limits limits = Balancer.Limits.of(loads, servers.size(), slack, resting);
     List<Balancer.Move> moves = Balancer.decide(loads, cluster, limits);
@@ -170,7 +170,7 @@ class BalancerTest {
   }
 
   @Test
-  void onlySoManyMovesAreUnderWayAtOnceAndNoneOfThemIsBegunAgain() {
+  void onlySoManyMovesAreInProgressAtOnceAndNoneOfThemIsBegunAgain() {
     servers(3);
     for (int i = 0; i < 100; i++) {
       put(T, server(0), 0);
@@ -179,7 +179,7 @@ class BalancerTest {
     assertThat(first).hasSize(4);
     first.forEach(
         move ->
-            underWay.put(
+            inProgress.put(
                 move.tablet(), new ClusterSnapshot.Move(move.from(), Optional.of(move.to()))));
     assertThat(decide(SLACK, Set.of())).isEmpty();
   }

@@ -57,7 +57,7 @@ class DeadLogsTest {
           master.plane.sorts = true;
           master.stepUntilIdle();
           assertThat(master.isServed(table)).isTrue();
-          assertThat(master.logs.isUnderWay()).isFalse();
+          assertThat(master.logs.isInProgress()).isFalse();
         });
   }
 
@@ -121,12 +121,12 @@ class DeadLogsTest {
           master.plane.silent.add(A.host());
           master.plane.sorts = true;
           steps(10);
-          assertThat(master.logs.isUnderWay(DEAD)).as("those of A are not sorted").isTrue();
+          assertThat(master.logs.isInProgress(DEAD)).as("those of A are not sorted").isTrue();
           for (int i = 0; i < 12; i++) { // Not so long that sorting is given up.
             master.loop.step();
             master.sleep(Duration.ofSeconds(1));
           }
-          assertThat(master.logs.isUnderWay(DEAD)).isFalse();
+          assertThat(master.logs.isInProgress(DEAD)).isFalse();
         });
   }
 
@@ -149,7 +149,7 @@ class DeadLogsTest {
               };
           DeadLogs next = over(failing);
           next.take(DEAD, LogOwner.ENDED);
-          assertThat(next.isUnderWay(DEAD)).isTrue();
+          assertThat(next.isInProgress(DEAD)).isTrue();
           master.plane.requests.clear();
           next.advance(master.watch.live());
           master.sleep(Duration.ofMillis(50));
@@ -179,7 +179,7 @@ class DeadLogsTest {
           Task taking = startTaking(next);
           master.sleep(Duration.ofSeconds(5));
           assertThat(taking.ended()).isDone();
-          assertThat(next.isUnderWay(DEAD)).isTrue();
+          assertThat(next.isInProgress(DEAD)).isTrue();
           master.plane.requests.clear();
           next.advance(master.watch.live());
           master.sleep(Duration.ofMillis(50));
@@ -211,13 +211,13 @@ class DeadLogsTest {
           Task taking = startTaking(next);
           master.sleep(Duration.ofMinutes(2));
           assertThat(taking.ended()).isDone();
-          while (next.isUnderWay(DEAD)) {
+          while (next.isInProgress(DEAD)) {
             next.advance(master.watch.live());
             master.sleep(Duration.ofMillis(50));
           }
           answer.complete(null);
           master.sleep(Duration.ofSeconds(1));
-          assertThat(next.isUnderWay(DEAD)).isFalse();
+          assertThat(next.isInProgress(DEAD)).isFalse();
         });
   }
 
@@ -250,11 +250,11 @@ class DeadLogsTest {
           deadServerWith(5);
           master.plane.sorts = false;
           steps(10);
-          assertThat(master.logs.isUnderWay(DEAD)).isTrue();
+          assertThat(master.logs.isInProgress(DEAD)).isTrue();
           DeadLogs next = over(master.fs);
-          assertThat(next.isUnderWay()).as("nothing is stored").isFalse();
+          assertThat(next.isInProgress()).as("nothing is stored").isFalse();
           next.take(DEAD, LogOwner.ENDED);
-          assertThat(next.isUnderWay(DEAD)).isTrue();
+          assertThat(next.isInProgress(DEAD)).isTrue();
           List<String> segments = asked();
           assertThat(segments).isNotEmpty();
           master.plane.requests.clear();

@@ -165,7 +165,7 @@ class JobLeasesTest {
   }
 
   @Test
-  void aCommitThatIsUnderWayBeginsAgainWhenTabletsArePinned() throws Exception {
+  void aCommitThatIsInProgressBeginsAgainWhenTabletsArePinned() throws Exception {
     master.run(
         () -> {
           String pins = begin();

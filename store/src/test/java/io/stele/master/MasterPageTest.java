@@ -100,14 +100,14 @@ class MasterPageTest {
                 "2",
                 "",
                 "closing its log 7 ms",
-                "under way"));
+                "in progress"));
     assertThat(page.metrics())
         .extracting(Metric::name, metric -> metric.samples().get(0).value().intValue())
         .contains(
             tuple("stele_master_tablets", 12),
             tuple("stele_master_tablets_unassigned", 2),
             tuple("stele_master_servers_draining", 1),
-            tuple("stele_master_recoveries_under_way", 1),
+            tuple("stele_master_recoveries_in_progress", 1),
             tuple("stele_master_tablets_in_quarantine", 1),
             tuple("stele_master_balancing", 1));
   }

@@ -125,7 +125,7 @@ class MasterRequestsTest {
   }
 
   @Test
-  void theStatusShowsChangesUnderWay() throws Exception {
+  void theStatusShowsChangesInProgress() throws Exception {
     master.run(
         () -> {
           running(true);

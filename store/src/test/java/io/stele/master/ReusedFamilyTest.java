@@ -81,7 +81,7 @@ class ReusedFamilyTest {
   }
 
   @Test
-  void itIsUsedAgainWhenAllJobsThatWereUnderWayAtTheDropAreOver() throws Exception {
+  void itIsUsedAgainWhenAllJobsThatWereInProgressAtTheDropAreOver() throws Exception {
     master.run(
         () -> {
           create("f", "g");

@@ -122,7 +122,7 @@ class TableAdminTest {
           assertThatThrownBy(() -> master.tables.ask(first))
               .isInstanceOfSatisfying(
                   SteleException.class, e -> assertThat(e.code()).isEqualTo(Code.OUTCOME_UNKNOWN))
-              .hasMessageContaining("is not remembered");
+              .hasMessageContaining("is no longer remembered");
           assertThat(master.schemas.list().tables()).isEmpty();
         });
   }
@@ -144,7 +144,7 @@ class TableAdminTest {
           master.sleep(Duration.ofMinutes(20));
           master.changes.resume();
           assertThat(master.schemas.names().all()).isEmpty();
-          assertThatThrownBy(() -> master.tables.ask(first)).hasMessageContaining("not remembered");
+          assertThatThrownBy(() -> master.tables.ask(first)).hasMessageContaining("no longer remembered");
           master.table("users");
         });
   }
@@ -485,7 +485,7 @@ class TableAdminTest {
         });
   }
 
-  /** Takes the change under way up to a step as a master does that ends before it writes so. */
+  /** Takes the change in progress up to a step as a master does that ends before it writes so. */
   private void leaveAt(String name, Step until) throws IOException {
     SchemaSteps steps = master.steps();
     while (true) {

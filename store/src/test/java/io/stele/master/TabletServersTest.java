@@ -34,7 +34,7 @@ class TabletServersTest {
   private final TabletServers servers = new TabletServers(process, plane);
 
   @Test
-  void aServerHasOneCallUnderWayAndTabletsGoTogether() throws Exception {
+  void aServerHasOneCallInProgressAndTabletsGoTogether() throws Exception {
     simulation.run(
         () -> {
           List<TabletRecord> tablets = tablets(10);

@@ -205,7 +205,7 @@ class TabletsAwayTest {
           assertThat(world.server(2).isDraining()).isTrue();
           assertThat(world.tabletsByServer()).as("served").containsExactly(Map.entry(only, 6));
           assertThatThrownBy(() -> admin.drainServer(only, Duration.ofSeconds(2)))
-              .hasMessageContaining("not done within 2000 ms. The change was begun and goes on")
+              .hasMessageContaining("not done within 2000 ms. The change was begun and continues")
               .hasMessageContaining("it still has");
 
           admin.undrainServer(world.server(0).id());

@@ -10,7 +10,7 @@ import java.util.List;
  * @param more how many others there are
  */
 public record AlikeComponents(ComponentStatus first, int more) {
-  /** So many are not summed up. */
+  /** Up to this many are shown one by one. */
   private static final int FEW = 3;
 
   /** Sums up {@code components}, in their order; few that are alike stay as they are. */

@@ -191,7 +191,7 @@ record ApplicationSnapshot(
                 node -> node.name().equals(container.node()) && node.timeToLeave().isPresent());
   }
 
-  /** Whether its time is over, or will be, and it goes on all the same, as it is the last. */
+  /** Whether it keeps running when its time is over, because it is the last. */
   boolean waitsForAnother(HeldContainer container) {
     return !mustEndInTime(container) && isLastThatServes(container, containers.stream());
   }

@@ -41,7 +41,8 @@ public record ApplicationStatus(
    */
   public String unanswered(boolean begun) {
     return begun
-        ? "The ApplicationMaster does not answer. It may be restarting; the servers run on without it."
+        ? "The ApplicationMaster does not answer. It may be restarting; the servers keep running"
+            + " without it."
         : "No server runs yet: " + withoutMaster() + ".";
   }
 

@@ -24,7 +24,7 @@ record Deployment(Path archive, Path configuration) {
    * Puts the files where containers fetch them, unless they are there.
    *
    * @param shipped see {@link ShippedConfiguration#of}
-   * @param progress hears in one line what was uploaded
+   * @param progress gets a line of text that says what was uploaded
    * @throws SteleException REFUSED if there is no jar or two have one name
    */
   static Deployment upload(

@@ -67,7 +67,7 @@ final class Planner {
   /** Containers that run, are too many or must leave their node, and may wait for others. */
   private final List<HeldContainer> replaceable = new ArrayList<>();
 
-  /** Containers whose time to drain is over, and that need not end all the same. */
+  /** Containers whose time to drain is over, but which need not end for that. */
   private final List<HeldContainer> slowDrains = new ArrayList<>();
 
   /** Containers that run and whose end is among the actions. */
@@ -169,7 +169,7 @@ final class Planner {
         }
       }
       case EXPECTED, CHECKING, RELEASED -> {
-        // Its node or the ResourceManager has the word.
+        // Nothing to do until its node or the ResourceManager reports.
       }
       case RUNNING -> {
         if (cannotBeAsked(container)) {

@@ -398,7 +398,7 @@ final class RollingUpgrade {
     try {
       runtime.sleep(POLL);
     } catch (InterruptedException e) {
-      throw Futures.interrupted(e, "the upgrade is not complete; run it again to go on");
+      throw Futures.interrupted(e, "the upgrade is not complete; run it again to continue");
     }
   }
 }

@@ -109,7 +109,7 @@ public final class YarnSubmitter implements Closeable {
    * Starts the application and waits until every component runs and a master answers: {@link
    * #begin} and {@link #awaitServing}.
    *
-   * @param progress hears in one line at a time what goes on
+   * @param progress gets a line of text for each thing that happens
    */
   public ApplicationId start(StartOptions options, Consumer<String> progress) throws IOException {
     ApplicationId id = begin(options, progress);
@@ -121,7 +121,7 @@ public final class YarnSubmitter implements Closeable {
    * Submits the application, and waits for nothing. If the cluster has one of which no master
    * answers yet, that one is returned, with the jars and the configuration of its own start.
    *
-   * @param progress hears in one line at a time what goes on
+   * @param progress gets a line of text for each thing that happens
    * @throws SteleException REFUSED when it runs already (with the id of the application that has
    *     the cluster), Hadoop asks for Kerberos, the queue does not exist, YARN never gives a
    *     container of the size, or this user may not write to the root directory
@@ -214,7 +214,7 @@ public final class YarnSubmitter implements Closeable {
   /**
    * Waits until every component of the application runs and a master answers.
    *
-   * @param progress hears in one line at a time what goes on
+   * @param progress gets a line of text for each thing that happens
    * @throws SteleException REFUSED when another start was faster, or the application gave up (with
    *     the last words of what failed); RETRY_LATER when the time is up: it stays submitted
    */
@@ -420,7 +420,7 @@ public final class YarnSubmitter implements Closeable {
    * ones.
    *
    * @param options of which the timeout is for each process
-   * @param progress hears in one line at a time what goes on
+   * @param progress gets a line of text for each thing that happens
    * @throws SteleException NOT_FOUND when none runs; REFUSED when there is only one tablet server,
    *     processes cannot be started so, or the ApplicationMaster is of a version that cannot
    *     upgrade processes, with nothing changed; REFUSED as well when another upgrade to other jars
@@ -451,7 +451,7 @@ public final class YarnSubmitter implements Closeable {
    * @param timeout servers may take most of it to give their tablets away; after this YARN is told
    *     to kill what is left; nothing acknowledged is lost by that, but the next start has logs to
    *     recover
-   * @param progress hears in one line at a time what goes on
+   * @param progress gets a line of text for each thing that happens
    * @return how it ended; empty if none ran
    */
   public Optional<StopOutcome> stop(Duration timeout, Consumer<String> progress)
@@ -568,7 +568,7 @@ public final class YarnSubmitter implements Closeable {
     if (report.getHost() == null || report.getRpcPort() <= 0) {
       throw SteleException.retryLater(
           report.getApplicationId()
-              + " has no ApplicationMaster now: YARN starts another one; the servers run on");
+              + " has no ApplicationMaster now: YARN starts another one; the servers keep running");
     }
     Address address = new Address(report.getHost(), report.getRpcPort());
     return ControlClient.connect(conf, address, ApplicationProtocol.class, CALL_TIMEOUT);

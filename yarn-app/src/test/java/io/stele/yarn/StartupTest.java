@@ -150,7 +150,7 @@ final class StartupTest {
         .startsWith("No server runs yet: YARN has not accepted the application (");
     // Between two ApplicationMasters YARN says ACCEPTED as well.
     assertThat(application("ACCEPTED").unanswered(true))
-        .contains("It may be restarting; the servers run on without it");
+        .contains("It may be restarting; the servers keep running without it");
   }
 
   @Test
