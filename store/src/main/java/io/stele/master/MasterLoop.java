@@ -58,6 +58,7 @@ final class MasterLoop implements Runnable {
   private final MasterParts parts;
   private final ColdStart coldStart;
   private final PlanExecutor executor;
+  private final RecordFetch fetch;
   private final LoopSignal signal;
   private final StepGuard guard;
 
@@ -137,7 +138,8 @@ final class MasterLoop implements Runnable {
     this.known = new KnownRecords(parts.reports().hosts());
     this.coldStart = new ColdStart(runtime);
     this.executor = new PlanExecutor(runtime, records, requests);
-    this.reads = new RecordReads(runtime, records.reader(), executor, known, signal, PART_ROWS);
+    this.fetch = new RecordFetch(runtime, records.reader());
+    this.reads = new RecordReads(runtime, records.reader(), fetch, known, signal, PART_ROWS);
     this.refreshNanos = runtime.nanoTime();
   }
 
@@ -145,6 +147,7 @@ final class MasterLoop implements Runnable {
   void stop() {
     stopped = true;
     executor.close();
+    fetch.close();
     signal.wakeUp();
   }
 

@@ -4,17 +4,14 @@ import io.stele.metadata.Assignment;
 import io.stele.metadata.RecordChangedException;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
-import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
 import io.stele.runtime.FanOut;
 import io.stele.runtime.Futures;
-import io.stele.runtime.IoConsumer;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -181,54 +178,6 @@ final class PlanExecutor implements AutoCloseable {
       requests.load(view.server(server), record);
     }
   }
-
-  /** Reads the records, many at once; a record that cannot be read keeps its known state. */
-  List<Reread> readAgain(Collection<RecordRow> some) throws IOException {
-    Collection<Reread> read = new ConcurrentLinkedQueue<>();
-    atOnce(some, row -> read.add(new Reread(row, records.reader().read(row.table(), row.row()))));
-    return new ArrayList<>(read);
-  }
-
-  /** Reads the records in ranges of rows, several at once; damaged ones are skipped. */
-  List<RangeRead> readRanges(Collection<RowRange> ranges) throws IOException {
-    Collection<RangeRead> read = new ConcurrentLinkedQueue<>();
-    atOnce(
-        ranges,
-        rows ->
-            read.add(
-                new RangeRead(
-                    rows, records.reader().readUndamaged(rows, Integer.MAX_VALUE, damage -> {}))));
-    return new ArrayList<>(read);
-  }
-
-  /** The records in a range of rows. */
-  record RangeRead(RowRange rows, List<TabletRecord> now) {}
-
-  private <T> void atOnce(Collection<T> items, IoConsumer<T> one) throws IOException {
-    Collection<IOException> failed = new ConcurrentLinkedQueue<>();
-    try {
-      FanOut.each(
-          runtime,
-          writers,
-          WRITES_AT_ONCE,
-          items,
-          item -> {
-            try {
-              one.accept(item);
-            } catch (IOException e) {
-              failed.add(e);
-            }
-          });
-    } catch (InterruptedException e) {
-      throw Futures.interrupted(e, "reading records");
-    }
-    if (!failed.isEmpty()) {
-      throw failed.iterator().next();
-    }
-  }
-
-  /** A row, and its record as it is now; empty: it is gone. */
-  record Reread(RecordRow row, Optional<TabletRecord> now) {}
 
   @Override
   public void close() {

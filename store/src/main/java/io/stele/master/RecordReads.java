@@ -58,7 +58,7 @@ final class RecordReads {
 
   private final ProcessRuntime runtime;
   private final TabletRecordReader records;
-  private final PlanExecutor executor;
+  private final RecordFetch fetch;
   private final KnownRecords known;
   private final LoopSignal signal;
   private final int partRows;
@@ -88,19 +88,20 @@ final class RecordReads {
   /**
    * Reads into {@code known}.
    *
+   * @param fetch what reads many rows at once
    * @param signal told if too much was reported
    * @param partRows how many rows a part of METADATA has that is read every ten seconds
    */
   RecordReads(
       ProcessRuntime runtime,
       TabletRecordReader records,
-      PlanExecutor executor,
+      RecordFetch fetch,
       KnownRecords known,
       LoopSignal signal,
       int partRows) {
     this.runtime = runtime;
     this.records = records;
-    this.executor = executor;
+    this.fetch = fetch;
     this.known = known;
     this.signal = signal;
     this.partRows = partRows;
@@ -231,7 +232,7 @@ final class RecordReads {
     if (here.isEmpty()) {
       return;
     }
-    for (PlanExecutor.RangeRead read : executor.readRanges(here)) {
+    for (RecordFetch.RangeRead read : fetch.readRanges(here)) {
       known.replace(read.rows(), read.now());
       read.now().forEach(this::isAsOfNow);
     }
@@ -275,7 +276,7 @@ final class RecordReads {
     reported.stream().filter(row -> rows.contains(row.row())).forEach(news::add);
     reported.removeAll(news); // Before the reads: more may be reported meanwhile.
     try {
-      for (PlanExecutor.Reread read : executor.readAgain(news)) {
+      for (RecordFetch.RowRead read : fetch.read(news)) {
         take(read);
       }
     } catch (IOException | SteleException e) {
@@ -284,7 +285,7 @@ final class RecordReads {
     }
   }
 
-  private void take(PlanExecutor.Reread read) {
+  private void take(RecordFetch.RowRead read) {
     Bytes row = read.row().row();
     readNanos.put(row, runtime.nanoTime());
     if (read.now().isEmpty()) {

@@ -97,11 +97,11 @@ class RecordReadsTest {
         () -> {
           master.bootstrap();
           TableId table = master.table("large", rows(2_500));
-          PlanExecutor executor = new PlanExecutor(master.process, master.records, master.servers);
+          RecordFetch fetch = new RecordFetch(master.process, master.records.reader());
           KnownRecords known = new KnownRecords();
           RecordReads reads =
               new RecordReads(
-                  master.process, master.records.reader(), executor, known, master.signal, 1_000);
+                  master.process, master.records.reader(), fetch, known, master.signal, 1_000);
           Bytes half = MetadataKeys.lookup(table, Bytes.of("001000"));
           Bytes later = MetadataKeys.lookup(table, Bytes.of("002400"));
           ServedMetadata.Part first = part(1, Bytes.EMPTY, half);
@@ -117,7 +117,7 @@ class RecordReadsTest {
           assertThat(reads.read(step(first, part(3, half, later), part(5, later, Bytes.EMPTY))))
               .isTrue();
           assertThat(master.reads() - before).isEqualTo(1);
-          executor.close();
+          fetch.close();
         });
   }
 
