@@ -29,9 +29,6 @@ import org.slf4j.LoggerFactory;
 public final class LogRepair {
   private static final Logger LOG = LoggerFactory.getLogger(LogRepair.class);
 
-  /** How names of directories begin that are not logs yet, beside those that are. */
-  public static final String DRAFT_PREFIX = ".draft.";
-
   private LogRepair() {}
 
   /**
@@ -337,9 +334,7 @@ public final class LogRepair {
     // The directory appears whole. Without the decision it would be that of an empty log, and
     // tablets that lack records would not be opened; without the list none would be.
     DurableFiles files = new DurableFiles(fs);
-    Path draft =
-        new Path(
-            recovery.getParent(), DRAFT_PREFIX + Long.toHexString(runtime.random().nextLong()));
+    Path draft = LogDirectories.draft(recovery.getParent(), runtime.random().nextLong());
     files.mkdirs(draft);
     try {
       AcceptedLosses.write(fs, draft, "log", Set.of(AcceptedLosses.LOG));
@@ -368,17 +363,6 @@ public final class LogRepair {
    */
   public static List<Path> logs(FileSystem fs, Path recovery) throws IOException {
     NameSpace.catchUp(fs, recovery);
-    List<Path> logs = new ArrayList<>();
-    try {
-      for (FileStatus directory : fs.listStatus(recovery)) {
-        boolean isDraft = directory.getPath().getName().startsWith(DRAFT_PREFIX);
-        if (directory.isDirectory() && !isDraft) {
-          logs.add(directory.getPath());
-        }
-      }
-    } catch (FileNotFoundException e) {
-      return List.of(); // No server was fenced yet.
-    }
-    return List.copyOf(logs);
+    return List.copyOf(LogDirectories.in(fs, recovery).values());
   }
 }

@@ -89,12 +89,14 @@ final class ActiveMaster implements AutoCloseable {
     Layout layout = Bootstrap.begin(runtime, fs, cluster.root(), locks, records);
     transport.join(layout.memberKey(fs));
     TabletServers requests = opened(new TabletServers(runtime, transport.controlPlane()));
+    LogSorting sorting =
+        new LogSorting(runtime, fs, requests, signal, Keys.SORT_BYTES_MIN.in(conf));
     ServerWatch servers =
         opened(
             new ServerWatch(
                 runtime,
                 locks,
-                new DeadLogs(runtime, fs, layout, requests, signal, limits(conf)),
+                new DeadLogs(runtime, fs, layout, Keys.LOG_REPLICAS_MIN.in(conf), sorting),
                 cluster.lease(),
                 signal,
                 guard));
@@ -109,7 +111,7 @@ final class ActiveMaster implements AutoCloseable {
     MasterLoop loop =
         new MasterLoop(
             runtime,
-            new MasterLoop.Cluster(forLoop, servers, requests, schemas, changes),
+            new MasterLoop.Cluster(forLoop, servers, requests, schemas, changes, sorting),
             parts,
             signal,
             guard);
@@ -134,10 +136,6 @@ final class ActiveMaster implements AutoCloseable {
     run("master-jobs", jobs);
     copyNodes(new LockServiceCopy(runtime, fs, layout, locks), changes);
     run("master-sweep", () -> sweepNowAndThen(Keys.SWEEP_INTERVAL.in(conf)));
-  }
-
-  private static DeadLogs.Limits limits(Configuration conf) {
-    return new DeadLogs.Limits(Keys.SORT_BYTES_MIN.in(conf), Keys.LOG_REPLICAS_MIN.in(conf));
   }
 
   private void startLoop(MasterLoop loop, LockService locks, ServerWatch servers) {

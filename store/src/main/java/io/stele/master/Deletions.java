@@ -6,6 +6,7 @@ import io.stele.runtime.IoCallable;
 import java.io.IOException;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.security.AccessControlException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -86,5 +87,14 @@ final class Deletions {
       }
       return Result.FAILED;
     }
+  }
+
+  /** Says that the store's user may not read a directory; others are still swept. */
+  static void notListed(Path directory, AccessControlException why) {
+    LOG.warn(
+        "{} cannot be read, so nothing in it is deleted; each sweep tries again. Give the store's user"
+            + " the right to read it. {}",
+        directory,
+        why.getMessage());
   }
 }

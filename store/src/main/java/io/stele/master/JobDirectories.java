@@ -2,6 +2,7 @@ package io.stele.master;
 
 import io.stele.files.AccessLists;
 import io.stele.files.DurableFiles;
+import io.stele.files.Listings;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
 import io.stele.metadata.Schemas;
@@ -163,7 +164,7 @@ final class JobDirectories {
       return;
     }
     Set<String> there = new HashSet<>();
-    for (FileStatus directory : Sweeper.list(fs, layout.bulk())) {
+    for (FileStatus directory : Listings.of(fs, layout.bulk())) {
       String job = directory.getPath().getName();
       there.add(job);
       if (!ended.contains(job) && hasCommitted(job)) {

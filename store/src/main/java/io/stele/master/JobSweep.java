@@ -1,5 +1,6 @@
 package io.stele.master;
 
+import io.stele.files.Listings;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
 import io.stele.metadata.Schemas;
@@ -63,15 +64,15 @@ final class JobSweep {
    */
   int sweep() throws IOException {
     Map<String, List<FileStatus>> files = new TreeMap<>(); // Of jobs without node.
-    for (FileStatus directory : Sweeper.list(fs, layout.bulk())) {
+    for (FileStatus directory : Listings.of(fs, layout.bulk())) {
       String job = directory.getPath().getName();
       try {
-        List<FileStatus> ofJob = Sweeper.list(fs, directory.getPath());
+        List<FileStatus> ofJob = Listings.of(fs, directory.getPath());
         if (isGone(job)) {
           files.put(job, ofJob);
         }
       } catch (AccessControlException e) {
-        Sweeper.notListed(directory.getPath(), e);
+        Deletions.notListed(directory.getPath(), e);
       }
     }
     Map<String, JobNodes.Job> committed = leases.forgettable();

@@ -54,6 +54,7 @@ final class MasterLoop implements Runnable {
   private final Fences fences;
   private final TabletServers requests;
   private final TableChanges changes;
+  private final LogSorting sorting;
   private final OrphanRecords orphans;
   private final MasterParts parts;
   private final ColdStart coldStart;
@@ -111,13 +112,15 @@ final class MasterLoop implements Runnable {
    * @param servers the tablet servers' locks and deaths
    * @param requests to tablet servers
    * @param changes of tables
+   * @param sorting of the logs of dead servers
    */
   record Cluster(
       TabletRecords records,
       ServerWatch servers,
       TabletServers requests,
       Schemas schemas,
-      TableChanges changes) {}
+      TableChanges changes,
+      LogSorting sorting) {}
 
   MasterLoop(
       ProcessRuntime runtime,
@@ -134,6 +137,7 @@ final class MasterLoop implements Runnable {
     this.fences = servers.fences();
     this.requests = cluster.requests();
     this.changes = cluster.changes();
+    this.sorting = cluster.sorting();
     this.orphans = new OrphanRecords(cluster.schemas(), records);
     this.known = new KnownRecords(parts.reports().hosts());
     this.coldStart = new ColdStart(runtime);
@@ -334,7 +338,7 @@ final class MasterLoop implements Runnable {
    * @return whether something in progress will change soon
    */
   private boolean act(Step step) throws IOException {
-    fences.logs().advance(parts.silent().answering(step.live));
+    sorting.advance(parts.silent().answering(step.live));
     coldStart.look(step.live.keySet(), known.loads().servers(), !known.tables().isEmpty());
     Predicate<TabletRecord> held = parts.merges().held(known);
     Map<TabletId, TabletRecord> open = known.open(step.live.keySet(), step.removing, wanted());
@@ -364,12 +368,12 @@ final class MasterLoop implements Runnable {
               .rebalancing()
               .advance(known, view, changing, () -> snapshot.toBalance(known.hidden(), away(held)));
     }
-    fences.recoveries().look(view, known::on, fences.logs()::isInProgress, complete);
+    fences.recoveries().look(view, known::on, sorting::isInProgress, complete);
     return !complete
         || !actions.isEmpty()
         || changing
         || fences.isFencing()
-        || fences.logs().isInProgress();
+        || sorting.isInProgress();
   }
 
   /** The tablets that will move or be merged. */
@@ -540,7 +544,7 @@ final class MasterLoop implements Runnable {
     return !parts.failures().holds(record)
         && !held.test(record)
         && !coldStart.holds(record)
-        && fences.logs().isReady(record);
+        && sorting.isReady(record);
   }
 
   private ClusterSnapshot snapshot(

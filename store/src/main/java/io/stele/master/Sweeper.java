@@ -1,7 +1,9 @@
 package io.stele.master;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.stele.files.Listings;
 import io.stele.log.FencedLog;
+import io.stele.log.LogDirectories;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.Layout;
 import io.stele.metadata.RecordChangedException;
@@ -14,7 +16,6 @@ import io.stele.model.TabletId;
 import io.stele.record.PendingFile;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
-import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -122,15 +123,15 @@ final class Sweeper {
 
   @GuardedBy("sweeping")
   private int sweepAll() throws IOException {
-    List<Path> fencedLogs = fencedLogs();
+    Map<ServerId, Path> fencedLogs = fencedLogs();
     Map<TableId, Listing> listings = new TreeMap<>();
-    for (FileStatus directory : list(fs, layout.tables())) {
+    for (FileStatus directory : Listings.of(fs, layout.tables())) {
       Optional<TableId> table = table(directory.getPath());
       if (table.isPresent()) {
         try {
           listings.put(table.get(), listing(table.get()));
         } catch (AccessControlException e) {
-          notListed(directory.getPath(), e);
+          Deletions.notListed(directory.getPath(), e);
         }
       }
     }
@@ -208,30 +209,18 @@ final class Sweeper {
    * have listed it just now, while its server was starting. But a server that takes its lock
    * afterwards finds that its log is gone, and ends.
    */
-  private List<Path> fencedLogs() throws IOException {
-    List<Path> fenced = new ArrayList<>();
-    for (FileStatus directory : list(fs, layout.recovery())) {
-      Optional<ServerId> server = server(directory.getPath());
+  private Map<ServerId, Path> fencedLogs() throws IOException {
+    Map<ServerId, Path> fenced = new TreeMap<>();
+    for (Map.Entry<ServerId, Path> log : LogDirectories.in(fs, layout.recovery()).entrySet()) {
       try {
-        if (server.isPresent()
-            && FencedLog.isListed(fs, directory.getPath())
-            && !locks.hasLock(server.get())) {
-          fenced.add(directory.getPath());
+        if (FencedLog.isListed(fs, log.getValue()) && !locks.hasLock(log.getKey())) {
+          fenced.put(log.getKey(), log.getValue());
         }
       } catch (AccessControlException e) {
-        notListed(directory.getPath(), e);
+        Deletions.notListed(log.getValue(), e);
       }
     }
     return fenced;
-  }
-
-  private static Optional<ServerId> server(Path log) {
-    try {
-      return Optional.of(ServerId.parse(log.getName()));
-    } catch (IllegalArgumentException e) {
-      LOG.warn("{} is not the log directory of a tablet server", log, e);
-      return Optional.empty();
-    }
   }
 
   /** Sweeps a table that is gone: only files that another table needs stay. */
@@ -261,15 +250,6 @@ final class Sweeper {
 
   private Path directory(TabletId tablet) {
     return new Path(layout.table(tablet.table()), tablet.name());
-  }
-
-  /** Says that the store's user may not read a directory; others are still swept. */
-  static void notListed(Path directory, AccessControlException why) {
-    LOG.warn(
-        "{} cannot be read, so nothing in it is deleted; each sweep tries again. Give the store's user"
-            + " the right to read it. {}",
-        directory,
-        why.getMessage());
   }
 
   /**
@@ -383,13 +363,13 @@ final class Sweeper {
     }
   }
 
-  private int sweepLogs(List<Path> fencedLogs, Set<ServerId> named, Deletions deletions)
+  private int sweepLogs(Map<ServerId, Path> fencedLogs, Set<ServerId> named, Deletions deletions)
       throws IOException {
     int deleted = 0;
-    for (Path directory : fencedLogs) {
-      if (!named.contains(ServerId.parse(directory.getName()))
-          && deletions.delete(directory) == Deletions.Result.DELETED) {
-        LOG.info("Deleted {}: no tablet needs that server's log any more", directory);
+    for (Map.Entry<ServerId, Path> log : fencedLogs.entrySet()) {
+      if (!named.contains(log.getKey())
+          && deletions.delete(log.getValue()) == Deletions.Result.DELETED) {
+        LOG.info("Deleted {}: no tablet needs that server's log any more", log.getValue());
         deleted++;
       }
     }
@@ -416,24 +396,14 @@ final class Sweeper {
 
   private Listing listing(TableId table) throws IOException {
     Listing listing = new Listing(new ArrayList<>(), new ArrayList<>());
-    for (FileStatus tablet : list(fs, layout.table(table))) {
-      List<FileStatus> contents = list(fs, tablet.getPath());
+    for (FileStatus tablet : Listings.of(fs, layout.table(table))) {
+      List<FileStatus> contents = Listings.of(fs, tablet.getPath());
       contents.stream().filter(FileStatus::isFile).forEach(listing.files()::add);
       if (tablet.isDirectory() && contents.isEmpty()) {
         tablet(table, tablet.getPath()).ifPresent(listing.empty()::add);
       }
     }
     return listing;
-  }
-
-  /** The contents of a directory; empty if it does not exist. */
-  static List<FileStatus> list(FileSystem fs, Path directory) throws IOException {
-    try {
-      return List.of(fs.listStatus(directory));
-    } catch (FileNotFoundException e) {
-      LOG.debug("{} does not exist", directory, e);
-      return List.of();
-    }
   }
 
   /** The path of a file below {@code tables}, in the form used by records. */

@@ -2,6 +2,7 @@ package io.stele.master;
 
 import io.stele.files.AccessLists;
 import io.stele.files.DurableFiles;
+import io.stele.files.Listings;
 import io.stele.files.NameSpace;
 import io.stele.metadata.Layout;
 import io.stele.metadata.Schemas;
@@ -75,12 +76,12 @@ final class TableReaders {
           return List.of();
         });
     NameSpace.catchUp(fs, directory); // Tablet servers have made what is listed now.
-    for (FileStatus tablet : Sweeper.list(fs, directory)) {
+    for (FileStatus tablet : Listings.of(fs, directory)) {
       applyTo(
           table,
           readers -> {
             lists.letReadDirectory(tablet.getPath(), readers);
-            return Sweeper.list(fs, tablet.getPath());
+            return Listings.of(fs, tablet.getPath());
           });
     }
   }

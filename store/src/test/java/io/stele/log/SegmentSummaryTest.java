@@ -40,7 +40,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SegmentSummaryTest {
   private static final Path DIRECTORY = new Path("crash:/logs/" + SERVER);
   private static final Path FENCED = new Path("crash:/recovery/" + SERVER);
-  private static final Path GIVEN_UP = new Path("crash:/recovery/gone,1,1");
+  private static final Path GIVEN_UP = new Path("crash:/recovery/gone_1_1");
   private static final TabletId FIRST = tablet(1);
   private static final TabletId SECOND = tablet(2);
 

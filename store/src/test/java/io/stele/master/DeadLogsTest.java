@@ -57,7 +57,7 @@ class DeadLogsTest {
           master.plane.sorts = true;
           master.stepUntilIdle();
           assertThat(master.isServed(table)).isTrue();
-          assertThat(master.logs.isInProgress()).isFalse();
+          assertThat(master.sorting.isInProgress()).isFalse();
         });
   }
 
@@ -72,7 +72,7 @@ class DeadLogsTest {
           master.signal.await(Duration.ofHours(1)); // Whatever woke it before.
           long before = master.process.nanoTime();
           master.plane.sorts = true;
-          master.logs.advance(master.watch.live());
+          master.sorting.advance(master.watch.live());
           master.signal.await(Duration.ofHours(1));
           assertThat(Duration.ofNanos(master.process.nanoTime() - before))
               .isLessThan(Duration.ofSeconds(1));
@@ -121,12 +121,12 @@ class DeadLogsTest {
           master.plane.silent.add(A.host());
           master.plane.sorts = true;
           steps(10);
-          assertThat(master.logs.isInProgress(DEAD)).as("those of A are not sorted").isTrue();
+          assertThat(master.sorting.isInProgress(DEAD)).as("those of A are not sorted").isTrue();
           for (int i = 0; i < 12; i++) { // Not so long that sorting is given up.
             master.loop.step();
             master.sleep(Duration.ofSeconds(1));
           }
-          assertThat(master.logs.isInProgress(DEAD)).isFalse();
+          assertThat(master.sorting.isInProgress(DEAD)).isFalse();
         });
   }
 
@@ -147,11 +147,11 @@ class DeadLogsTest {
                   return super.open(path, bufferBytes);
                 }
               };
-          DeadLogs next = over(failing);
-          next.take(DEAD, LogOwner.ENDED);
-          assertThat(next.isInProgress(DEAD)).isTrue();
+          Next next = over(failing);
+          next.logs().take(DEAD, LogOwner.ENDED);
+          assertThat(next.sorting().isInProgress(DEAD)).isTrue();
           master.plane.requests.clear();
-          next.advance(master.watch.live());
+          next.sorting().advance(master.watch.live());
           master.sleep(Duration.ofMillis(50));
           assertThat(asked()).anyMatch(request -> request.contains("user-1."));
         });
@@ -165,7 +165,7 @@ class DeadLogsTest {
           master.plane.sorts = false;
           steps(10);
           CompletableFuture<Void> answer = new CompletableFuture<>();
-          DeadLogs next =
+          Next next =
               over(
                   new FilterFileSystem(master.fs) {
                     @Override
@@ -176,12 +176,12 @@ class DeadLogsTest {
                       return super.open(path, bufferBytes);
                     }
                   });
-          Task taking = startTaking(next);
+          Task taking = startTaking(next.logs());
           master.sleep(Duration.ofSeconds(5));
           assertThat(taking.ended()).isDone();
-          assertThat(next.isInProgress(DEAD)).isTrue();
+          assertThat(next.sorting().isInProgress(DEAD)).isTrue();
           master.plane.requests.clear();
-          next.advance(master.watch.live());
+          next.sorting().advance(master.watch.live());
           master.sleep(Duration.ofMillis(50));
           assertThat(asked()).anyMatch(request -> request.contains("user-1."));
           answer.complete(null);
@@ -195,7 +195,7 @@ class DeadLogsTest {
           deadServerWith(5);
           CompletableFuture<Void> answer = new CompletableFuture<>();
           AtomicInteger listings = new AtomicInteger();
-          DeadLogs next =
+          Next next =
               over(
                   new FilterFileSystem(master.fs) {
                     @Override
@@ -208,27 +208,25 @@ class DeadLogsTest {
                       return super.listStatus(path);
                     }
                   });
-          Task taking = startTaking(next);
+          Task taking = startTaking(next.logs());
           master.sleep(Duration.ofMinutes(2));
           assertThat(taking.ended()).isDone();
-          while (next.isInProgress(DEAD)) {
-            next.advance(master.watch.live());
+          while (next.sorting().isInProgress(DEAD)) {
+            next.sorting().advance(master.watch.live());
             master.sleep(Duration.ofMillis(50));
           }
           answer.complete(null);
           master.sleep(Duration.ofSeconds(1));
-          assertThat(next.isInProgress(DEAD)).isFalse();
+          assertThat(next.sorting().isInProgress(DEAD)).isFalse();
         });
   }
 
-  private DeadLogs over(FileSystem fs) {
-    return new DeadLogs(
-        master.process,
-        fs,
-        master.layout,
-        master.servers,
-        master.signal,
-        new DeadLogs.Limits(0, 2));
+  /** What another master knows. */
+  private record Next(DeadLogs logs, LogSorting sorting) {}
+
+  private Next over(FileSystem fs) {
+    LogSorting sorting = new LogSorting(master.process, fs, master.servers, master.signal, 0);
+    return new Next(new DeadLogs(master.process, fs, master.layout, 2, sorting), sorting);
   }
 
   private Task startTaking(DeadLogs logs) {
@@ -250,15 +248,15 @@ class DeadLogsTest {
           deadServerWith(5);
           master.plane.sorts = false;
           steps(10);
-          assertThat(master.logs.isInProgress(DEAD)).isTrue();
-          DeadLogs next = over(master.fs);
-          assertThat(next.isInProgress()).as("nothing is stored").isFalse();
-          next.take(DEAD, LogOwner.ENDED);
-          assertThat(next.isInProgress(DEAD)).isTrue();
+          assertThat(master.sorting.isInProgress(DEAD)).isTrue();
+          Next next = over(master.fs);
+          assertThat(next.sorting().isInProgress()).as("nothing is stored").isFalse();
+          next.logs().take(DEAD, LogOwner.ENDED);
+          assertThat(next.sorting().isInProgress(DEAD)).isTrue();
           List<String> segments = asked();
           assertThat(segments).isNotEmpty();
           master.plane.requests.clear();
-          next.advance(master.watch.live());
+          next.sorting().advance(master.watch.live());
           master.sleep(Duration.ofMillis(50));
           assertThat(asked()).isEqualTo(segments);
         });
@@ -279,12 +277,12 @@ class DeadLogsTest {
                   return super.getFileStatus(path);
                 }
               };
-          DeadLogs next = over(noting);
-          assertThat(next.unfinished(next.renamed(), Set.of())).isEmpty();
+          Next next = over(noting);
+          assertThat(next.logs().unfinished(next.logs().renamed(), Set.of())).isEmpty();
           assertThat(asked).hasSize(1);
-          assertThat(next.unfinished(next.renamed(), Set.of())).isEmpty();
+          assertThat(next.logs().unfinished(next.logs().renamed(), Set.of())).isEmpty();
           assertThat(asked).hasSize(1);
-          assertThat(next.unfinished(next.renamed(), Set.of(DEAD)))
+          assertThat(next.logs().unfinished(next.logs().renamed(), Set.of(DEAD)))
               .as("it has a lock")
               .containsExactly(DEAD);
         });

@@ -81,8 +81,8 @@ final class MasterFixture {
   final StepGuard guard = new StepGuard(signal);
   final Servers plane = new Servers();
   final TabletServers servers = new TabletServers(process, plane);
-  final DeadLogs logs =
-      new DeadLogs(process, fs, layout, servers, signal, new DeadLogs.Limits(0, 2));
+  final LogSorting sorting = new LogSorting(process, fs, servers, signal, 0);
+  final DeadLogs logs = new DeadLogs(process, fs, layout, 2, sorting);
   final ServerWatch watch = new ServerWatch(process, locks, logs, LEASE, signal, guard);
   final TableReaders readers = new TableReaders(fs, layout, schemas);
   final SchemaSteps steps = steps();
@@ -133,7 +133,7 @@ final class MasterFixture {
   }
 
   private MasterLoop.Cluster cluster(Schemas known, TableChanges made) {
-    return new MasterLoop.Cluster(records, watch, servers, known, made);
+    return new MasterLoop.Cluster(records, watch, servers, known, made, sorting);
   }
 
   private MasterRequests.Topics topics() {

@@ -52,9 +52,13 @@ class ServerWatchTest {
           process,
           fs,
           layout,
-          new MasterFixture().servers, // Sorts nothing here.
-          signal,
-          new DeadLogs.Limits(Long.MAX_VALUE, 2));
+          2,
+          new LogSorting(
+              process,
+              fs,
+              new MasterFixture().servers, // Sorts nothing here.
+              signal,
+              Long.MAX_VALUE));
   private final ServerWatch watch = watch();
 
   private ServerWatch watch() {
