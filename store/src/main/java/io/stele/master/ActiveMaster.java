@@ -91,15 +91,12 @@ final class ActiveMaster implements AutoCloseable {
     TabletServers requests = opened(new TabletServers(runtime, transport.controlPlane()));
     LogSorting sorting =
         new LogSorting(runtime, fs, requests, signal, Keys.SORT_BYTES_MIN.in(conf));
-    ServerWatch servers =
-        opened(
-            new ServerWatch(
-                runtime,
-                locks,
-                new DeadLogs(runtime, fs, layout, Keys.LOG_REPLICAS_MIN.in(conf), sorting),
-                cluster.lease(),
-                signal,
-                guard));
+    DeadLogs logs = new DeadLogs(runtime, fs, layout, Keys.LOG_REPLICAS_MIN.in(conf), sorting);
+    Recoveries recoveries = new Recoveries(runtime);
+    ServerLocks serverLocks = new ServerLocks(locks);
+    Fences fences =
+        opened(new Fences(runtime, serverLocks, logs, recoveries, cluster.lease(), signal));
+    ServerWatch servers = new ServerWatch(runtime, serverLocks, fences, logs, signal, guard);
     TableReaders readers = new TableReaders(fs, layout, schemas);
     SchemaSteps steps =
         new SchemaSteps(runtime, schemas, forLoop, requests, servers::answering, readers);
@@ -113,9 +110,10 @@ final class ActiveMaster implements AutoCloseable {
             runtime,
             new MasterLoop.Cluster(forLoop, servers, requests, schemas, changes, sorting),
             parts,
+            recoveries,
             signal,
             guard);
-    Sweeper.Store store = new Sweeper.Store(fs, layout, new ServerLocks(locks));
+    Sweeper.Store store = new Sweeper.Store(fs, layout, serverLocks);
     sweeper = new Sweeper(runtime, records, schemas, store, Keys.SWEEP_GRACE.in(conf));
     JobNodes nodes = new JobNodes(runtime, locks);
     JobLeases jobs = new JobLeases(runtime, nodes, environment.applications());
@@ -123,7 +121,8 @@ final class ActiveMaster implements AutoCloseable {
     jobDirectories = new JobDirectories(fs, layout, schemas, nodes);
     ChangeRequests changeRequests = new ChangeRequests(tables, changes, schemas, loop);
     ClusterStatusAnswer status =
-        new ClusterStatusAnswer(runtime.wallClock(), loop, parts, changeRequests, servers, balance);
+        new ClusterStatusAnswer(
+            runtime.wallClock(), loop, parts, changeRequests, recoveries, balance);
     status.hasFilesIn(layout);
     MasterRequests.Topics topics =
         new MasterRequests.Topics(

@@ -31,7 +31,7 @@ final class ClusterStatusAnswer {
   private final MasterLoop loop;
   private final MasterParts parts;
   private final ChangeRequests changes;
-  private final ServerWatch servers;
+  private final Recoveries recoveries;
   private final BalanceSchedule balance;
   private volatile Optional<Address> self = Optional.empty();
   private volatile Optional<Address> page = Optional.empty();
@@ -47,13 +47,13 @@ final class ClusterStatusAnswer {
       MasterLoop loop,
       MasterParts parts,
       ChangeRequests changes,
-      ServerWatch servers,
+      Recoveries recoveries,
       BalanceSchedule balance) {
     this.clock = clock;
     this.loop = loop;
     this.parts = parts;
     this.changes = changes;
-    this.servers = servers;
+    this.recoveries = recoveries;
     this.balance = balance;
   }
 
@@ -91,7 +91,7 @@ final class ClusterStatusAnswer {
     layout.ifPresent(files -> status.setRoot(files.root().toString()).setCluster(files.cluster()));
     addTroubles(status, view);
     changes.addTo(status);
-    servers.fences().recoveries().latest().forEach(one -> status.addRecoveries(message(one)));
+    recoveries.latest().forEach(recovery -> status.addRecoveries(message(recovery)));
     for (Map.Entry<ServerId, ServerInfo> server : view.live().entrySet()) {
       status.addServers(status(server.getKey(), server.getValue(), served));
     }

@@ -1,17 +1,12 @@
 package io.stele.master;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.stele.log.LogOwner;
 import io.stele.model.ServerId;
-import io.stele.runtime.Durations;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Timer;
 import io.stele.runtime.WorkerPool;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -38,61 +33,15 @@ import org.slf4j.LoggerFactory;
  * without a list of its segments. The server may have taken its lock meanwhile; its next segment
  * cannot be created. A later master finds such a log and completes the fence, lock or not.
  *
- * <p>Each fence takes its steps on threads of this object. It retries each step until that
- * succeeds, and ends only when the server is fenced or spared. Safe for use by any number of
- * threads.
+ * <p>Each {@link Fence} takes its steps on threads of this object, and ends only when the server is
+ * fenced or spared. Safe for use by any number of threads; no fence calls this while it holds its
+ * own monitor.
  */
 final class Fences implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Fences.class);
-  private static final Duration RETRY = Duration.ofSeconds(2);
-
-  /**
-   * How many leases a server may take from its log directory to its first lock: it warms up in
-   * between, perhaps on a busy machine.
-   */
-  private static final int LEASES_TO_START = 10;
-
-  // The clocks of the server and of the master may drift apart by this part of the lease.
-  private static final int DRIFT_PARTS = 20;
 
   /** Each waits, mostly asleep, until HDFS has closed the log of one server. */
   private static final int FENCERS_MAX = 256;
-
-  /** How far the fencing of a server has come. */
-  private enum Stage {
-    /** Its lease may still be valid. It is spared if it turns out to be alive. */
-    LEASE,
-    /** Its log is being taken, so it is no longer spared. */
-    LOG,
-    /** Its log is taken; its lock is revoked if it has one. */
-    REVOKE_LOCK,
-    /**
-     * It took its lock meanwhile and may have answered under a lease; the master waits until that
-     * is over.
-     */
-    LATE_LEASE
-  }
-
-  /** The fence of one server. The fields are guarded by the fences. */
-  private static final class Fence {
-    final ServerId server;
-    final boolean byAnother; // Another master began it: the server may hold its lock.
-    boolean hadLock;
-    Duration lease; // The longest that it may have.
-    Optional<Long> waitEndNanos = Optional.empty(); // Of the wait for its lease, or first lock.
-    boolean starts; // No lock of it was ever seen; it may be about to take its first.
-    boolean leaseWaited; // A lock of it was taken on suspicion, and its lease has been waited for.
-    boolean revoked; // It took its lock late, and that was revoked.
-    Stage stage = Stage.LEASE;
-    Optional<Timer> timer = Optional.empty(); // Of the next step.
-
-    Fence(ServerId server, Duration lease, boolean hadLock, boolean byAnother) {
-      this.server = server;
-      this.lease = lease;
-      this.byAnother = byAnother;
-      this.hadLock = hadLock;
-    }
-  }
 
   private final ProcessRuntime runtime;
   private final ServerLocks locks;
@@ -101,6 +50,7 @@ final class Fences implements AutoCloseable {
   private final Duration lease;
   private final LoopSignal signal;
   private final WorkerPool fencers;
+  private final Fence.Host host = new Host();
 
   @GuardedBy("this")
   private final Map<ServerId, Fence> fencing = new TreeMap<>();
@@ -118,15 +68,21 @@ final class Fences implements AutoCloseable {
   /**
    * No fences yet.
    *
+   * @param recoveries told how far each fence has come
    * @param lease of the tablet servers, as far as the master's configuration tells
    * @param signal told when a server became fenced, or is spared
    */
   Fences(
-      ProcessRuntime runtime, ServerLocks locks, DeadLogs logs, Duration lease, LoopSignal signal) {
+      ProcessRuntime runtime,
+      ServerLocks locks,
+      DeadLogs logs,
+      Recoveries recoveries,
+      Duration lease,
+      LoopSignal signal) {
     this.runtime = runtime;
     this.locks = locks;
     this.logs = logs;
-    this.recoveries = new Recoveries(runtime);
+    this.recoveries = recoveries;
     this.lease = lease;
     this.signal = signal;
     this.fencers = runtime.pool("fencer", FENCERS_MAX);
@@ -143,24 +99,28 @@ final class Fences implements AutoCloseable {
     }
     Fence begun = fencing.get(server);
     if (begun == null) {
-      begin(new Fence(server, lease, hadLock, false), Stage.LEASE);
-    } else if (hadLock && begun.stage == Stage.LEASE && !begun.hadLock) {
-      begun.hadLock = true; // Known only now: it has had its first lock.
-      begun.waitEndNanos = Optional.empty();
-      begun.starts = false;
-      begun.timer.ifPresent(Timer::cancel);
-      schedule(begun, Stage.LEASE, Duration.ZERO);
+      add(server).begin(hadLock);
+    } else if (hadLock) {
+      begun.knownToHaveHadLock();
     }
   }
 
   /** Another master renamed the server's log and ended, or is just fencing it. */
   synchronized void complete(ServerId server) {
-    if (isDoomed(server) || closed) {
+    Fence begun = fencing.get(server);
+    if (closed || fenced.contains(server) || (begun != null && !begun.spare())) {
       return;
     }
     LOG.warn("Tablet server {} was not fenced completely: will do so now", server);
-    Optional.ofNullable(fencing.get(server)).flatMap(begun -> begun.timer).ifPresent(Timer::cancel);
-    begin(new Fence(server, lease, true, true), Stage.LOG);
+    add(server).complete();
+  }
+
+  @GuardedBy("this")
+  private Fence add(ServerId server) {
+    Fence fence = new Fence(runtime, locks, logs, host, server, lease);
+    fencing.put(server, fence);
+    recoveries.lost(server);
+    return fence;
   }
 
   /**
@@ -170,244 +130,72 @@ final class Fences implements AutoCloseable {
    * @return false if it took its lock too late: its log is taken, or about to be
    */
   synchronized boolean spare(ServerId server) {
-    if (isDoomed(server)) {
+    if (fenced.contains(server)) {
       return false;
     }
-    remove(server);
+    Fence begun = fencing.get(server);
+    return begun == null || end(begun);
+  }
+
+  /** Ends a fence, unless its server can no longer be spared; returns whether it did. */
+  @GuardedBy("this")
+  private boolean end(Fence fence) {
+    if (!fence.spare()) {
+      return false;
+    }
+    fencing.remove(fence.server());
+    recoveries.spared(fence.server());
     return true;
   }
 
-  @GuardedBy("this")
-  private boolean isDoomed(ServerId server) {
-    Fence begun = fencing.get(server);
-    return fenced.contains(server) || (begun != null && begun.stage != Stage.LEASE);
-  }
-
-  @GuardedBy("this")
-  private void remove(ServerId server) {
-    Fence begun = fencing.remove(server);
-    if (begun != null) {
-      begun.timer.ifPresent(Timer::cancel);
-      recoveries.spared(server);
+  /** What the fences tell and ask. */
+  private final class Host implements Fence.Host {
+    @Override
+    public Timer after(Duration delay, Fence fence) {
+      return runtime.after(delay, () -> hand(fence));
     }
-  }
 
-  @GuardedBy("this")
-  private void begin(Fence begun, Stage first) {
-    fencing.put(begun.server, begun);
-    recoveries.lost(begun.server);
-    schedule(begun, first, Duration.ZERO);
-  }
-
-  /** Takes the next step at {@code stage} after {@code delay}. */
-  private synchronized void schedule(Fence begun, Stage stage, Duration delay) {
-    if (closed) {
-      return;
-    }
-    begun.stage = stage;
-    begun.timer = Optional.of(runtime.after(delay, () -> hand(begun)));
-  }
-
-  private void hand(Fence begun) {
-    try {
-      fencers.execute(() -> step(begun));
-    } catch (RejectedExecutionException e) {
-      LOG.debug("The fences are closed", e);
-    }
-  }
-
-  private void step(Fence begun) {
-    boolean done = false;
-    try {
-      takeStep(begun);
-      done = true;
-    } catch (IOException | RuntimeException e) {
-      if (isClosed()) {
-        LOG.debug("This master stops; the next one will fence {}", begun.server, e);
-      } else {
-        LOG.warn("Cannot fence tablet server {} yet; will retry", begun.server, e);
-      }
-    } finally {
-      if (!done) {
-        schedule(begun, stage(begun), RETRY);
+    private void hand(Fence fence) {
+      try {
+        fencers.execute(fence::step);
+      } catch (RejectedExecutionException e) {
+        LOG.debug("The fences are closed", e);
       }
     }
-  }
 
-  private void takeStep(Fence begun) throws IOException {
-    switch (stage(begun)) {
-      case LEASE -> {
-        if (locks.hasLock(begun.server)) {
-          spare(begun);
-          signal.wakeUp();
-        } else if (needsWait(begun)) {
-          await(begun);
-        } else if (doom(begun)) {
-          takeLog(begun);
+    @Override
+    public boolean hasExited(ServerId server) {
+      synchronized (Fences.this) {
+        return exits.contains(server);
+      }
+    }
+
+    @Override
+    public void hasLock(Fence fence) {
+      synchronized (Fences.this) {
+        if (fencing.get(fence.server()) == fence && end(fence)) {
+          LOG.info("Tablet server {} has its lock now: it was still starting", fence.server());
         }
       }
-      case LOG -> takeLog(begun);
-      case REVOKE_LOCK -> revokeLock(begun);
-      case LATE_LEASE -> finish(begun);
-    }
-  }
-
-  private synchronized void spare(Fence begun) {
-    if (fencing.get(begun.server) == begun) { // Otherwise its log was found to be renamed.
-      LOG.info("Tablet server {} has its lock now: it was still starting", begun.server);
-      remove(begun.server);
-    }
-  }
-
-  /** Whether the server may be alive and answer, or take its first lock. */
-  private boolean needsWait(Fence begun) throws IOException {
-    boolean noted = isSuspected(begun);
-    synchronized (this) {
-      if (begun.starts && noted) {
-        begun.waitEndNanos = Optional.empty(); // It has had its first lock: the lease counts now.
-      }
-      begun.starts = !begun.hadLock && !noted;
-      boolean waits =
-          (begun.starts || noted)
-              && begun.waitEndNanos.map(end -> end - runtime.nanoTime() > 0).orElse(true);
-      begun.leaseWaited = noted && !waits;
-      return waits;
-    }
-  }
-
-  /** Whether the server is suspect; if so, it may have the lease that was noted. */
-  private boolean isSuspected(Fence begun) throws IOException {
-    if (!locks.isSuspected(begun.server)) {
-      return false;
-    }
-    Duration noted = locks.suspectsLease(begun.server);
-    synchronized (this) {
-      begun.lease = Durations.max(begun.lease, noted);
-    }
-    return true;
-  }
-
-  /** How long to wait until the lease of the server is certainly over. */
-  private synchronized Duration leaseWait(Fence begun) {
-    return begun.lease.plus(begun.lease.dividedBy(DRIFT_PARTS));
-  }
-
-  /** Several steps may come here for one fence: all of them wait for the same moment. */
-  private synchronized void await(Fence begun) {
-    if (fencing.get(begun.server) != begun || begun.stage != Stage.LEASE) {
-      return; // It was spared, or another step came further.
-    }
-    long now = runtime.nanoTime();
-    if (begun.waitEndNanos.isEmpty()) {
-      Duration wait = leaseWait(begun).multipliedBy(begun.starts ? LEASES_TO_START : 1);
-      begun.waitEndNanos = Optional.of(now + wait.toNanos());
-      LOG.info(
-          "Waiting {} for the {} of tablet server {}",
-          wait,
-          begun.starts ? "first lock" : "lease",
-          begun.server);
-    }
-    long left = begun.waitEndNanos.get() - now;
-    schedule(begun, Stage.LEASE, Duration.ofNanos(Math.max(0, left)));
-  }
-
-  private synchronized boolean isClosed() {
-    return closed;
-  }
-
-  private synchronized Stage stage(Fence begun) {
-    return begun.stage;
-  }
-
-  /**
-   * Marks the server as no longer spared.
-   *
-   * @return false if it was spared before, or is being fenced already
-   */
-  private synchronized boolean doom(Fence begun) {
-    if (fencing.get(begun.server) != begun || begun.stage != Stage.LEASE) {
-      return false;
-    }
-    begun.stage = Stage.LOG;
-    recoveries.leaseOver(begun.server);
-    return true;
-  }
-
-  private void takeLog(Fence begun) throws IOException {
-    logs.take(begun.server, new Owner(begun));
-    synchronized (this) {
-      begun.stage = Stage.REVOKE_LOCK;
-    }
-    revokeLock(begun);
-  }
-
-  /** A server while its log is taken. */
-  private final class Owner implements LogOwner {
-    private final Fence begun;
-    private OptionalLong lockGoneNanos = OptionalLong.empty(); // When that was seen first.
-
-    Owner(Fence begun) {
-      this.begun = begun;
+      signal.wakeUp();
     }
 
     @Override
-    public boolean hasEnded() {
-      return hasExited(begun.server);
+    public void leaseOver(ServerId server) {
+      recoveries.leaseOver(server);
     }
 
-    /**
-     * A server that takes its lock when its log is renamed ends, as it looks for the log after
-     * that. So one that has no lock then has lost it, and its lease is over. If a master took the
-     * lock on suspicion, the lease lasts on from then at most.
-     */
     @Override
-    public boolean isWithoutLease() throws IOException {
-      if (locks.hasLock(begun.server)) {
-        return false;
+    public void fenced(ServerId server) {
+      synchronized (Fences.this) {
+        fencing.remove(server);
+        exits.remove(server);
+        fenced.add(server);
+        recoveries.fenced(server);
       }
-      long now = runtime.nanoTime();
-      if (lockGoneNanos.isEmpty()) {
-        lockGoneNanos = OptionalLong.of(now);
-      }
-      return hasWaitedForLease(begun)
-          || !isSuspected(begun)
-          || now - lockGoneNanos.getAsLong() >= leaseWait(begun).toNanos();
+      LOG.info("Tablet server {} is fenced", server);
+      signal.wakeUp();
     }
-  }
-
-  private synchronized boolean hasExited(ServerId server) {
-    return exits.contains(server);
-  }
-
-  private synchronized boolean hasWaitedForLease(Fence begun) {
-    return begun.leaseWaited;
-  }
-
-  private void revokeLock(Fence begun) throws IOException {
-    if (locks.hasLock(begun.server)) {
-      begun.revoked = true;
-      locks.suspect(begun.server);
-      isSuspected(begun); // Its lease is noted now.
-      locks.revoke(begun.server);
-      schedule(begun, Stage.LATE_LEASE, leaseWait(begun));
-    } else if ((begun.revoked || begun.starts || begun.waitEndNanos.isEmpty())
-        && isSuspected(begun)) { // It was revoked: by this master, or another.
-      schedule(begun, Stage.LATE_LEASE, leaseWait(begun));
-    } else {
-      finish(begun);
-    }
-  }
-
-  private void finish(Fence begun) throws IOException {
-    locks.forgetSuspicion(begun.server);
-    synchronized (this) {
-      fencing.remove(begun.server);
-      exits.remove(begun.server);
-      fenced.add(begun.server);
-      recoveries.fenced(begun.server);
-    }
-    LOG.info("Tablet server {} is fenced", begun.server);
-    signal.wakeUp();
   }
 
   /** A server's process was seen to end on its node: its log need not be closed. */
@@ -443,11 +231,12 @@ final class Fences implements AutoCloseable {
    */
   synchronized Set<ServerId> leased() {
     Set<ServerId> leased = new TreeSet<>();
-    for (Fence begun : fencing.values()) {
-      if (begun.byAnother || (begun.stage == Stage.LEASE && !begun.starts)) {
-        leased.add(begun.server);
-      }
-    }
+    fencing.forEach(
+        (server, fence) -> {
+          if (fence.mayBeLeased()) {
+            leased.add(server);
+          }
+        });
     return leased;
   }
 
@@ -463,17 +252,7 @@ final class Fences implements AutoCloseable {
 
   /** Whether some server is being fenced that may have had tablets. */
   synchronized boolean isFencing() {
-    return fencing.values().stream().anyMatch(one -> one.hadLock || one.stage != Stage.LEASE);
-  }
-
-  /** The logs of the fenced servers. */
-  DeadLogs logs() {
-    return logs;
-  }
-
-  /** How long the tablets of dead servers were unserved. */
-  Recoveries recoveries() {
-    return recoveries;
+    return fencing.values().stream().anyMatch(Fence::mayHaveHadTablets);
   }
 
   /** Stops fencing; the next master starts it again. */
@@ -481,7 +260,7 @@ final class Fences implements AutoCloseable {
   public void close() {
     synchronized (this) {
       closed = true;
-      fencing.values().forEach(begun -> begun.timer.ifPresent(Timer::cancel));
+      fencing.values().forEach(Fence::stop);
     }
     fencers.close();
   }

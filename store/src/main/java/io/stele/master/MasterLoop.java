@@ -52,6 +52,7 @@ final class MasterLoop implements Runnable {
   private final TabletRecords records;
   private final ServerWatch servers;
   private final Fences fences;
+  private final Recoveries recoveries;
   private final TabletServers requests;
   private final TableChanges changes;
   private final LogSorting sorting;
@@ -126,12 +127,14 @@ final class MasterLoop implements Runnable {
       ProcessRuntime runtime,
       Cluster cluster,
       MasterParts parts,
+      Recoveries recoveries,
       LoopSignal signal,
       StepGuard guard) {
     this.runtime = runtime;
     this.signal = signal;
     this.guard = guard;
     this.parts = parts;
+    this.recoveries = recoveries;
     this.records = cluster.records();
     this.servers = cluster.servers();
     this.fences = servers.fences();
@@ -368,7 +371,7 @@ final class MasterLoop implements Runnable {
               .rebalancing()
               .advance(known, view, changing, () -> snapshot.toBalance(known.hidden(), away(held)));
     }
-    fences.recoveries().look(view, known::on, sorting::isInProgress, complete);
+    recoveries.look(view, known::on, sorting::isInProgress, complete);
     return !complete
         || !actions.isEmpty()
         || changing
@@ -390,7 +393,7 @@ final class MasterLoop implements Runnable {
         .takeHeard()
         .forEach(
             (server, heard) -> {
-              fences.recoveries().heard(server, heard.askedNanos());
+              recoveries.heard(server, heard.askedNanos());
               heard.draining().ifPresent(draining -> servers.heard(server, draining));
             });
     for (Map<TabletId, ServerReports.Measured> some : reports.takeMeasured()) {

@@ -1,12 +1,10 @@
 package io.stele.master;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.stele.lock.LockService;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.ServerId;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.Collections;
 import java.util.Map;
 import java.util.Set;
@@ -26,11 +24,12 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Safe for use by any number of threads.
  */
-final class ServerWatch implements AutoCloseable {
+final class ServerWatch {
   private static final Logger LOG = LoggerFactory.getLogger(ServerWatch.class);
 
   private final ServerLocks locks;
   private final Fences fences;
+  private final DeadLogs logs;
   private final LoopSignal signal;
   private final StepGuard guard;
 
@@ -52,19 +51,21 @@ final class ServerWatch implements AutoCloseable {
   /**
    * A watch that knows nothing before the first {@link #refresh}.
    *
-   * @param lease of the tablet servers
-   * @param signal told when a server appeared, disappeared or became fenced
+   * @param fences of the servers that have no lock
+   * @param logs by which servers are found that were never seen
+   * @param signal told when a server appeared or disappeared
    * @param guard of the step that is overtaken when a server is lost
    */
   ServerWatch(
       ProcessRuntime runtime,
-      LockService locks,
+      ServerLocks locks,
+      Fences fences,
       DeadLogs logs,
-      Duration lease,
       LoopSignal signal,
       StepGuard guard) {
-    this.locks = new ServerLocks(locks);
-    this.fences = new Fences(runtime, this.locks, logs, lease, signal);
+    this.locks = locks;
+    this.fences = fences;
+    this.logs = logs;
     this.signal = signal;
     this.guard = guard;
     this.refreshing = runtime.newLock();
@@ -96,12 +97,12 @@ final class ServerWatch implements AutoCloseable {
       Set<ServerId> ended = fences.ended(); // Before the lists: a log goes from one to the other.
       Set<ServerId> candidates = new TreeSet<>();
       if (listLogs) {
-        candidates.addAll(fences.logs().owners());
+        candidates.addAll(logs.owners());
       }
       Map<ServerId, ServerInfo> now = locks.read(takeUpToDate());
       if (listLogs) {
-        Set<ServerId> renamed = fences.logs().renamed();
-        fences.logs().unfinished(renamed, now.keySet()).forEach(fences::complete);
+        Set<ServerId> renamed = logs.renamed();
+        logs.unfinished(renamed, now.keySet()).forEach(fences::complete);
         ended.removeAll(candidates);
         ended.removeAll(renamed);
         ended.removeAll(now.keySet());
@@ -261,11 +262,5 @@ final class ServerWatch implements AutoCloseable {
   /** The fences of the servers that do not hold their locks. */
   Fences fences() {
     return fences;
-  }
-
-  /** Stops fencing; the next master starts it again. */
-  @Override
-  public void close() {
-    fences.close();
   }
 }

@@ -317,7 +317,7 @@ class DeadLogsTest {
           deadServerWith(5);
           master.plane.sorts = false;
           steps(30);
-          assertThat(master.watch.fences().recoveries().latest())
+          assertThat(master.recoveries.latest())
               .singleElement()
               .satisfies(
                   recovery -> {
@@ -328,7 +328,7 @@ class DeadLogsTest {
           master.sleep(Duration.ofSeconds(3));
           master.plane.sorts = true;
           master.stepUntilIdle();
-          assertThat(master.watch.fences().recoveries().latest())
+          assertThat(master.recoveries.latest())
               .singleElement()
               .satisfies(
                   recovery -> {

@@ -83,13 +83,17 @@ final class MasterFixture {
   final TabletServers servers = new TabletServers(process, plane);
   final LogSorting sorting = new LogSorting(process, fs, servers, signal, 0);
   final DeadLogs logs = new DeadLogs(process, fs, layout, 2, sorting);
-  final ServerWatch watch = new ServerWatch(process, locks, logs, LEASE, signal, guard);
+  final ServerLocks serverLocks = new ServerLocks(locks);
+  final Recoveries recoveries = new Recoveries(process);
+  final Fences fences = new Fences(process, serverLocks, logs, recoveries, LEASE, signal);
+  final ServerWatch watch = new ServerWatch(process, serverLocks, fences, logs, signal, guard);
   final TableReaders readers = new TableReaders(fs, layout, schemas);
   final SchemaSteps steps = steps();
   final TableChanges changes = new TableChanges(process, schemas, steps, signal);
   final TableAdmin tables = new TableAdmin(process, schemas, steps, changes);
   final MasterParts parts = MasterParts.of(process, records, servers);
-  final MasterLoop loop = new MasterLoop(process, cluster(schemas, changes), parts, signal, guard);
+  final MasterLoop loop =
+      new MasterLoop(process, cluster(schemas, changes), parts, recoveries, signal, guard);
   final BalanceSchedule balance =
       new BalanceSchedule(process, locks); // Nobody balances unless a test wants it.
   final JobLeases jobs = new JobLeases(process, new JobNodes(process, locks), Applications.NONE);
@@ -129,7 +133,12 @@ final class MasterFixture {
     Schemas others = new Schemas(process, seen);
     TableChanges theirs = new TableChanges(process, others, steps(), signal);
     return new MasterLoop(
-        process, cluster(others, theirs), MasterParts.of(process, records, servers), signal, guard);
+        process,
+        cluster(others, theirs),
+        MasterParts.of(process, records, servers),
+        recoveries,
+        signal,
+        guard);
   }
 
   private MasterLoop.Cluster cluster(Schemas known, TableChanges made) {
@@ -141,7 +150,7 @@ final class MasterFixture {
     return new MasterRequests.Topics(
         asked,
         new JobRequests(process.wallClock(), jobs, directories),
-        new ClusterStatusAnswer(process.wallClock(), loop, parts, asked, watch, balance));
+        new ClusterStatusAnswer(process.wallClock(), loop, parts, asked, recoveries, balance));
   }
 
   void sleep(Duration time) throws InterruptedException {

@@ -86,7 +86,7 @@ class MasterLoopTest {
           assertThat(master.records.reader().readAll(table))
               .allMatch(record -> record.assignment().isTo(B))
               .allMatch(record -> record.logs().contains(A));
-          assertThat(master.watch.fences().recoveries().latest())
+          assertThat(master.recoveries.latest())
               .singleElement()
               .satisfies(one -> assertThat(one.detection()).as("A had reported").isPresent());
         });

@@ -62,7 +62,13 @@ class ServerWatchTest {
   private final ServerWatch watch = watch();
 
   private ServerWatch watch() {
-    return new ServerWatch(process, locks, logs, LEASE, signal, guard);
+    return watch(locks);
+  }
+
+  private ServerWatch watch(LockService seen) {
+    ServerLocks serverLocks = new ServerLocks(seen);
+    Fences fences = new Fences(process, serverLocks, logs, new Recoveries(process), LEASE, signal);
+    return new ServerWatch(process, serverLocks, fences, logs, signal, guard);
   }
 
   @Test
@@ -148,7 +154,7 @@ class ServerWatchTest {
                 throw SteleException.refused("not here");
               }
             });
-    ServerWatch other = new ServerWatch(process, refusing, logs, LEASE, signal, guard);
+    ServerWatch other = watch(refusing);
     simulation.run(
         () -> {
           serverStarts();
@@ -189,7 +195,7 @@ class ServerWatchTest {
           serverStarts(LEASE.multipliedBy(5));
           watch.refresh(true);
           watch.suspected(SERVER);
-          watch.close();
+          watch.fences().close();
           ServerWatch next = watch();
           next.refresh(true);
           sleep(LEASE_AND_DRIFT.multipliedBy(5).minus(MOMENT));
@@ -223,7 +229,7 @@ class ServerWatchTest {
           serverStarts();
           watch.refresh(true);
           watch.suspected(SERVER);
-          watch.close();
+          watch.fences().close();
           ServerWatch next = watch();
           next.refresh(true);
           assertThat(next.answering().leased()).containsExactly(SERVER);
@@ -427,7 +433,7 @@ class ServerWatchTest {
                 throw SteleException.outcomeUnknown("lost", null);
               }
             });
-    ServerWatch other = new ServerWatch(process, losing, logs, LEASE, signal, guard);
+    ServerWatch other = watch(losing);
     simulation.run(
         () -> {
           fs.mkdirs(layout.logs(SERVER));
