@@ -33,7 +33,7 @@ final class FileChanges {
   private final TabletCore core;
   private final Sequencer sequencer;
   private final CompactionWriter writer;
-  private final Compactor compactor;
+  private final MinorCompactor minor;
   private final ManifestEdits edits;
   private final PendingFiles pendingFiles;
 
@@ -42,12 +42,12 @@ final class FileChanges {
       TabletCore core,
       Sequencer sequencer,
       CompactionWriter writer,
-      Compactor compactor,
+      MinorCompactor minor,
       ManifestEdits edits) {
     this.core = core;
     this.sequencer = sequencer;
     this.writer = writer;
-    this.compactor = compactor;
+    this.minor = minor;
     this.edits = edits;
     this.pendingFiles = new PendingFiles(core);
   }
@@ -65,7 +65,7 @@ final class FileChanges {
    * @return the new pin, or the existing one of the same name
    */
   Pin pin(String name) throws IOException {
-    return compactor.betweenMinors( // Until the pin exists, no file gets operations above it.
+    return minor.between( // Until the pin exists, no file gets operations above it.
         () -> {
           Optional<Pins.Held> known = core.pins().find(name);
           return known.isPresent() ? known.get().pin() : newPin(name);
@@ -73,7 +73,7 @@ final class FileChanges {
   }
 
   private Pin newPin(String name) throws IOException {
-    long timestamp = compactor.writeMemtablesForPin();
+    long timestamp = minor.writeMemtablesForPin();
     return edits.alone(
         () -> {
           SchemaRules rules = core.rules(); // Once: both parts are of the same alteration.
@@ -179,7 +179,7 @@ final class FileChanges {
    * @throws RecordFullException if the tablet has too many files for that: nothing was changed
    */
   boolean take(String job) throws IOException {
-    return compactor.betweenMinors(
+    return minor.between(
         () -> {
           List<Pending> waiting = waitingFor(job);
           if (waiting.isEmpty()) {
@@ -217,7 +217,7 @@ final class FileChanges {
    * @return true
    */
   private boolean divide(Division division) throws IOException {
-    compactor.writeMemtables();
+    minor.writeMemtables();
     return edits.alone(
         () -> {
           long before = core.current().peek().redoPoint();
@@ -235,7 +235,7 @@ final class FileChanges {
    * @param now what was cleared, for the manifest
    */
   void clear(RowRange rows, ClearedRows now) throws IOException {
-    compactor.betweenMinors(
+    minor.between(
         () ->
             divide(
                 before -> {
@@ -255,7 +255,7 @@ final class FileChanges {
    * @throws SteleException RETRY_LATER if the tablet's schema has one of the families
    */
   void erase(Set<String> families, ClearedRows now) throws IOException {
-    compactor.betweenMinors(
+    minor.between(
         () -> {
           requireDropped(families); // No write that is accepted from now on is of them.
           return divide(

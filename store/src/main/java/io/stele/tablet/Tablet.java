@@ -31,8 +31,8 @@ import java.util.concurrent.CompletableFuture;
  * on when compactions ran. If the tablet cannot keep them, it stops ({@link #failure}) and must be
  * opened again from its record.
  *
- * <p>The paths through it are {@link WritePath}, {@link ReadPath}, {@link Compactor} and {@link
- * FileChanges}; they share the {@link TabletCore}.
+ * <p>The paths through it are {@link WritePath}, {@link ReadPath}, {@link MinorCompactor}, {@link
+ * Rewriter} and {@link FileChanges}; they share the {@link TabletCore}.
  *
  * <p>Safe for use by any number of threads; it has none of its own. {@link #apply} queues the
  * operation and returns. A read may wait for files; a compaction may wait for files, the manifest
@@ -43,7 +43,9 @@ public final class Tablet implements Closeable {
   private final Sequencer sequencer;
   private final WritePath writes;
   private final ReadPath reads;
-  private final Compactor compactor;
+  private final CompactionCommit compactionCommit;
+  private final MinorCompactor minorCompactor;
+  private final Rewriter rewriter;
   private final FileChanges fileChanges;
   private final long replayedRecords;
   private final boolean hasReplayed;
@@ -59,8 +61,10 @@ public final class Tablet implements Closeable {
             core, sequencer, new Evaluation(reads, core.clock(), core.options().valueBytesMax()));
     CompactionWriter writer = new CompactionWriter(core);
     ManifestEdits edits = new ManifestEdits(core, writer, replay.lastSequence());
-    this.compactor = new Compactor(core, sequencer, writer, edits);
-    this.fileChanges = new FileChanges(core, sequencer, writer, compactor, edits);
+    this.compactionCommit = new CompactionCommit(core, writer, edits);
+    this.minorCompactor = new MinorCompactor(core, sequencer, writer, compactionCommit);
+    this.rewriter = new Rewriter(core, writer, edits, compactionCommit);
+    this.fileChanges = new FileChanges(core, sequencer, writer, minorCompactor, edits);
   }
 
   /** Opens a tablet for a test; see the other {@code open}. */
@@ -194,7 +198,7 @@ public final class Tablet implements Closeable {
    * alteration, no compaction removes what can be read under it.
    */
   public boolean mayCommitLoss() {
-    return compactor.mayCommitLoss();
+    return compactionCommit.mayCommitLoss();
   }
 
   /** How many versions families counted before, according to the table's current node. */
@@ -260,7 +264,7 @@ public final class Tablet implements Closeable {
    * @throws IOException if it failed and the tablet continues as before
    */
   public boolean minorCompact() throws IOException {
-    return compactor.minorCompact();
+    return minorCompactor.compact();
   }
 
   /**
@@ -272,7 +276,7 @@ public final class Tablet implements Closeable {
    * @throws IOException if it failed and the tablet continues as before
    */
   public boolean mergingCompact() throws IOException {
-    return compactor.mergingCompact();
+    return rewriter.mergingCompact();
   }
 
   /**
@@ -284,7 +288,7 @@ public final class Tablet implements Closeable {
    * @throws IOException if it failed and the tablet continues as before
    */
   public boolean collectGarbage(Duration interval) throws IOException {
-    return compactor.collectGarbage(interval);
+    return rewriter.collectGarbage(interval);
   }
 
   /**
@@ -296,26 +300,26 @@ public final class Tablet implements Closeable {
    * @throws IOException if it failed and the tablet continues as before
    */
   public boolean majorCompact() throws IOException {
-    return compactor.majorCompact();
+    return rewriter.majorCompact();
   }
 
   /**
-   * Has merging and major compactions end within the next 256 KiB that they read, those under way
+   * Has merging and major compactions end within the next 256 KiB that they read, those in progress
    * and all later ones, until {@link #allowRewrites}. They fail with RETRY_LATER and change
    * nothing.
    */
   public void abortRewrites() {
-    compactor.abortRewrites();
+    rewriter.abort();
   }
 
   /** Whether merging and major compactions are to end, after {@link #abortRewrites}. */
   public boolean areRewritesAborted() {
-    return compactor.areRewritesAborted();
+    return rewriter.isAborted();
   }
 
   /** Lets merging and major compactions begin again after {@link #abortRewrites}. */
   public void allowRewrites() {
-    compactor.allowRewrites();
+    rewriter.allow();
   }
 
   /**
@@ -323,7 +327,7 @@ public final class Tablet implements Closeable {
    * compactions should then be as late and as large as memory allows.
    */
   public boolean isCrowded() {
-    return compactor.isCrowded();
+    return rewriter.isCrowded();
   }
 
   /** Whether failed compactions left files behind. */
@@ -338,12 +342,12 @@ public final class Tablet implements Closeable {
 
   /** Whether {@link #mergingCompact} would find work. */
   public boolean wantsMergingCompaction() {
-    return compactor.wantsMerging();
+    return rewriter.wantsMerging();
   }
 
   /** Whether {@link #collectGarbage} would find work. */
   public boolean wantsToCollectGarbage(Duration interval) {
-    return compactor.wantsToCollect(interval);
+    return rewriter.wantsToCollect(interval);
   }
 
   /**

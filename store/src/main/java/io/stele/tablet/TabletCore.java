@@ -7,9 +7,9 @@ import io.stele.record.Pending;
 import java.util.List;
 
 /**
- * What {@link WritePath}, {@link ReadPath}, {@link Compactor} and {@link FileChanges} share, and
- * nothing else. Safe for use by any number of threads. Pins and pending changes are changed only
- * within {@link ManifestEdits#alone}, one at a time.
+ * What {@link WritePath}, {@link ReadPath}, {@link MinorCompactor}, {@link Rewriter} and {@link
+ * FileChanges} share, and nothing else. Safe for use by any number of threads. Pins and pending
+ * changes are changed only within {@link ManifestEdits#alone}, one at a time.
  */
 final class TabletCore {
   private final TabletSpec spec;

@@ -227,7 +227,7 @@ class CompactionBystandersTest {
     }
     clocks.pass(window.dividedBy(2));
     Bytes newFile = live.encodeRecent(5, Long.MAX_VALUE);
-    OperationWindow larger = live.ofSameLength(); // As Compactor.compact does with the old file.
+    OperationWindow larger = live.ofSameLength(); // As Rewriter does with the old file.
     larger.restore(oldFile);
     larger.forgetAs(live);
     Bytes compacted = larger.encodeWritten();

@@ -4,9 +4,6 @@ import io.stele.config.MemoryPlan;
 import io.stele.format.CellCursor;
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
-import io.stele.record.ManifestEdit;
-import io.stele.runtime.Futures;
-import io.stele.runtime.IoCallable;
 import io.stele.runtime.MemoryRoom;
 import io.stele.sstable.ReadOptions;
 import java.io.IOException;
@@ -15,136 +12,58 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.locks.Lock;
-import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Minor, merging and major compactions of one tablet. Each is a call that <em>picks</em> its
- * inputs, <em>writes</em> new files, <em>commits</em> them to the manifest, and <em>swaps</em> the
- * state. A <em>rewrite</em> is a merging or major compaction: its inputs are files.
+ * Merging and major compactions of one tablet: each <em>picks</em> files, <em>writes</em> new ones
+ * in their place, <em>commits</em> them to the manifest, and <em>swaps</em> the state.
  *
- * <p>A compaction that fails before its commit changes nothing, and deletes the files it began.
- * (After a crash the sweep finds such files: their names contain the tablet's epoch, and no record
- * names them.) After the commit only the swap remains, which fails only if the tablet was closed in
- * between. If the outcome of the commit is unknown, the tablet stops.
+ * <p>One that fails before its commit changes nothing, and deletes the files it began. (After a
+ * crash the sweep finds such files: their names contain the tablet's epoch, and no record names
+ * them.)
  *
- * <p>One minor compaction runs at a time, and at the same time at most one rewrite for each {@link
- * FileStack}. Commits run one at a time. Safe for use by any number of threads.
+ * <p>At most one runs at a time for each {@link FileStack}, at the same time as a minor compaction.
+ * Safe for use by any number of threads.
  */
-final class Compactor {
-  private static final Logger LOG = LoggerFactory.getLogger(Compactor.class);
+final class Rewriter {
+  private static final Logger LOG = LoggerFactory.getLogger(Rewriter.class);
 
   private static final int CROWDED = 2;
 
   private final TabletCore core;
   private final TabletEnvironment environment;
-  private final Sequencer sequencer;
   private final CompactionWriter writer;
   private final CompactionPicker picker;
   private final CompactionClaims claims;
   private final ManifestEdits edits;
-  private final Lock minor; // Held over I/O.
-  private volatile boolean rewritesAborted;
-  private volatile Optional<Written> committing = Optional.empty();
+  private final CompactionCommit commit;
+  private volatile boolean aborted;
 
-  /**
-   * What a compaction has written, and how.
-   *
-   * @param rules by which garbage was left out
-   */
-  private record Written(
-      CompactionWriter.Output output, CompactionWriter.Coverage coverage, SchemaRules rules) {
-    /** Whether what was left out, if anything, is surely garbage by the rules of {@code now}. */
-    boolean suits(SchemaRules now) {
-      long known = coverage.known();
-      return output.readableFrom() == 0
-          || now.at(known).confirm(rules.at(known), coverage.families());
-    }
-  }
-
-  /** The compactions of a tablet. */
-  Compactor(TabletCore core, Sequencer sequencer, CompactionWriter writer, ManifestEdits edits) {
+  /** The rewrites of a tablet's files. */
+  Rewriter(TabletCore core, CompactionWriter writer, ManifestEdits edits, CompactionCommit commit) {
     this.core = core;
     this.environment = core.environment();
-    this.sequencer = sequencer;
     this.writer = writer;
     this.picker = new CompactionPicker(core.options());
     this.claims = new CompactionClaims(core);
     this.edits = edits;
-    this.minor = environment.runtime().newLock();
-  }
-
-  /** Writes all memtables to SSTables; false if they are empty. */
-  boolean minorCompact() throws IOException {
-    return betweenMinors(this::writeMemtables);
-  }
-
-  /**
-   * Makes a change while no minor compaction runs, so that no file gets newer operations. The
-   * change may {@link #writeMemtables} itself.
-   */
-  <T> T betweenMinors(IoCallable<T> change) throws IOException {
-    minor.lock();
-    try {
-      return change.call();
-    } finally {
-      minor.unlock();
-    }
-  }
-
-  /** Makes a minor compaction, {@link #betweenMinors between others}; false if nothing is new. */
-  boolean writeMemtables() throws IOException {
-    core.health().check();
-    sequencer.freeze();
-    return writeFrozen();
-  }
-
-  /**
-   * Like {@link #writeMemtables}, and divides the changes that are in files then from later ones.
-   *
-   * @return a timestamp between theirs, as {@link Sequencer#freezeForPin} says
-   */
-  long writeMemtablesForPin() throws IOException {
-    core.health().check();
-    long timestamp = sequencer.freezeForPin();
-    writeFrozen();
-    return timestamp;
-  }
-
-  private boolean writeFrozen() throws IOException {
-    TabletState state = core.current().acquire();
-    try {
-      List<TabletState.Frozen> frozen = state.frozen();
-      if (frozen.isEmpty()) {
-        return false;
-      }
-      await(frozen.get(0).durable());
-      while (!minorCompact(state, frozen)) {
-        LOG.info("The schema of {} was altered during a minor compaction", core.spec().id());
-      }
-      return true;
-    } finally {
-      state.release();
-    }
+    this.commit = commit;
   }
 
   /** See {@link Tablet#abortRewrites}. */
-  void abortRewrites() {
-    rewritesAborted = true;
+  void abort() {
+    aborted = true;
   }
 
   /** See {@link Tablet#allowRewrites}. */
-  void allowRewrites() {
-    rewritesAborted = false;
+  void allow() {
+    aborted = false;
   }
 
   /** See {@link Tablet#areRewritesAborted}. */
-  boolean areRewritesAborted() {
-    return rewritesAborted;
+  boolean isAborted() {
+    return aborted;
   }
 
   /** Merges files of similar size, or of changed locality groups; false if there are none. */
@@ -189,11 +108,6 @@ final class Compactor {
         return rewrote;
       }
     }
-  }
-
-  /** See {@link Tablet#mayCommitLoss}. */
-  boolean mayCommitLoss() {
-    return committing.filter(written -> !written.suits(core.rules())).isPresent();
   }
 
   /** Whether {@link #mergingCompact} would find work. */
@@ -261,42 +175,6 @@ final class Compactor {
     } finally {
       claims.release(claim.get(), done);
     }
-    return true;
-  }
-
-  /** False if nothing was done, because the schema was altered meanwhile. */
-  private boolean minorCompact(TabletState state, List<TabletState.Frozen> frozen)
-      throws IOException {
-    long boundary = frozen.get(0).boundary();
-    SchemaRules rules = core.rules();
-    CompactionWriter.Coverage coverage =
-        new CompactionWriter.Coverage(
-            state.redoPoint() + 1, boundary, boundary, rules.families(), core.clock().now());
-    CompactionWriter.Output output =
-        writer.write(
-            new CompactionWriter.Inputs(
-                () -> frozen.stream().map(one -> one.memtable().cursor(Long.MAX_VALUE)).toList(),
-                state.files().isEmpty() ? VersionFilter.Past.WHOLE : VersionFilter.Past.UNSEEN,
-                frozen.stream().anyMatch(one -> one.memtable().hasTombstones()),
-                core.window().encodeRecent(state.redoPoint(), boundary),
-                CompactionPace.UNLIMITED,
-                core.clock().whenDropping()),
-            coverage,
-            rules,
-            MemoryPlan.MINOR_GROUPS);
-    boolean done =
-        commit(
-            "minor compaction",
-            new Written(output, coverage, rules),
-            List.of(),
-            boundary,
-            before -> before.minorCompacted(frozen, output));
-    if (!done) {
-      return false;
-    }
-    core.window().moveToWritten(boundary);
-    environment.compactions().minor().add(output.files());
-    environment.log().release(boundary);
     return true;
   }
 
@@ -377,9 +255,9 @@ final class Compactor {
             throw voided("rows or families of it were cleared during the " + reason);
           }
           boolean done =
-              commit(
+              commit.commit(
                   reason,
-                  new Written(output, coverage, claim.rules()),
+                  new CompactionCommit.Result(output, coverage, claim.rules()),
                   chosen,
                   0,
                   before -> before.compacted(chosen, output));
@@ -422,7 +300,7 @@ final class Compactor {
   }
 
   private void keepPace(long bytes) throws IOException {
-    if (rewritesAborted) {
+    if (aborted) {
       throw SteleException.retryLater(
           "tablet "
               + core.spec().id()
@@ -432,62 +310,6 @@ final class Compactor {
     // Files may have accumulated since the last step.
     if (!hasLayers(core.options().merging().stackMax())) {
       environment.pace().passed(bytes);
-    }
-  }
-
-  /**
-   * Makes a compaction durable, then visible; false if it is void: it left out cells, and policies
-   * have been altered since, so that these may be visible.
-   */
-  private boolean commit(
-      String reason,
-      Written written,
-      List<TabletFile> removed,
-      long boundary,
-      UnaryOperator<TabletState> change)
-      throws IOException {
-    return edits.alone(
-        () -> {
-          committing = Optional.of(written); // First: whoever alters the schema looks for it after.
-          try {
-            if (!written.suits(core.rules())) {
-              writer.discard(written.output());
-              return false;
-            }
-            ManifestEdit edit =
-                edits
-                    .edit(reason, boundary)
-                    .add(written.output().refs())
-                    .remove(removed.stream().map(TabletFile::ref).toList())
-                    .build();
-            commit(edit, written.output(), change);
-            return true;
-          } finally {
-            committing = Optional.empty();
-          }
-        });
-  }
-
-  private void commit(
-      ManifestEdit edit, CompactionWriter.Output output, UnaryOperator<TabletState> change)
-      throws IOException {
-    edits.commit(edit, output);
-    try {
-      core.current().swap(change);
-    } finally {
-      output.files().forEach(TabletFile::release); // Now the state holds it.
-    }
-  }
-
-  private void await(CompletableFuture<Void> durable) throws IOException {
-    try {
-      environment.runtime().await(durable);
-    } catch (InterruptedException e) {
-      throw Futures.interrupted(e, "waiting for the log before a minor compaction");
-    } catch (ExecutionException e) {
-      throw new IOException(
-          "a minor compaction was stopped: the log failed with records that it would write",
-          e.getCause());
     }
   }
 }
