@@ -136,7 +136,7 @@ final class ClientOperations {
   }
 
   /** Takes in how far the task has come: settled records are no longer kept one by one. */
-  void hear(TaskProgress said) {
+  void recordSettled(TaskProgress said) {
     if (asTask().hear(said)) {
       forgetSettled();
     }
@@ -208,7 +208,7 @@ final class ClientOperations {
   void forgetAs(ClientOperations live) {
     lastSeenMicros = live.lastSeenMicros;
     forgetBelow(live.firstIncomplete);
-    live.task.ifPresent(theirs -> hear(new TaskProgress(theirs.job(), theirs.settled())));
+    live.task.ifPresent(theirs -> recordSettled(new TaskProgress(theirs.job(), theirs.settled())));
   }
 
   /** The client has used {@code number}, and may have used all lower ones. */

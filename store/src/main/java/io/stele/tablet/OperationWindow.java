@@ -40,16 +40,8 @@ import java.util.function.Consumer;
  * was written: the blocks of a tablet's files and its log together have everything that it
  * remembers.
  *
- * <p><b>Memory</b> is bounded by an {@link OperationBudget}. It is filled by operations, and by
- * clients: each takes some of it in every tablet to which it has written, even if that was a single
- * operation. Above the budget, the clients that were silent the longest are reduced first, and
- * those that were silent for {@link #SILENT_LEAST} are forgotten. If that is not enough and a minor
- * compaction will make room, new operations are refused with 'retry later' until it has run, which
- * {@link #needsCompaction} asks for. Otherwise the older half of the finished operations of the
- * other clients is forgotten. A retry of anything forgotten is refused, never applied twice. If
- * nothing can be forgotten, a new operation is refused with 'retry later'. A known client may
- * always begin one operation, so that clients that come and go cannot keep it from writing. Jobs
- * leave a quarter to other clients ({@link OperationMemory}).
+ * <p><b>Memory</b> is bounded: {@link OperationRoom} says what is forgotten to make room, and when
+ * a new operation is refused because there is none.
  *
  * <p><b>Tasks</b> say with each request which of their records are settled, so that these need not
  * be remembered one by one ({@link TaskMemory}). The writes of a job's tasks are remembered until
@@ -64,28 +56,12 @@ import java.util.function.Consumer;
  * <p>Safe for use by any number of threads.
  */
 final class OperationWindow {
-  private static final int WINDOWS_KEPT = 16;
-
   /**
    * Operations that another process may have sent can have been in progress for at most this long.
    */
-  private static final int WINDOWS_IF_REPEATABLE = WINDOWS_KEPT / 2;
+  private static final int WINDOWS_IF_REPEATABLE = OperationRoom.WINDOWS_KEPT / 2;
 
   private static final String SILENT = "its client was silent, or has older ones in progress,";
-
-  /** A client that sent something within this time is reduced only if there are no others. */
-  private static final long BUSY_MICROS = 60_000_000;
-
-  /**
-   * A client that sent something within this time, or this part of the window if that is longer, is
-   * not forgotten, however little memory there is.
-   */
-  static final Duration SILENT_LEAST = Duration.ofMinutes(10);
-
-  private static final int SILENT_PART = 6;
-
-  /** If there was nothing to forget, wait this long before looking again. */
-  private static final long RELIEF_INTERVAL_MICROS = 1_000_000;
 
   /** The result of {@link #begin}: a new operation, or a known one and its outcome. */
   record Begun(Operation operation, Optional<CompletableFuture<OperationResult>> known) {}
@@ -93,7 +69,6 @@ final class OperationWindow {
   private final ProcessRuntime runtime;
   private final Duration window;
   private final long windowMicros;
-  private final long silentMinMicros;
 
   @GuardedBy("this")
   private final RememberedClients clients;
@@ -105,21 +80,16 @@ final class OperationWindow {
   private final TabletTime time;
 
   @GuardedBy("this")
-  private long reliefDueMicros;
-
-  /** Whether operations are refused for which a minor compaction would make room. */
-  @GuardedBy("this")
-  private boolean waitsForCompaction;
+  private final OperationRoom room;
 
   /** The empty window of a new tablet; close it. */
   OperationWindow(ProcessRuntime runtime, Duration window, OperationBudget budget) {
     this.runtime = runtime;
     this.window = window;
     this.windowMicros = TimeUnit.MICROSECONDS.convert(window);
-    this.silentMinMicros =
-        Math.max(TimeUnit.MICROSECONDS.convert(SILENT_LEAST), windowMicros / SILENT_PART);
     this.clients = new RememberedClients(budget);
-    this.time = new TabletTime(runtime, silentMinMicros / 2);
+    this.time = new TabletTime(runtime, OperationRoom.silentMinMicros(windowMicros) / 2);
+    this.room = new OperationRoom(clients, time, windowMicros);
   }
 
   /** An empty window of the same length that no budget counts. */
@@ -150,20 +120,22 @@ final class OperationWindow {
     }
     Optional<String> job = outstanding.task().flatMap(TaskProgress::job);
     job.ifPresent(admitted::check);
+    OperationRoom.Owner owner =
+        job.isPresent() ? OperationRoom.Owner.JOB : OperationRoom.Owner.CLIENT;
     ClientName name = ClientName.of(id);
     Optional<ClientOperations> remembered = clients.find(name);
     if (remembered.isEmpty()) {
       if (job.isEmpty() && time.mayBeForgotten(() -> ageMicros(outstanding))) {
         throw tooOld(id, SILENT);
       }
-      if (!hasRoom(job.isPresent())) {
-        throw full();
+      if (!room.makeFor(owner)) {
+        throw room.full();
       }
     }
     ClientOperations client = remembered.isPresent() ? remembered.get() : clients.client(name);
     client.seen(time.nowMicros());
     if (outstanding.task().isPresent()) {
-      hear(id, client, outstanding.task().get());
+      recordSettled(id, client, outstanding.task().get());
     }
     clients.change(client, one -> one.forgetBelow(firstIncomplete));
     Optional<CompletableFuture<OperationResult>> known = client.outcome(id, digest);
@@ -179,8 +151,8 @@ final class OperationWindow {
     }
     checkNotBelow(id, client);
     boolean hasOwnRoom = client.isReduced() && job.isEmpty();
-    if (!hasRoom(job.isPresent()) && !hasOwnRoom) {
-      throw full();
+    if (!room.makeFor(owner) && !hasOwnRoom) {
+      throw room.full();
     }
     checkNotBelow(id, client); // Making room may have forgotten some of its operations.
     clients.change(client, one -> one.put(operation));
@@ -188,7 +160,7 @@ final class OperationWindow {
   }
 
   @GuardedBy("this")
-  private void hear(OperationId id, ClientOperations client, TaskProgress said) {
+  private void recordSettled(OperationId id, ClientOperations client, TaskProgress said) {
     if (contradicts(client, said)) {
       throw SteleException.refused(
           "operation "
@@ -198,7 +170,7 @@ final class OperationWindow {
               + said.settled().below()
               + " was another before. A task must write the same records in the same order");
     }
-    clients.change(client, one -> one.hear(said));
+    clients.change(client, one -> one.recordSettled(said));
   }
 
   private static boolean contradicts(ClientOperations client, TaskProgress said) {
@@ -256,7 +228,7 @@ final class OperationWindow {
   synchronized void settle(OperationId task, TaskProgress said) {
     Optional<ClientOperations> known = clients.find(ClientName.of(task));
     if (known.isPresent() && !contradicts(known.get(), said)) {
-      clients.change(known.get(), one -> one.hear(said));
+      clients.change(known.get(), one -> one.recordSettled(said));
     }
   }
 
@@ -283,145 +255,14 @@ final class OperationWindow {
             + " for too long. Nothing was changed now; whether it was applied before is no longer known");
   }
 
-  /** Whether there is room for another operation, made by forgetting others if need be. */
-  @GuardedBy("this")
-  private boolean hasRoom(boolean ofJob) {
-    if (excess(ofJob) == 0) {
-      return true;
-    }
-    long now = time.nowMicros();
-    if (now >= reliefDueMicros) {
-      relieve(now);
-      waitsForCompaction |= isRelievedByCompaction(ofJob, now);
-    }
-    if (excess(ofJob) == 0) {
-      return true;
-    }
-    reliefDueMicros = Math.max(reliefDueMicros, now + RELIEF_INTERVAL_MICROS);
-    return false;
-  }
-
-  @GuardedBy("this")
-  private SteleException full() {
-    return SteleException.retryLater(
-        "the tablet remembers "
-            + clients.count()
-            + " clients and their operations in "
-            + clients.memory().bytes()
-            + " bytes, its limit, and can forget none yet: try again. It forgets a client that has"
-            + " sent nothing for "
-            + TimeUnit.MICROSECONDS.toSeconds(silentMinMicros)
-            + " s, and a job when it has ended. If it stays so, more clients or jobs write here than"
-            + " stele.operations.bytes has room for: make it larger, or let programs keep their"
-            + " connection");
-  }
-
-  /** Whether operations that are refused now would have room after a minor compaction. */
-  @GuardedBy("this")
-  private boolean isRelievedByCompaction(boolean ofJob, long now) {
-    long excess = excess(ofJob);
-    if (excess == 0 || !clients.memory().isCompacted()) {
-      return false;
-    }
-    long freed =
-        ofJob
-            ? clients.sum(client -> client.job().isPresent() ? client.unwrittenBytes() : 0)
-            : freedByCompaction(now);
-    return freed >= Math.max(excess, clients.memory().worthCompacting());
-  }
-
-  @GuardedBy("this")
-  private long excess(boolean ofJob) {
-    return ofJob ? clients.memory().excessOfJobs() : clients.memory().excessOfOthers();
-  }
-
-  /**
-   * By how many bytes usage drops at most, when everything is in files: then clients that were
-   * silent for long enough can be forgotten, too.
-   */
-  @GuardedBy("this")
-  private long freedByCompaction(long now) {
-    return clients.sum(
-        client ->
-            isForgettable(client, now) && !client.hasInFlight()
-                ? client.bytes()
-                : client.unwrittenBytes());
-  }
-
-  /** Forgets until usage is slightly below the budget. */
-  @GuardedBy("this")
-  private void relieve(long now) {
-    expire(now);
-    OperationMemory memory = clients.memory();
-    List<Map.Entry<ClientName, ClientOperations>> silentFirst = clients.silentFirst();
-    long enough = memory.enough();
-    for (Map.Entry<ClientName, ClientOperations> one : silentFirst) {
-      ClientOperations client = one.getValue();
-      if (memory.bytes() > enough || memory.isShortForJobs()) {
-        clients.change(client, each -> each.task().ifPresent(TaskMemory::forgetSample));
-      }
-      if (mayForgetOf(client) && now - client.lastSeenMicros() > BUSY_MICROS) {
-        clients.change(client, ClientOperations::forgetAll);
-      }
-    }
-    for (Map.Entry<ClientName, ClientOperations> one : silentFirst) {
-      if (mayForgetOf(one.getValue()) && isForgettable(one.getValue(), now)) {
-        forget(one.getKey(), one.getValue());
-      }
-    }
-    if (memory.isCompacted() && memory.bytes() - freedByCompaction(now) <= enough) {
-      return;
-    }
-    boolean more = true;
-    while (more) {
-      more = false;
-      for (Map.Entry<ClientName, ClientOperations> one : silentFirst) {
-        if (!one.getValue().isForgotten() && mayForgetOf(one.getValue())) {
-          more |= forgetOlderHalf(one.getValue());
-        }
-      }
-    }
-  }
-
-  /**
-   * Whether a client was silent for so long that it may be forgotten. A task without a job does not
-   * say how long it has tried, so it is kept longer.
-   */
-  private boolean isForgettable(ClientOperations client, long now) {
-    long silentMin =
-        client.task().isPresent() ? Math.max(windowMicros, silentMinMicros) : silentMinMicros;
-    return client.job().isEmpty() && now - client.lastSeenMicros() > silentMin;
-  }
-
-  /** Whether room is needed, and operations of this client may make it. */
-  @GuardedBy("this")
-  private boolean mayForgetOf(ClientOperations client) {
-    return client.job().isEmpty()
-        && clients.memory().bytes() > clients.memory().enough()
-        && clients.memory().mayTakeFromOthers();
-  }
-
-  /**
-   * Whether a minor compaction should make room soon: it would free more than {@code much}, or
-   * operations are refused until it has run.
-   */
+  /** See {@link OperationRoom#needsCompaction}. */
   synchronized boolean needsCompaction(long much) {
-    return waitsForCompaction || unwrittenBytes() > much;
+    return room.needsCompaction(much);
   }
 
-  /**
-   * By how many bytes usage drops when a minor compaction has written everything that is in no
-   * file.
-   */
+  /** See {@link OperationRoom#unwrittenBytes}. */
   synchronized long unwrittenBytes() {
-    return clients.sum(ClientOperations::unwrittenBytes);
-  }
-
-  @GuardedBy("this")
-  private boolean forgetOlderHalf(ClientOperations client) {
-    boolean[] some = new boolean[1];
-    clients.change(client, one -> some[0] = one.forgetOlderHalf());
-    return some[0];
+    return room.unwrittenBytes();
   }
 
   /** Forgets an operation that was not queued: a retry of it counts as a new operation. */
@@ -457,22 +298,15 @@ final class OperationWindow {
   }
 
   private static void replay(ClientOperations client, TaskProgress said) {
-    client.hear(said);
+    client.recordSettled(said);
     if (said.job().isPresent()) {
       client.asTask().jobIsLogged();
     }
   }
 
   /**
-   * Adds the operations of a block that {@link #encodeRecent} or {@link #encodeWritten} wrote;
-   * blocks may be added in any order.
-   */
-  void restore(Bytes block) throws MalformedException {
-    restore(block, 0, false);
-  }
-
-  /**
-   * Adds the operations of a block, with a corrected time.
+   * Adds the operations of a block that {@link #encodeRecent} or {@link #encodeWritten} wrote, with
+   * a corrected time; blocks may be added in any order.
    *
    * @param micros the tablet's own time when the block was written, if later than the block says;
    *     see {@link io.stele.record.FileRef}
@@ -493,14 +327,7 @@ final class OperationWindow {
    * clients that a block written later no longer knows.
    */
   synchronized void restored() {
-    for (Map.Entry<ClientName, ClientOperations> one : clients.inOrder()) {
-      if (one.getValue().job().isEmpty() && time.isForgotten(one.getValue().lastSeenMicros())) {
-        forget(one.getKey(), one.getValue());
-      }
-    }
-    if (clients.memory().excessOfJobs() > 0) {
-      relieve(time.nowMicros());
-    }
+    room.restored();
   }
 
   /**
@@ -508,8 +335,7 @@ final class OperationWindow {
    * there is nothing to remember. First forgets clients that were silent for too long.
    */
   synchronized Bytes encodeRecent(long above, long through) {
-    long now = time.nowMicros();
-    expire(now);
+    room.expire();
     OperationsBlock.Writer out = OperationsBlock.write(time.header());
     for (Map.Entry<ClientName, ClientOperations> one : clients.inOrder()) {
       List<Operation> recent = one.getValue().recent(above, through);
@@ -521,7 +347,7 @@ final class OperationWindow {
 
   /** Records that the operations up to a sequence number are in SSTables. */
   synchronized void moveToWritten(long through) {
-    waitsForCompaction = false;
+    room.compacted();
     for (Map.Entry<ClientName, ClientOperations> one : clients.inOrder()) {
       clients.change(one.getValue(), client -> client.moveToWritten(through));
     }
@@ -560,33 +386,6 @@ final class OperationWindow {
       client.written().forEach(out::operation);
     }
     return out.block();
-  }
-
-  /** Reduces clients that were silent for a window, and forgets those that were silent for many. */
-  @GuardedBy("this")
-  private void expire(long now) {
-    for (Map.Entry<ClientName, ClientOperations> one : clients.inOrder()) {
-      ClientOperations client = one.getValue();
-      long silent = now - client.lastSeenMicros();
-      if (silent > windowMicros && client.job().isEmpty() && !client.hasInFlight()) {
-        clients.change(client, ClientOperations::forgetAll);
-        if (silent / WINDOWS_KEPT > windowMicros) {
-          forget(one.getKey(), client);
-        }
-      }
-    }
-  }
-
-  /**
-   * Forgets a client completely, unless something of it is recent: a replay would bring that back
-   * without the rest.
-   */
-  @GuardedBy("this")
-  private void forget(ClientName name, ClientOperations client) {
-    if (!client.hasRecent()) {
-      clients.remove(name, client);
-      time.forget(client.lastSeenMicros());
-    }
   }
 
   @GuardedBy("this")

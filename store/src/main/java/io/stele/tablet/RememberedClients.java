@@ -62,6 +62,15 @@ final class RememberedClients {
     memory.add(client.bytes() - before, client.jobBytes() - jobBefore);
   }
 
+  /** Forgets the older half of a client's done operations; false if there are none. */
+  boolean forgetOlderHalf(ClientOperations client) {
+    long before = client.bytes();
+    long jobBefore = client.jobBytes();
+    boolean some = client.forgetOlderHalf();
+    memory.add(client.bytes() - before, client.jobBytes() - jobBefore);
+    return some;
+  }
+
   /** Adds to a client what is next in a block. */
   void restore(ClientOperations client, OperationsBlock.Reader block) throws MalformedException {
     long before = client.bytes();

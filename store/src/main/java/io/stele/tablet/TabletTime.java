@@ -14,7 +14,7 @@ import java.util.function.LongSupplier;
  * that was seen before the <em>merged horizon</em> may be known only in part: the tablet was merged
  * from two, one of which may have forgotten the client.
  *
- * <p>A client says how long an operation has been under way when it sends a request, and nobody
+ * <p>A client says how long an operation has been in progress when it sends a request, and nobody
  * counts how long that request is on its way. So every operation is taken to be older than its
  * client says, by more than the longest time that this may take. A server closes a connection of
  * which nothing comes ({@link io.stele.wire.DataServer#SILENCE_MAX}), so what a machine sends after

@@ -228,12 +228,12 @@ class CompactionBystandersTest {
     clocks.pass(window.dividedBy(2));
     Bytes newFile = live.encodeRecent(5, Long.MAX_VALUE);
     OperationWindow larger = live.ofSameLength(); // As Rewriter does with the old file.
-    larger.restore(oldFile);
+    larger.restore(oldFile, 0, false);
     larger.forgetAs(live);
     Bytes compacted = larger.encodeWritten();
     OperationWindow reopened = live.ofSameLength();
-    reopened.restore(newFile);
-    reopened.restore(compacted);
+    reopened.restore(newFile, 0, false);
+    reopened.restore(compacted, 0, false);
     for (OperationWindow one : List.of(live, reopened)) {
       assertThat(
               one.begin(

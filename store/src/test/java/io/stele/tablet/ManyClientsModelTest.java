@@ -42,7 +42,7 @@ class ManyClientsModelTest {
   private static final Duration LATE_MAX = Duration.ofMinutes(5).minusSeconds(5);
 
   /** A client waits no longer than this for new ones to be served. */
-  private static final Duration FULL_MAX = OperationWindow.SILENT_LEAST.plusMinutes(1);
+  private static final Duration FULL_MAX = OperationRoom.SILENT_LEAST.plusMinutes(1);
 
   /** An operation on a row, and when it began, by right clocks. */
   private record Sent(OperationId id, int row, Duration began) {}
@@ -81,7 +81,7 @@ class ManyClientsModelTest {
     void compactBlocks() throws Exception {
       OperationWindow all = window.ofSameLength();
       for (Bytes block : blocks) {
-        all.restore(block);
+        all.restore(block, 0, false);
       }
       all.forgetAs(window);
       blocks.clear();
@@ -97,7 +97,7 @@ class ManyClientsModelTest {
       clocks = clocks();
       window = new OperationWindow(clocks, WINDOW, budget);
       for (Bytes block : blocks) {
-        window.restore(block);
+        window.restore(block, 0, false);
       }
       log.forEach((at, operation) -> window.replay(operation, at));
       window.restored();

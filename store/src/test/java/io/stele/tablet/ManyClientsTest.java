@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 /** A window beside which clients come and go, more than it has memory for. */
 class ManyClientsTest {
   private static final Duration WINDOW = Duration.ofHours(1);
-  private static final Duration SILENT = OperationWindow.SILENT_LEAST.plusSeconds(1);
+  private static final Duration SILENT = OperationRoom.SILENT_LEAST.plusSeconds(1);
   private static final Bytes DIGEST = Bytes.of("digest");
   private static final long STEADY = 1_000_000;
   private static final long TASK = 2_000_000;

@@ -83,7 +83,7 @@ class OperationWindowModelTest {
     server = new ManualClocks(random.nextLong() / 4, Instant.ofEpochSecond(random.nextInt()));
     window = new OperationWindow(server, WINDOW, budget);
     for (Bytes block : blocks) {
-      window.restore(block);
+      window.restore(block, 0, false);
     }
     log.forEach((at, operation) -> window.replay(operation, at));
     window.restored();
@@ -111,7 +111,7 @@ class OperationWindowModelTest {
     int count = blocks.isEmpty() ? 0 : 1 + random.nextInt(blocks.size());
     List<Bytes> chosen = blocks.subList(0, count);
     for (Bytes block : chosen) {
-      some.restore(block);
+      some.restore(block, 0, false);
     }
     some.forgetAs(window);
     chosen.clear();

@@ -61,7 +61,7 @@ class OperationWindowTest {
   void aClientSeenAtTheVeryBeginningIsNotTakenForForgotten() throws Exception {
     apply(1, 1, Outstanding.from(1), Bytes.of("result"));
     OperationWindow moved = new OperationWindow(clocks, WINDOW, budget);
-    moved.restore(window.encodeWritten());
+    moved.restore(window.encodeWritten(), 0, false);
     moved.restored();
     OperationId again = new OperationId(1, 0, 1);
     assertThat(moved.begin(again, Outstanding.from(1), DIGEST, new CompletableFuture<>()).known())
@@ -88,7 +88,7 @@ class OperationWindowTest {
     Bytes block = window.encodeRecent(0, sequence);
     ManualClocks others = new ManualClocks(-(1L << 62), Instant.EPOCH.plus(Duration.ofDays(9999)));
     OperationWindow moved = new OperationWindow(others, WINDOW, budget);
-    moved.restore(block);
+    moved.restore(block, 0, false);
     others.pass(WINDOW.multipliedBy(6));
     moved.encodeRecent(0, 0);
     assertThat(moved.bytes()).as("bytes after 15 windows").isPositive();

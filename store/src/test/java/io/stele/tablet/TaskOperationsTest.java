@@ -165,12 +165,12 @@ class TaskOperationsTest {
       apply(1, number, "record " + number);
     }
     OperationWindow moved = open();
-    moved.restore(window.encodeRecent(0, sequence));
+    moved.restore(window.encodeRecent(0, sequence), 0, false);
     moved.restored();
     checkKnows60(moved);
     window.moveToWritten(sequence);
     OperationWindow compacted = open();
-    compacted.restore(window.encodeWritten());
+    compacted.restore(window.encodeWritten(), 0, false);
     compacted.restored();
     checkKnows60(compacted);
   }
@@ -221,11 +221,11 @@ class TaskOperationsTest {
     Bytes later = window.encodeRecent(30, 60);
     window.moveToWritten(60);
     OperationWindow united = window.ofSameLength();
-    united.restore(later);
-    united.restore(block);
+    united.restore(later, 0, false);
+    united.restore(block, 0, false);
     united.forgetAs(window);
     OperationWindow opened = open();
-    opened.restore(united.encodeWritten());
+    opened.restore(united.encodeWritten(), 0, false);
     opened.restored();
     checkKnows60(opened);
   }
