@@ -11,7 +11,6 @@ import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TableName;
 import io.stele.model.CorruptionException;
-import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
@@ -19,7 +18,6 @@ import io.stele.model.TableRules;
 import io.stele.runtime.IoRunnable;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
-import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -203,40 +201,38 @@ final class TableAdmin {
             Code.ALREADY_EXISTS,
             "there is a table " + now.name() + " already: choose another name, or drop it first");
       }
-      return decide(request, now, create);
+      return decideCreate(request, now, create);
     }
     if (table.isEmpty() || table.get().state() != StoredTable.State.READY) {
-      Optional<String> lost = table.isEmpty() ? lost(now) : Optional.empty();
+      Optional<String> lost = table.isEmpty() ? whyUnusable(now) : Optional.empty();
       String why = lost.isPresent() ? lost.get() : schemas.missing(now.name());
       return refused(request, now, Code.NOT_FOUND, why);
     }
     if (request.wish() instanceof Drop) {
-      return begun(request, now, Step.MARK_DROPPED, table.get().id(), Wanted.NO_SCHEMA);
+      return new Answer.Running(SchemaChange.drop(head(request, now, table.get().id())));
     }
     if (request.wish() instanceof Clear clear) {
-      Wanted wanted = new Wanted(Optional.empty(), clear.rows());
-      return begun(request, now, Step.CLEAR_TABLETS, table.get().id(), wanted);
+      SchemaChange.Head head = head(request, now, table.get().id());
+      return new Answer.Running(SchemaChange.clear(head, clear.rows()));
     }
-    return decide(request, now, table.get(), (Alter) request.wish());
+    return decideAlter(request, now, table.get(), (Alter) request.wish());
   }
 
-  private Answer decide(ChangeRequest request, TableName now, Create create) throws IOException {
-    Optional<String> lost = lost(now);
+  private Answer decideCreate(ChangeRequest request, TableName now, Create create)
+      throws IOException {
+    Optional<String> lost = whyUnusable(now);
     Optional<String> why = lost.isPresent() ? lost : steps.whyNot(create.schema());
     if (why.isEmpty()) {
       why = refusal(() -> schemas.requireRoom(create.schema(), create.splitRows()));
     }
-    return why.isPresent()
-        ? refused(request, now, Code.REFUSED, why.get())
-        : begun(
-            request,
-            now,
-            Step.WRITE_NODE,
-            schemas.nextId(),
-            new Wanted(Optional.of(create), RowRange.ALL));
+    if (why.isPresent()) {
+      return refused(request, now, Code.REFUSED, why.get());
+    }
+    SchemaChange.Head head = head(request, now, schemas.nextId());
+    return new Answer.Running(SchemaChange.create(head, create.schema(), create.splitRows()));
   }
 
-  private Answer decide(ChangeRequest request, TableName now, StoredTable table, Alter alter)
+  private Answer decideAlter(ChangeRequest request, TableName now, StoredTable table, Alter alter)
       throws IOException {
     Optional<String> why = whyNot(table, alter);
     if (why.isPresent()) {
@@ -261,16 +257,13 @@ final class TableAdmin {
               + " try again when the job is over: `stele job list` shows the jobs, and `stele job end"
               + " JOB` ends one that no longer runs");
     }
-    return begun(
-        request,
-        now,
-        back.isEmpty() ? Step.WRITE_SCHEMA : Step.ERASE_FAMILIES,
-        table.id(),
-        new Wanted(Optional.of(new Create(alter.schema(), List.of())), RowRange.ALL));
+    Step first = back.isEmpty() ? Step.WRITE_SCHEMA : Step.ERASE_FAMILIES;
+    SchemaChange.Head head = head(request, now, table.id());
+    return new Answer.Running(SchemaChange.alter(head, first, alter.schema()));
   }
 
   /** What to do about the name's table, which has no node, if anything is left of it. */
-  private Optional<String> lost(TableName now) throws IOException {
+  private Optional<String> whyUnusable(TableName now) throws IOException {
     return now.table().isPresent() && steps.hasRecords(now.table().get())
         ? Optional.of(
             "the node of table "
@@ -347,22 +340,8 @@ final class TableAdmin {
             Optional.of(new EndedChange.Failure(code, why))));
   }
 
-  /** The result that a change aims at: the table's schema, or the rows to clear. */
-  private record Wanted(Optional<Create> table, RowRange cleared) {
-    static final Wanted NO_SCHEMA = new Wanted(Optional.empty(), RowRange.ALL);
-  }
-
-  private Answer begun(
-      ChangeRequest request, TableName now, Step first, TableId table, Wanted wanted) {
-    return new Answer.Running(
-        new SchemaChange(
-            request.id(),
-            now.next(request.seen()),
-            first,
-            table,
-            wanted.table().map(Create::schema),
-            wanted.table().map(Create::splitRows).orElse(List.of()),
-            runtime.wallClock().millis(),
-            wanted.cleared()));
+  private SchemaChange.Head head(ChangeRequest request, TableName now, TableId table) {
+    return new SchemaChange.Head(
+        request.id(), now.next(request.seen()), table, runtime.wallClock().millis());
   }
 }

@@ -99,6 +99,53 @@ public record SchemaChange(
     splitRows = List.copyOf(splitRows);
   }
 
+  /**
+   * What all kinds of change have when they begin.
+   *
+   * @param id the client's, the same for each repeated request
+   * @param sequence the number among the changes under the table's name
+   * @param table the table to change
+   * @param begunMillis the time now, by the master's clock; for display only
+   */
+  public record Head(String id, long sequence, TableId table, long begunMillis) {}
+
+  /** Creates a table with this schema, split at these rows. */
+  public static SchemaChange create(Head head, TableSchema schema, List<Bytes> splitRows) {
+    return of(head, Step.WRITE_NODE, Optional.of(schema), splitRows, RowRange.ALL);
+  }
+
+  /**
+   * Gives the table this schema.
+   *
+   * @param first the first step: {@link Step#ERASE_FAMILIES} or {@link Step#WRITE_SCHEMA}
+   */
+  public static SchemaChange alter(Head head, Step first, TableSchema schema) {
+    return of(head, first, Optional.of(schema), List.of(), RowRange.ALL);
+  }
+
+  /** Drops the table. */
+  public static SchemaChange drop(Head head) {
+    return of(head, Step.MARK_DROPPED, Optional.empty(), List.of(), RowRange.ALL);
+  }
+
+  /** Clears the table of these rows. */
+  public static SchemaChange clear(Head head, RowRange rows) {
+    return of(head, Step.CLEAR_TABLETS, Optional.empty(), List.of(), rows);
+  }
+
+  private static SchemaChange of(
+      Head head, Step first, Optional<TableSchema> wanted, List<Bytes> splitRows, RowRange rows) {
+    return new SchemaChange(
+        head.id(),
+        head.sequence(),
+        first,
+        head.table(),
+        wanted,
+        splitRows,
+        head.begunMillis(),
+        rows);
+  }
+
   /** What is done to the table. */
   public Kind kind() {
     return step.kind();
