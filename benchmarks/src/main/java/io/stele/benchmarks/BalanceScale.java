@@ -1,7 +1,7 @@
 package io.stele.benchmarks;
 
-import io.stele.master.Action;
 import io.stele.master.AssignmentPlanner;
+import io.stele.master.AssignmentStep;
 import io.stele.master.Balancer;
 import io.stele.master.ClusterSnapshot;
 import io.stele.master.KnownRecords;
@@ -208,14 +208,11 @@ public final class BalanceScale {
       free.add(ClusterSnapshot.Tablet.of(record, List.of()));
     }
     long start = System.nanoTime();
-    List<Action> actions =
+    List<AssignmentStep> actions =
         AssignmentPlanner.plan(new ClusterSnapshot(live, Set.of(), free, Set.of()));
     double took = micros(start);
     long back =
-        actions.stream()
-            .map(action -> (Action.Assign) action)
-            .filter(assign -> isBack(assign.tablet(), assign.server()))
-            .count();
+        actions.stream().filter(assign -> isBack(assign.tablet(), assign.server())).count();
     System.out.printf(
         "all servers restarted: %.1f us a tablet, %.2f %% of them go to the host they were on%n",
         took / actions.size(), 100.0 * back / actions.size());

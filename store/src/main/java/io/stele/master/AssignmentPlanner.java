@@ -64,7 +64,7 @@ public final class AssignmentPlanner {
   private final Map<String, List<ServerId>> byHost = new HashMap<>(); // Of those that take all.
   private final EnumMap<ClusterSnapshot.Takes, NavigableSet<PlannedServer>> byTakes =
       new EnumMap<>(ClusterSnapshot.Takes.class);
-  private final List<Action> actions = new ArrayList<>();
+  private final List<AssignmentStep> actions = new ArrayList<>();
   private Evenness evenness = new Evenness(List.of(), List.of()); // Of what is to be assigned.
 
   private AssignmentPlanner(ClusterSnapshot snapshot) {
@@ -72,11 +72,11 @@ public final class AssignmentPlanner {
   }
 
   /** The actions for {@code snapshot}, in this order. */
-  public static List<Action> plan(ClusterSnapshot snapshot) {
+  public static List<AssignmentStep> plan(ClusterSnapshot snapshot) {
     return new AssignmentPlanner(snapshot).plan();
   }
 
-  private List<Action> plan() {
+  private List<AssignmentStep> plan() {
     // A server may have been fenced since those that live were listed.
     List<ClusterSnapshot.Server> servers =
         snapshot.servers().stream()
@@ -139,18 +139,18 @@ public final class AssignmentPlanner {
       ClusterSnapshot.Tablet tablet, ServerId server, List<ClusterSnapshot.Tablet> free) {
     if (snapshot.fenced().contains(server)) {
       if (snapshot.dropping().contains(tablet.id().table())) {
-        actions.add(new Action.Release(tablet.id(), server));
+        actions.add(new AssignmentStep(AssignmentStep.Kind.RELEASE, tablet.id(), server));
       } else {
         free.add(tablet);
       }
     } else if (!live.containsKey(server)) {
       return; // Neither alive nor fenced: no action is safe yet.
     } else if (tablet.assignment().state() == Assignment.State.ASSIGNED) {
-      actions.add(new Action.Load(tablet.id(), server));
+      actions.add(new AssignmentStep(AssignmentStep.Kind.LOAD, tablet.id(), server));
     } else if (snapshot.dropping().contains(tablet.id().table())) {
-      actions.add(new Action.Discard(tablet.id(), server));
+      actions.add(new AssignmentStep(AssignmentStep.Kind.DISCARD, tablet.id(), server));
     } else if (leaves(tablet, server)) {
-      actions.add(new Action.Unload(tablet.id(), server));
+      actions.add(new AssignmentStep(AssignmentStep.Kind.UNLOAD, tablet.id(), server));
     }
   }
 
@@ -227,7 +227,7 @@ public final class AssignmentPlanner {
     }
     holdings.put(server, has(server).plus(tablet));
     from.add(planned(server));
-    actions.add(new Action.Assign(tablet.id(), server));
+    actions.add(new AssignmentStep(AssignmentStep.Kind.ASSIGN, tablet.id(), server));
   }
 
   /** Where a tablet is meant to move. */

@@ -354,7 +354,7 @@ final class MasterLoop implements Runnable {
             record -> isToBeServed(record, held) && step.hasRecord(record))
         .forEach(parts.failures()::failed);
     ClusterSnapshot snapshot = snapshot(step, open, held);
-    List<Action> actions = AssignmentPlanner.plan(snapshot);
+    List<AssignmentStep> actions = AssignmentPlanner.plan(snapshot);
     PlanExecutor.Outcome outcome =
         executor.execute(actions, view, step.metadata, step::isOvertaken);
     outcome.changed().forEach(this::remember);

@@ -71,7 +71,7 @@ final class PlanExecutor implements AutoCloseable {
    * @param overtaken whether everything not yet begun must be left to the next step
    */
   Outcome execute(
-      List<Action> actions,
+      List<AssignmentStep> actions,
       MasterLoop.View view,
       ServedMetadata metadata,
       BooleanSupplier overtaken)
@@ -101,7 +101,7 @@ final class PlanExecutor implements AutoCloseable {
       this.overtaken = overtaken;
     }
 
-    void take(Action action) {
+    void take(AssignmentStep action) {
       if (overtaken.getAsBoolean()) {
         left = true;
         return;
@@ -133,7 +133,7 @@ final class PlanExecutor implements AutoCloseable {
       }
     }
 
-    private void act(Action action, TabletRecord record) throws IOException {
+    private void act(AssignmentStep action, TabletRecord record) throws IOException {
       ServerId server = action.server();
       switch (action.kind()) {
         case ASSIGN -> {

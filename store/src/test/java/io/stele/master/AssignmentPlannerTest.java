@@ -1,5 +1,9 @@
 package io.stele.master;
 
+import static io.stele.master.AssignmentStep.Kind.ASSIGN;
+import static io.stele.master.AssignmentStep.Kind.DISCARD;
+import static io.stele.master.AssignmentStep.Kind.LOAD;
+import static io.stele.master.AssignmentStep.Kind.RELEASE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.Seeds;
@@ -35,13 +39,13 @@ class AssignmentPlannerTest {
   @Test
   void rootComesFirstThenMetadataThenTheTables() {
     assertThat(plan(servers(A), none(TabletId.ROOT), none(META), none(USER)))
-        .containsExactly(new Action.Assign(TabletId.ROOT, A));
+        .containsExactly(new AssignmentStep(ASSIGN, TabletId.ROOT, A));
     assertThat(plan(servers(A), assigned(TabletId.ROOT, A), none(META), none(USER)))
-        .containsExactly(new Action.Load(TabletId.ROOT, A));
+        .containsExactly(new AssignmentStep(LOAD, TabletId.ROOT, A));
     assertThat(plan(servers(A), loaded(TabletId.ROOT, A), none(META), none(USER)))
-        .containsExactly(new Action.Assign(META, A));
+        .containsExactly(new AssignmentStep(ASSIGN, META, A));
     assertThat(plan(servers(A), loaded(TabletId.ROOT, A), loaded(META, A), none(USER)))
-        .containsExactly(new Action.Assign(USER, A));
+        .containsExactly(new AssignmentStep(ASSIGN, USER, A));
     assertThat(plan(servers(A), loaded(TabletId.ROOT, A), loaded(META, A), loaded(USER, A)))
         .isEmpty();
   }
@@ -75,7 +79,7 @@ class AssignmentPlannerTest {
                 upper,
                 none(USER),
                 none(new TabletId(other, "00000000000000cc"))))
-        .containsExactly(new Action.Assign(USER, A));
+        .containsExactly(new AssignmentStep(ASSIGN, USER, A));
   }
 
   @Test
@@ -87,7 +91,7 @@ class AssignmentPlannerTest {
     assertThat(
             AssignmentPlanner.plan(
                 new ClusterSnapshot(servers(A), Set.of(DEAD), List.of(tablets), Set.of())))
-        .containsExactly(new Action.Assign(USER, A));
+        .containsExactly(new AssignmentStep(ASSIGN, USER, A));
     assertThat(
             AssignmentPlanner.plan(
                 new ClusterSnapshot(
@@ -95,7 +99,7 @@ class AssignmentPlannerTest {
                     Set.of(DEAD),
                     List.of(tablets[0], tablets[1], assigned(USER, DEAD)),
                     Set.of())))
-        .containsExactly(new Action.Assign(USER, A));
+        .containsExactly(new AssignmentStep(ASSIGN, USER, A));
   }
 
   @Test
@@ -105,7 +109,7 @@ class AssignmentPlannerTest {
     assertThat(
             AssignmentPlanner.plan(
                 new ClusterSnapshot(servers(A, B), Set.of(B), tablets, Set.of())))
-        .containsExactly(new Action.Assign(USER, A));
+        .containsExactly(new AssignmentStep(ASSIGN, USER, A));
   }
 
   @Test
@@ -117,7 +121,7 @@ class AssignmentPlannerTest {
             AssignmentPlanner.plan(
                 new ClusterSnapshot(
                     servers(A), Set.of(DEAD), List.of(tablets), Set.of(USER.table()))))
-        .containsExactly(new Action.Release(USER, DEAD));
+        .containsExactly(new AssignmentStep(RELEASE, USER, DEAD));
   }
 
   @Test
@@ -125,10 +129,10 @@ class AssignmentPlannerTest {
     List<ClusterSnapshot.Server> servers =
         List.of(new ClusterSnapshot.Server(A, true), new ClusterSnapshot.Server(B, false));
     assertThat(plan(servers, loaded(TabletId.ROOT, B), loaded(META, B), none(USER)))
-        .containsExactly(new Action.Assign(USER, B));
+        .containsExactly(new AssignmentStep(ASSIGN, USER, B));
     List<ClusterSnapshot.Server> leaving = List.of(new ClusterSnapshot.Server(A, true));
     assertThat(plan(leaving, loaded(TabletId.ROOT, A), none(META), none(USER)))
-        .containsExactly(new Action.Assign(META, A));
+        .containsExactly(new AssignmentStep(ASSIGN, META, A));
     assertThat(plan(leaving, loaded(TabletId.ROOT, A), loaded(META, A), none(USER))).isEmpty();
   }
 
@@ -139,9 +143,9 @@ class AssignmentPlannerTest {
     ClusterSnapshot.Tablet busy = loaded(USER, A); // The silent one is the lighter.
     assertThat(
             plan(List.of(new ClusterSnapshot.Server(A, true), silent), none(TabletId.ROOT), busy))
-        .containsExactly(new Action.Assign(TabletId.ROOT, A));
+        .containsExactly(new AssignmentStep(ASSIGN, TabletId.ROOT, A));
     assertThat(plan(List.of(silent), none(TabletId.ROOT), none(USER)))
-        .containsExactly(new Action.Assign(TabletId.ROOT, B));
+        .containsExactly(new AssignmentStep(ASSIGN, TabletId.ROOT, B));
   }
 
   @Test
@@ -151,13 +155,13 @@ class AssignmentPlannerTest {
     ClusterSnapshot.Tablet busy = loaded(USER, A); // The doubtful one is the lighter.
     List<ClusterSnapshot.Server> both = List.of(new ClusterSnapshot.Server(A, false), doubtful);
     assertThat(plan(both, none(TabletId.ROOT), busy))
-        .containsExactly(new Action.Assign(TabletId.ROOT, A));
+        .containsExactly(new AssignmentStep(ASSIGN, TabletId.ROOT, A));
     assertThat(plan(both, loaded(TabletId.ROOT, A), none(META), busy))
-        .containsExactly(new Action.Assign(META, A));
+        .containsExactly(new AssignmentStep(ASSIGN, META, A));
     assertThat(plan(both, loaded(TabletId.ROOT, A), loaded(META, A), none(USER)))
-        .containsExactly(new Action.Assign(USER, B));
+        .containsExactly(new AssignmentStep(ASSIGN, USER, B));
     assertThat(plan(List.of(doubtful), none(TabletId.ROOT)))
-        .containsExactly(new Action.Assign(TabletId.ROOT, B));
+        .containsExactly(new AssignmentStep(ASSIGN, TabletId.ROOT, B));
   }
 
   @Test
@@ -175,7 +179,7 @@ class AssignmentPlannerTest {
             0,
             Optional.of(A));
     assertThat(plan(both, loaded(TabletId.ROOT, A), failed))
-        .containsExactly(new Action.Assign(META, B));
+        .containsExactly(new AssignmentStep(ASSIGN, META, B));
   }
 
   @Test
@@ -189,7 +193,8 @@ class AssignmentPlannerTest {
             List.of(loaded(TabletId.ROOT, A), none(META)),
             Set.of(),
             Map.of(META, new ClusterSnapshot.Move(DEAD, Optional.of(B))));
-    assertThat(AssignmentPlanner.plan(snapshot)).containsExactly(new Action.Assign(META, A));
+    assertThat(AssignmentPlanner.plan(snapshot))
+        .containsExactly(new AssignmentStep(ASSIGN, META, A));
   }
 
   @Test
@@ -204,7 +209,8 @@ class AssignmentPlannerTest {
                 loaded(USER, A),
                 none(new TabletId(USER.table(), "00000000000000cc"))),
             Set.of(USER.table()));
-    assertThat(AssignmentPlanner.plan(snapshot)).containsExactly(new Action.Discard(USER, A));
+    assertThat(AssignmentPlanner.plan(snapshot))
+        .containsExactly(new AssignmentStep(DISCARD, USER, A));
   }
 
   @Test
@@ -220,7 +226,7 @@ class AssignmentPlannerTest {
     }
     assertThat(
             AssignmentPlanner.plan(new ClusterSnapshot(servers(A, B), Set.of(), tablets, Set.of())))
-        .allSatisfy(action -> assertThat(((Action.Assign) action).server()).isEqualTo(B))
+        .allSatisfy(action -> assertThat(action.server()).isEqualTo(B))
         .hasSize(4);
   }
 
@@ -252,20 +258,20 @@ class AssignmentPlannerTest {
     }
     int rounds = 0;
     while (true) {
-      List<Action> actions =
+      List<AssignmentStep> actions =
           AssignmentPlanner.plan(
               new ClusterSnapshot(live, fenced, List.copyOf(state.values()), Set.of()));
       if (actions.isEmpty()) {
         break;
       }
       assertThat(++rounds).as("rounds, seed %d", seed).isLessThan(20);
-      for (Action action : actions) {
+      for (AssignmentStep action : actions) {
         ClusterSnapshot.Tablet tablet = state.get(action.tablet());
         Assignment before = tablet.assignment();
         Assignment after;
-        if (action instanceof Action.Assign assign) {
-          after = before.assignedTo(assign.server());
-        } else if (action instanceof Action.Load) {
+        if (action.kind() == ASSIGN) {
+          after = before.assignedTo(action.server());
+        } else if (action.kind() == LOAD) {
           after = before.loaded();
         } else {
           after = before.released();
@@ -321,9 +327,9 @@ class AssignmentPlannerTest {
     all.add(loaded(TabletId.ROOT, servers.get(0).id()));
     all.add(loaded(META, servers.get(servers.size() - 1).id()));
     Map<TabletId, ServerId> places = new HashMap<>();
-    for (Action action :
+    for (AssignmentStep action :
         AssignmentPlanner.plan(new ClusterSnapshot(servers, Set.of(), all, Set.of()))) {
-      places.put(action.tablet(), ((Action.Assign) action).server());
+      places.put(action.tablet(), action.server());
     }
     return places;
   }
@@ -457,7 +463,7 @@ class AssignmentPlannerTest {
         .isEmpty();
   }
 
-  private static List<Action> plan(
+  private static List<AssignmentStep> plan(
       List<ClusterSnapshot.Server> servers, ClusterSnapshot.Tablet... tablets) {
     return AssignmentPlanner.plan(
         new ClusterSnapshot(servers, Set.of(), List.of(tablets), Set.of()));
