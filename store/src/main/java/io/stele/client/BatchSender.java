@@ -133,9 +133,9 @@ final class BatchSender {
           at = first.tablet.orElseThrow();
           tablet = named.computeIfAbsent(at, BatchSender::name);
         }
-        timeout = shorter(timeout, add(first, tablet, request));
+        timeout = Durations.min(timeout, add(first, tablet, request));
         for (SubmittedOperation follower : first.followers) {
-          timeout = shorter(timeout, add(follower, tablet, request));
+          timeout = Durations.min(timeout, add(follower, tablet, request));
         }
       }
       Outstanding outstanding = queue.destination.operations().outstanding();
@@ -172,10 +172,6 @@ final class BatchSender {
     request.add(
         tablet, Optional.of(submitted.id), submitted.durability, (Mutation) submitted.operation);
     return submitted.attempts.attemptTimeout();
-  }
-
-  private static Duration shorter(Duration a, Duration b) {
-    return a.compareTo(b) <= 0 ? a : b;
   }
 
   private void receive(

@@ -8,7 +8,6 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TableUse;
-import io.stele.record.FileRef;
 import io.stele.record.JobChange;
 import io.stele.runtime.Deadline;
 import io.stele.wire.control.ControlProtos.BeginJobRequestProto;
@@ -241,20 +240,7 @@ public final class Jobs {
               .filter(table -> table.state() != StoredTable.State.DROPPING)
               .orElseThrow(() -> SteleException.notFound("table " + id + " was dropped"))
               .schema();
-      for (FileRef file : change.getValue().files()) {
-        for (String family : file.families()) {
-          if (schema.family(family).isEmpty()) {
-            throw SteleException.refused(
-                "file "
-                    + file.path()
-                    + " has family "
-                    + family
-                    + ", which table "
-                    + schema.name()
-                    + " does not have");
-          }
-        }
-      }
+      change.getValue().files().forEach(file -> file.requireFamilies(schema));
     }
   }
 

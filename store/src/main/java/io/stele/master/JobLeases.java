@@ -3,7 +3,6 @@ package io.stele.master;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.JobOrigin;
 import io.stele.model.SteleException;
-import io.stele.runtime.Durations;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
@@ -45,18 +44,12 @@ final class JobLeases implements Runnable {
   private final ProcessRuntime runtime;
   private final JobNodes jobs;
   private final Applications applications;
-  private final Map<String, Watched> watched = new HashMap<>(); // The looking thread's.
+  private final UnchangedTimes<JobNodes.Job> unrenewed; // The looking thread's.
   private final Map<String, Asked> asked = new HashMap<>(); // The looking thread's, by job.
-  private final Map<String, Pinned> pinning = new HashMap<>(); // The looking thread's, by job.
+  private final UnchangedTimes<JobNodes.Pinning> pinning; // The looking thread's.
   private final Map<String, Long> renewedNanos = new ConcurrentSkipListMap<>();
   private final CommitTurns turns;
   private volatile Map<String, JobNodes.Job> forgettable = Map.of();
-
-  /** A job as it was at the last look, and for how long it has been unchanged. */
-  private record Watched(JobNodes.Job job, long lookedNanos, Duration unchanged) {}
-
-  /** A pinning as it was at the last look, and for how long it has been unchanged. */
-  private record Pinned(Optional<JobNodes.Pinning> pinning, long lookedNanos, Duration unchanged) {}
 
   /** When the state of an application was requested, and the answer. */
   private record Asked(long nanos, Applications.State state) {}
@@ -65,6 +58,8 @@ final class JobLeases implements Runnable {
     this.applications = applications;
     this.runtime = runtime;
     this.jobs = jobs;
+    this.unrenewed = new UnchangedTimes<>(runtime, LOOK_AT_MOST);
+    this.pinning = new UnchangedTimes<>(runtime, LOOK_AT_MOST);
     this.turns = new CommitTurns(runtime);
   }
 
@@ -228,9 +223,9 @@ final class JobLeases implements Runnable {
   /** Looks at every job once, and ends those whose lease is over. */
   void look() throws IOException {
     List<String> names = jobs.names();
-    watched.keySet().retainAll(names);
+    unrenewed.retain(names);
     asked.keySet().retainAll(names);
-    pinning.keySet().retainAll(names);
+    pinning.retain(names);
     renewedNanos.keySet().retainAll(names);
     turns.retain(names);
     Map<String, JobNodes.Job> old = new TreeMap<>();
@@ -247,7 +242,7 @@ final class JobLeases implements Runnable {
   private void look(String name, Map<String, JobNodes.Job> old) throws IOException {
     Optional<JobNodes.Job> now = jobs.read(name);
     if (now.isEmpty()) {
-      watched.remove(name);
+      unrenewed.forget(name);
       return;
     }
     lookForPinning(name, now.get());
@@ -258,50 +253,36 @@ final class JobLeases implements Runnable {
         && !now.get().committed()
         && jobs.remove(name, now.get())) {
       LOG.info("Job {} is over: {} has ended", name, application.orElseThrow());
-      watched.remove(name);
+      unrenewed.forget(name);
       return;
     }
     if (state == Applications.State.ENDED && now.get().committed()) {
       old.put(name, now.get());
       return;
     }
-    Watched before = watched.get(name);
-    long nanos = runtime.nanoTime();
-    if (before == null || !before.job().equals(now.get()) || state == Applications.State.ALIVE) {
-      watched.put(name, new Watched(now.get(), nanos, Duration.ZERO));
+    if (state == Applications.State.ALIVE) {
+      unrenewed.restart(name, now.get());
       return;
     }
-    Duration unchanged = before.unchanged().plus(counts(before.lookedNanos(), nanos));
+    Duration unchanged = unrenewed.look(name, now.get());
     if (unchanged.compareTo(now.get().lease()) < 0) {
-      watched.put(name, new Watched(now.get(), nanos, unchanged));
-    } else if (now.get().committed()) {
+      return;
+    }
+    if (now.get().committed()) {
       old.put(name, now.get());
     } else if (jobs.remove(name, now.get())) {
       LOG.warn("Job {} was not renewed for {} s, and is over", name, unchanged.toSeconds());
-      watched.remove(name);
+      unrenewed.forget(name);
     }
-  }
-
-  /** How much of the time since the last look counts: nobody could renew while nobody looked. */
-  private static Duration counts(long lookedNanos, long nowNanos) {
-    Duration passed = Duration.ofNanos(nowNanos - lookedNanos);
-    return Durations.min(passed, LOOK_AT_MOST);
   }
 
   /** The client that pins tablets may be dead: others must not wait for it any longer. */
   private void lookForPinning(String name, JobNodes.Job now) throws IOException {
-    Pinned before = pinning.get(name);
-    long nanos = runtime.nanoTime();
     if (!now.isPinning()) {
-      pinning.remove(name);
+      pinning.forget(name);
       return;
     }
-    if (before == null || !before.pinning().equals(now.pinning())) {
-      pinning.put(name, new Pinned(now.pinning(), nanos, Duration.ZERO));
-      return;
-    }
-    Duration unchanged = before.unchanged().plus(counts(before.lookedNanos(), nanos));
-    pinning.put(name, new Pinned(now.pinning(), nanos, unchanged));
+    Duration unchanged = pinning.look(name, now.pinning().orElseThrow());
     if (unchanged.compareTo(PINNING_MAX) >= 0 && jobs.interruptPinning(name, now)) {
       LOG.warn(
           "The pinning of tablets for job {} was not renewed for {} s: other jobs may commit now",

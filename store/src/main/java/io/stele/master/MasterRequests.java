@@ -10,6 +10,7 @@ import io.stele.model.TabletId;
 import io.stele.runtime.IoCallable;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.MasterProtocol;
+import io.stele.wire.TabletRefs;
 import io.stele.wire.control.ControlProtos.AlterTableRequestProto;
 import io.stele.wire.control.ControlProtos.BalanceRequestProto;
 import io.stele.wire.control.ControlProtos.BalanceResponseProto;
@@ -199,7 +200,7 @@ final class MasterRequests implements MasterProtocol {
         .failed(
             new LoadFailureReport(
                 parsed(request.getServerId(), ServerId::parse),
-                parsed(tablet.getTableId() + "/" + tablet.getTablet(), TabletId::parse),
+                TabletRefs.id(tablet),
                 tablet.getEpoch(),
                 request.getReason(),
                 request.getFailsElsewhere()));
@@ -235,7 +236,7 @@ final class MasterRequests implements MasterProtocol {
   @Override
   public MoveTabletResponseProto moveTablet(RpcController c, MoveTabletRequestProto request) {
     TabletRefProto ref = request.getTablet();
-    TabletId tablet = parsed(ref.getTableId() + "/" + ref.getTablet(), TabletId::parse);
+    TabletId tablet = TabletRefs.id(ref);
     Optional<ServerId> to =
         request.hasServerId()
             ? Optional.of(parsed(request.getServerId(), ServerId::parse))
@@ -280,7 +281,7 @@ final class MasterRequests implements MasterProtocol {
   @Override
   public MergeTabletResponseProto mergeTablet(RpcController c, MergeTabletRequestProto request) {
     TabletRefProto ref = request.getTablet();
-    TabletId tablet = parsed(ref.getTableId() + "/" + ref.getTablet(), TabletId::parse);
+    TabletId tablet = TabletRefs.id(ref);
     NavigableMap<TabletId, TabletRecord> tablets = loop.view().tablets();
     TabletRecord upper = tablets.get(tablet);
     if (upper == null) { // It may have been split or merged: who asks looks again.

@@ -14,8 +14,6 @@ import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -252,8 +250,7 @@ final class SchemaSteps {
 
   /** Whether METADATA has records of a table, including damaged ones. Waits for METADATA. */
   boolean hasRecords(TableId table) throws IOException {
-    List<String> damaged = new ArrayList<>();
-    return !records.reader().readUndamaged(table, damaged::add).isEmpty() || !damaged.isEmpty();
+    return records.reader().hasAny(table);
   }
 
   private Taken removeRecords(SchemaChange change) throws IOException {

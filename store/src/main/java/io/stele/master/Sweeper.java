@@ -155,7 +155,7 @@ final class Sweeper {
       if (marked == null && mark.get().partial().containsKey(table)) {
         continue;
       }
-      if (marked == null && hasRecords(table)) {
+      if (marked == null && records.reader().hasAny(table)) {
         LOG.error(
             "Table {} has tablets but no node in the lock service: its files and all logs are kept",
             table);
@@ -180,11 +180,6 @@ final class Sweeper {
     }
     deletions.end();
     return deleted;
-  }
-
-  private boolean hasRecords(TableId table) throws IOException {
-    List<String> damaged = new ArrayList<>();
-    return !records.reader().readUndamaged(table, damaged::add).isEmpty() || !damaged.isEmpty();
   }
 
   /**

@@ -111,6 +111,12 @@ public final class TabletRecordReader {
     return readUndamaged(rowsOf(table), MetadataKeys.table(table), Integer.MAX_VALUE, damaged);
   }
 
+  /** Whether METADATA has records of the table, including damaged ones. */
+  public boolean hasAny(TableId table) throws IOException {
+    List<String> damaged = new ArrayList<>();
+    return !readUndamaged(table, damaged::add).isEmpty() || !damaged.isEmpty();
+  }
+
   /**
    * The first valid records in {@code rows} of METADATA, of all tables: at least {@code enough} of
    * them, or all if there are fewer. Damaged ones are skipped and logged.

@@ -1,6 +1,8 @@
 package io.stele.record;
 
 import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Map;
@@ -266,6 +268,26 @@ public record FileRef(
           merged,
           clearedAt,
           new TreeMap<>(erased));
+    }
+  }
+
+  /**
+   * Requires that a table has all families of the file.
+   *
+   * @throws SteleException REFUSED if it lacks one
+   */
+  public void requireFamilies(TableSchema schema) {
+    for (String family : families) {
+      if (schema.family(family).isEmpty()) {
+        throw SteleException.refused(
+            "file "
+                + path
+                + " has family "
+                + family
+                + ", which table "
+                + schema.name()
+                + " does not have");
+      }
     }
   }
 }

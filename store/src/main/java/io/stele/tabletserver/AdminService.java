@@ -97,7 +97,8 @@ final class AdminService implements TabletServerService.BlockingInterface {
   @Override
   public EmptyProto loadTablets(RpcController controller, LoadTabletsRequestProto request) {
     for (TabletRefProto tablet : request.getTabletsList()) {
-      lifecycle.load(id(tablet), ByteStrings.bytes(tablet.getMetadataRow()), tablet.getEpoch());
+      lifecycle.load(
+          TabletRefs.id(tablet), ByteStrings.bytes(tablet.getMetadataRow()), tablet.getEpoch());
     }
     return DONE;
   }
@@ -105,7 +106,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
   @Override
   public EmptyProto unloadTablets(RpcController controller, UnloadTabletsRequestProto request) {
     for (TabletRefProto tablet : request.getTabletsList()) {
-      lifecycle.unload(id(tablet), tablet.getEpoch(), request.getDiscard());
+      lifecycle.unload(TabletRefs.id(tablet), tablet.getEpoch(), request.getDiscard());
     }
     return DONE;
   }
@@ -115,7 +116,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
     TabletRefProto tablet = request.getTablet();
     Optional<Bytes> row =
         request.hasRow() ? Optional.of(ByteStrings.bytes(request.getRow())) : Optional.empty();
-    lifecycle.split(id(tablet), tablet.getEpoch(), row);
+    lifecycle.split(TabletRefs.id(tablet), tablet.getEpoch(), row);
     return DONE;
   }
 
@@ -147,7 +148,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
     List<Pending> changes = new ArrayList<>();
     for (JobFileProto file : request.getFilesList()) {
       PendingFile pending = JobFileRefs.decode(request.getJob(), file);
-      requireFamilies(hosted, pending);
+      pending.file().requireFamilies(hosted.tablet().schema());
       changes.add(pending);
     }
     for (RowRangeProto replaced : request.getReplacedList()) {
@@ -162,19 +163,6 @@ final class AdminService implements TabletServerService.BlockingInterface {
     JobFilesResponseProto.Builder answer = answer(hosted, false).toBuilder();
     RequestedWork.whyNotRegistered(hosted, request.getJob()).ifPresent(answer::setTrouble);
     return answer.build();
-  }
-
-  private static void requireFamilies(HostedTablet hosted, PendingFile file) {
-    for (String family : file.file().families()) {
-      if (hosted.tablet().schema().family(family).isEmpty()) {
-        throw SteleException.refused(
-            "file "
-                + file.file().path()
-                + " has family "
-                + family
-                + ", which the table does not have");
-      }
-    }
   }
 
   @Override
@@ -219,7 +207,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
 
   /** The user tablet that a request names, if it is served here. */
   private HostedTablet users(TabletRefProto tablet) {
-    TabletId id = id(tablet);
+    TabletId id = TabletRefs.id(tablet);
     if (id.table().isSystem()) {
       throw SteleException.refused(
           "tablet "
@@ -351,14 +339,6 @@ final class AdminService implements TabletServerService.BlockingInterface {
       started.drain();
     } else {
       started.beginDrainAndEnd(request.getUnlessLast());
-    }
-  }
-
-  private static TabletId id(TabletRefProto tablet) {
-    try {
-      return TabletRefs.id(tablet);
-    } catch (IllegalArgumentException e) {
-      throw SteleException.refused(e);
     }
   }
 }

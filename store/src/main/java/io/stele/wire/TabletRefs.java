@@ -1,6 +1,7 @@
 package io.stele.wire;
 
 import io.stele.model.Bytes;
+import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
@@ -26,9 +27,13 @@ public final class TabletRefs {
   /**
    * The tablet that is named.
    *
-   * @throws IllegalArgumentException if it is no tablet's name
+   * @throws SteleException REFUSED if it is no tablet's name
    */
   public static TabletId id(TabletRefProto ref) {
-    return new TabletId(new TableId(ref.getTableId()), ref.getTablet());
+    try {
+      return new TabletId(new TableId(ref.getTableId()), ref.getTablet());
+    } catch (IllegalArgumentException e) {
+      throw SteleException.refused(e);
+    }
   }
 }

@@ -1,5 +1,8 @@
 package io.stele.master;
 
+import static io.stele.master.Answers.ended;
+import static io.stele.master.Answers.failure;
+import static io.stele.master.Answers.running;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.master.ChangeRequest.Alter;
@@ -23,20 +26,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Changes of tables of which a step cannot be taken: they must not keep others from being made. */
 class RefusedChangesTest {
   private final MasterFixture master = new MasterFixture();
-
-  private static Optional<Code> failure(TableAdmin.Answer answer) {
-    return ended(answer).failure().map(EndedChange.Failure::code);
-  }
-
-  private static EndedChange ended(TableAdmin.Answer answer) {
-    assertThat(answer).isInstanceOf(TableAdmin.Answer.Ended.class);
-    return ((TableAdmin.Answer.Ended) answer).change();
-  }
-
-  private static TableId running(TableAdmin.Answer answer) {
-    assertThat(answer).isInstanceOf(TableAdmin.Answer.Running.class);
-    return ((TableAdmin.Answer.Running) answer).change().table();
-  }
 
   private static TableSchema of(String... families) {
     return TableSchema.of("users", families);

@@ -1,5 +1,8 @@
 package io.stele.master;
 
+import static io.stele.master.Answers.ended;
+import static io.stele.master.Answers.failure;
+import static io.stele.master.Answers.running;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -39,20 +42,6 @@ class TableAdminTest {
   private static final ServerId A = new ServerId("a", 1, 1);
 
   private final MasterFixture master = new MasterFixture();
-
-  private static Optional<Code> failure(TableAdmin.Answer answer) {
-    return ended(answer).failure().map(EndedChange.Failure::code);
-  }
-
-  private static EndedChange ended(TableAdmin.Answer answer) {
-    assertThat(answer).isInstanceOf(TableAdmin.Answer.Ended.class);
-    return ((TableAdmin.Answer.Ended) answer).change();
-  }
-
-  private static TableId running(TableAdmin.Answer answer) {
-    assertThat(answer).isInstanceOf(TableAdmin.Answer.Running.class);
-    return ((TableAdmin.Answer.Running) answer).change().table();
-  }
 
   /** Another master, which knows nothing of what this one did. */
   private TableChanges successor() {
@@ -144,7 +133,8 @@ class TableAdminTest {
           master.sleep(Duration.ofMinutes(20));
           master.changes.resume();
           assertThat(master.schemas.names().all()).isEmpty();
-          assertThatThrownBy(() -> master.tables.ask(first)).hasMessageContaining("no longer remembered");
+          assertThatThrownBy(() -> master.tables.ask(first))
+              .hasMessageContaining("no longer remembered");
           master.table("users");
         });
   }

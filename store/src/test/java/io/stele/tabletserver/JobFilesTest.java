@@ -381,14 +381,7 @@ class JobFilesTest {
     try (TestServer server = new TestServer(world)) {
       HostedTablet hosted = server.takeNew(both);
       String job = begin(server);
-      JobFileWriter.Target target =
-          new JobFileWriter.Target(server.fs, ROOT, job, "task-0", both, 7);
-      List<Pending> files;
-      try (JobFileWriter writer =
-          new JobFileWriter(target, SystemRuntime.INSTANCE.random(), 1 << 20)) {
-        writer.add(Mutation.of("r").deleteColumn("f", "q"));
-        files = writer.finish().stream().map(file -> (Pending) new PendingFile(job, file)).toList();
-      }
+      List<Pending> files = write(server, job, both, Mutation.of("r").deleteColumn("f", "q"));
       server.files.register(hosted, files);
       server.jobs.commit(job);
       server.files.resolve(hosted);
@@ -430,6 +423,18 @@ class JobFilesTest {
     }
   }
 
+  /** The files of a job that makes this change to a table. */
+  private static List<Pending> write(
+      TestServer server, String job, TableSchema schema, Mutation change) throws IOException {
+    JobFileWriter.Target target =
+        new JobFileWriter.Target(server.fs, ROOT, job, "task-0", schema, 7);
+    try (JobFileWriter writer =
+        new JobFileWriter(target, SystemRuntime.INSTANCE.random(), 1 << 20)) {
+      writer.add(change);
+      return writer.finish().stream().map(file -> (Pending) new PendingFile(job, file)).toList();
+    }
+  }
+
   private static int rows(HostedTablet hosted, RowQuery query) throws IOException {
     return hosted.tablet().read(ReadRequest.of(query)).rows().size();
   }
@@ -440,14 +445,7 @@ class JobFilesTest {
     try (TestServer server = new TestServer(world)) {
       HostedTablet hosted = server.takeNew(both);
       String job = begin(server);
-      JobFileWriter.Target target =
-          new JobFileWriter.Target(server.fs, ROOT, job, "task-0", both, 7);
-      List<Pending> files;
-      try (JobFileWriter writer =
-          new JobFileWriter(target, SystemRuntime.INSTANCE.random(), 1 << 20)) {
-        writer.add(Mutation.of("r").put("f", "q", "job"));
-        files = writer.finish().stream().map(file -> (Pending) new PendingFile(job, file)).toList();
-      }
+      List<Pending> files = write(server, job, both, Mutation.of("r").put("f", "q", "job"));
       TestServer.alter(hosted, SCHEMA);
       server.files.register(hosted, files);
       assertThat(hosted.tablet().pending()).isEqualTo(files).isNotEmpty();
