@@ -203,7 +203,7 @@ public final class CommitLog implements AutoCloseable {
 
   /**
    * Keeps segments from being deleted while something reads them, such as a replication, until
-   * {@link #unhold}; not beyond the end of this process.
+   * {@link #unhold}; not beyond the end of this process. Nothing in Stele holds segments yet.
    *
    * @param holder whose; what it held before is held no more
    * @param from the oldest segment it needs

@@ -251,8 +251,8 @@ public final class Tablet implements Closeable {
     return core.commits().readPoint();
   }
 
-  /** The lowest read point that can still be read. */
-  public long oldestReadablePoint() {
+  /** The lowest read point that can still be read; for tests. */
+  long oldestReadablePoint() {
     return core.current().peek().oldestReadable();
   }
 
@@ -529,12 +529,7 @@ public final class Tablet implements Closeable {
   /** The tablet's size. */
   public TabletStatistics statistics() {
     TabletState state = core.current().peek();
-    return new TabletStatistics(
-        state.files().size(),
-        state.fileBytes(),
-        state.memtableBytes(),
-        state.active().cellCount()
-            + state.frozen().stream().mapToLong(one -> one.memtable().cellCount()).sum());
+    return new TabletStatistics(state.files().size(), state.fileBytes(), state.memtableBytes());
   }
 
   /**

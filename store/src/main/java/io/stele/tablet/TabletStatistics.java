@@ -6,6 +6,5 @@ package io.stele.tablet;
  * @param files number of SSTables
  * @param fileBytes length of what the SSTables have in the tablet's rows
  * @param memtableBytes memory that all memtables take, frozen ones included
- * @param memtableCells cells in all memtables
  */
-public record TabletStatistics(int files, long fileBytes, long memtableBytes, long memtableCells) {}
+public record TabletStatistics(int files, long fileBytes, long memtableBytes) {}

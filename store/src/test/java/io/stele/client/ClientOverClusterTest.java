@@ -123,10 +123,24 @@ class ClientOverClusterTest {
       assertThat(outcomes.get(1).failure().orElseThrow().code()).isEqualTo(Code.NOT_FOUND);
       assertThat(table.readRow("x").orElseThrow().value("f", "")).contains(Bytes.of("2"));
 
+      outcomes =
+          table
+              .mutateAllAsync(
+                  List.of(
+                      Mutation.of("x").put("f", "", "3"), Mutation.of("y").put("nosuch", "", "1")))
+              .get();
+      assertThat(outcomes).extracting(Outcome::isApplied).containsExactly(true, false);
+      assertThat(table.readRow("x").orElseThrow().value("f", "")).contains(Bytes.of("3"));
+
       Filter isOne = Filter.newestIs(Column.of("f", "q"), Bytes.of("1"));
       Mutation toTwo = Mutation.of("a").put("f", "q", "2");
       assertThat(table.checkAndMutate(CheckAndMutate.ifAny(isOne, toTwo))).isTrue();
       assertThat(table.checkAndMutate(CheckAndMutate.ifAny(isOne, toTwo))).isFalse();
+      Filter isTwo = Filter.newestIs(Column.of("f", "q"), Bytes.of("2"));
+      Mutation toThree = Mutation.of("a").put("f", "q", "3");
+      CheckAndMutate twoToThree = CheckAndMutate.ifAny(isTwo, toThree);
+      assertThat(table.checkAndMutateAsync(twoToThree).get()).isTrue();
+      assertThat(table.checkAndMutateAsync(twoToThree).get()).isFalse();
 
       Bytes key = Bytes.of("n");
       ReadModifyWrite add = ReadModifyWrite.increment(key, "f", Bytes.of("c"), 5);

@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.client.Table;
+import io.stele.model.Bytes;
+import io.stele.model.CheckAndMutate;
+import io.stele.model.Column;
+import io.stele.model.Filter;
 import io.stele.model.Mutation;
 import io.stele.model.SteleException;
 import java.time.Duration;
@@ -43,6 +47,15 @@ class WritesWithoutWaitingTest {
                 .isInstanceOfSatisfying(
                     SteleException.class,
                     e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER));
+          }
+
+          Mutation more = Mutation.of("r").put("f", "q", VALUE);
+          Filter any = Filter.newestIs(Column.of("f", "q"), Bytes.of("known"));
+          for (CompletableFuture<?> write :
+              List.of(
+                  table.mutateAllAsync(List.of(more, more)),
+                  table.checkAndMutateAsync(CheckAndMutate.ifAny(any, more)))) {
+            assertThat(write).isCompletedExceptionally();
           }
 
           cluster.cluster().network().cut((from, to) -> false);
