@@ -55,9 +55,9 @@ final class Batcher implements BatchSender.Outcomes {
 
   private final BatchSender sender;
 
-  /** A batcher without mutations yet. */
   private final AtomicInteger kept = new AtomicInteger(); // Writers.
 
+  /** A batcher without mutations yet. */
   Batcher(ProcessRuntime runtime, Tablets tablets, TableId table) {
     this.runtime = runtime;
     this.tablets = tablets;

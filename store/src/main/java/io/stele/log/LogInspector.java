@@ -16,7 +16,7 @@ import org.apache.hadoop.fs.Path;
 
 /**
  * Shows a segment's contents to people: reads past damage, as far as records can be found. Reads
- * the whole file into memory.
+ * the whole file into memory. Stateless.
  */
 public final class LogInspector {
   /**

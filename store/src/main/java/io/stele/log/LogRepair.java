@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The operator's actions on a damaged fenced log: show what was lost ({@link #check}), and let
- * tablets continue without it ({@link #accept}). Needs no server.
+ * tablets continue without it ({@link #accept}). Needs no server. Stateless.
  */
 public final class LogRepair {
   private static final Logger LOG = LoggerFactory.getLogger(LogRepair.class);

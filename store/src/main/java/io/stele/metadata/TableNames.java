@@ -14,6 +14,7 @@ import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -211,8 +212,8 @@ public final class TableNames {
     NameValue value = value(name, node);
     Bytes running = Avro.bytes(value.getRunning());
     List<EndedChange> ended = new ArrayList<>();
-    for (var one : value.getEnded()) {
-      ended.add(Avro.decode(Avro.bytes(one), EndedValue.class, where, TableNames::ended));
+    for (ByteBuffer change : value.getEnded()) {
+      ended.add(Avro.decode(Avro.bytes(change), EndedValue.class, where, TableNames::ended));
     }
     return new TableName(
         name,

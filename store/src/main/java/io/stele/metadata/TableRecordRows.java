@@ -23,7 +23,12 @@ import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The records that are rows of a table: the root tablet or METADATA, over the data plane. */
+/**
+ * The records that are rows of a table: the root tablet or METADATA, over the data plane. A write
+ * whose answer is given up leaves its outcome unknown.
+ *
+ * <p>Safe for use by any number of threads.
+ */
 final class TableRecordRows implements RecordRows {
   private static final Logger LOG = LoggerFactory.getLogger(TableRecordRows.class);
   private static final int UPDATES_UNDER_WAY = 64;

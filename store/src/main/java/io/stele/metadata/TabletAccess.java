@@ -27,6 +27,7 @@ import io.stele.wire.QueryCodec;
 import io.stele.wire.Response;
 import io.stele.wire.data.DataProtos.ReadProto;
 import io.stele.wire.data.DataProtos.RequestProto;
+import io.stele.wire.data.DataProtos.ResponseProto;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -191,7 +192,7 @@ public final class TabletAccess implements AutoCloseable {
 
   private static Rows rows(Answer answer) {
     try {
-      var header = answer.response().header();
+      ResponseProto header = answer.response().header();
       RowRange extent = answer.location().extent();
       Optional<Bytes> next =
           header.getMore()

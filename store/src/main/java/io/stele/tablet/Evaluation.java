@@ -24,6 +24,9 @@ import java.util.Optional;
  * The result of evaluating an operation: the mutation to make, and the answer to its caller.
  * Operations that depend on the row see it as it will be once all that is queued before them is
  * durable.
+ *
+ * <p>Safe for use by any number of threads. Whoever calls it holds the lock of the operation's row
+ * ({@link RowLocks}) until the mutation is queued.
  */
 final class Evaluation {
   /**

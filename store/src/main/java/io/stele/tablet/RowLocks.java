@@ -6,7 +6,7 @@ import java.util.concurrent.locks.Lock;
 
 /**
  * A lock for each row, some rows sharing one. Held while an operation is evaluated and queued,
- * never while it waits for the log.
+ * never while it waits for the log. Safe for use by any number of threads.
  */
 final class RowLocks {
   private static final int STRIPES = 256;

@@ -9,7 +9,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.PriorityQueue;
 
-/** Rows that cut a range into pieces of similar size, found in the block indexes of its files. */
+/**
+ * Rows that cut a range into pieces of similar size, found in the block indexes of its files.
+ * Immutable.
+ */
 final class SplitPoints {
   private record Piece(RowRange rows, long bytes) {}
 

@@ -47,6 +47,8 @@ import org.slf4j.LoggerFactory;
  * decoded it; everything else goes to a handler. A write is answered from the commit log's
  * completion; no thread waits for it. A request that a tablet cannot answer yet waits without a
  * thread, until its deadline at most.
+ *
+ * <p>Safe for use by any number of threads: event loops and handlers call it.
  */
 final class DataService implements RequestHandler {
   private static final Logger LOG = LoggerFactory.getLogger(DataService.class);
@@ -130,7 +132,7 @@ final class DataService implements RequestHandler {
   }
 
   private void begin(Request request, Responder responder) {
-    var header = request.header();
+    RequestProto header = request.header();
     requireMember(request);
     switch (header.getMethodCase()) {
       case PING -> responder.answer(ResponseProto.getDefaultInstance());

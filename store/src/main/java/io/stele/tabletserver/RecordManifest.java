@@ -23,6 +23,8 @@ import org.slf4j.LoggerFactory;
  * METADATA may be moving to another server. One that METADATA refuses fails, and the tablet goes on
  * without it. A change whose outcome is unknown, or whose condition does not hold, stops the
  * server: it must not act on a tablet that it may have lost.
+ *
+ * <p>Safe for use by any number of threads: one change is made at a time.
  */
 final class RecordManifest implements Manifest {
   private static final Logger LOG = LoggerFactory.getLogger(RecordManifest.class);
