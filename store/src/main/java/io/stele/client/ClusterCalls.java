@@ -35,11 +35,11 @@ import java.util.Optional;
  * <p>Safe for use by any number of threads.
  */
 final class ClusterCalls {
-  private static final Duration LOOK_FIRST = Duration.ofMillis(10);
-  private static final int LOOKS_LONGER = 5;
+  private static final Duration POLL_FIRST = Duration.ofMillis(10);
+  private static final int POLLS_LONGER = 5;
 
   /** A look with less time than this would say only that nobody answered in time. */
-  private static final Duration LOOK_LEAST = Duration.ofMillis(100);
+  private static final Duration POLL_LEAST = Duration.ofMillis(100);
 
   /** Short, as another master is elected within a second or so, and few calls need one. */
   private static final Duration ASK_PAUSE_MAX = Duration.ofMillis(100);
@@ -100,7 +100,7 @@ final class ClusterCalls {
   void untilDone(String what, String toFindOut, Duration timeout, ClusterChange.Step step)
       throws IOException {
     Attempts attempts = attempts(Effect.CHANGE_WITH_ID, what, timeout);
-    int looks = 0;
+    int polls = 0;
     while (true) {
       Progress progress;
       try {
@@ -120,10 +120,10 @@ final class ClusterCalls {
         return;
       }
       attempts.begun();
-      Duration pause = LOOK_FIRST.multipliedBy(1L << Math.min(looks++, LOOKS_LONGER));
+      Duration pause = POLL_FIRST.multipliedBy(1L << Math.min(polls++, POLLS_LONGER));
       Duration left = attempts.deadline().remaining();
       pause(Durations.min(pause, left));
-      if (attempts.deadline().remaining().compareTo(LOOK_LEAST) < 0) {
+      if (attempts.deadline().remaining().compareTo(POLL_LEAST) < 0) {
         throw notDone(what, progress, timeout, toFindOut);
       }
     }

@@ -84,14 +84,14 @@ public final class ClusterChange {
    */
   public Progress progress() throws IOException {
     ClusterCalls.Progress now =
-        look(calls.attempts(Effect.CHANGE_WITH_ID, what, calls.connection().timeout()));
+        poll(calls.attempts(Effect.CHANGE_WITH_ID, what, calls.connection().timeout()));
     if (now.failure().isPresent()) {
       throw now.failure().get();
     }
     return new Progress(now.done(), now.waitsFor(), now.server());
   }
 
-  private ClusterCalls.Progress look(Attempts attempts) throws IOException {
+  private ClusterCalls.Progress poll(Attempts attempts) throws IOException {
     synchronized (this) {
       if (end.isPresent()) {
         return end.get();
@@ -152,7 +152,7 @@ public final class ClusterChange {
    * @throws SteleException why it is not and will not be made; OUTCOME_UNKNOWN if it may still be
    */
   public Progress await(Duration timeout) throws IOException {
-    calls.untilDone(what, toFindOut, timeout, this::look);
+    calls.untilDone(what, toFindOut, timeout, this::poll);
     return progress();
   }
 

@@ -534,7 +534,7 @@ final class CommitPipeline {
           watching.await();
           watchSleeps = false;
         }
-        look(runtime.nanoTime());
+        check(runtime.nanoTime());
       }
     } catch (InterruptedException e) {
       throw new IllegalStateException("the watchdog of a log must not be interrupted", e);
@@ -544,7 +544,7 @@ final class CommitPipeline {
   }
 
   @GuardedBy("lock")
-  private void look(long now) {
+  private void check(long now) {
     if (slowFlushes.switchIfSlow(records.inFlight().filter(one -> turns.hasStandby()), now)) {
       passTurn();
     }

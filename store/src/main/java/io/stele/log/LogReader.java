@@ -97,7 +97,7 @@ public final class LogReader implements RecordSource {
    * A reader after the damage at {@code damaged} of a segment whose header {@code before} has read;
    * empty if no intact record follows it.
    */
-  static Optional<LogReader> openBehind(
+  static Optional<LogReader> openAfter(
       FileSystem fs, Segment segment, LogReader before, long damaged) throws IOException {
     FSDataInputStream in = fs.open(segment.path());
     try {

@@ -175,7 +175,7 @@ public final class LogRepair {
     List<Linked> links = new ArrayList<>();
     List<Optional<SegmentSummary>> summaries = new ArrayList<>();
     for (Segment segment : FencedLog.segments(fs, directory, kind)) {
-      Found found = look(fs, segment, links, summaries);
+      Found found = inspect(fs, segment, links, summaries);
       boolean givenUp = found.sound() && accepted.hasWhole(segment); // And is not read any more.
       all.add(givenUp ? found.damaged(FencedLog.accepted(segment)) : found);
     }
@@ -228,7 +228,7 @@ public final class LogRepair {
     return () -> of + 1 < all.size() ? all.get(of + 1).ended : Optional.empty();
   }
 
-  private static Found look(
+  private static Found inspect(
       FileSystem fs, Segment segment, List<Linked> links, List<Optional<SegmentSummary>> summaries)
       throws IOException {
     List<CorruptionException> damage = new ArrayList<>();

@@ -256,7 +256,7 @@ final class TabletSegments implements RecordSource {
     Segment segment = reading.segment;
     Optional<LogReader> next;
     try {
-      next = LogReader.openBehind(fs, segment, reading.reader, damaged);
+      next = LogReader.openAfter(fs, segment, reading.reader, damaged);
     } catch (ChecksumException e) {
       LOG.warn("Segment {} cannot be read further", segment.path(), e);
       ended(segment, segment.lengthBytes());

@@ -47,7 +47,7 @@ final class ColdStart {
    * @param owners the servers that have tablets of tables, according to the records
    * @param anyRecords whether there are records of such tablets
    */
-  void look(Set<ServerId> live, Set<ServerId> owners, boolean anyRecords) {
+  void update(Set<ServerId> live, Set<ServerId> owners, boolean anyRecords) {
     if (state == State.OVER) {
       return;
     }

@@ -28,13 +28,13 @@ import org.slf4j.LoggerFactory;
  * no job that was renewed since. Time during which the lock service could not be read does not
  * count, because no job could be renewed then.
  *
- * <p>One thread is in {@link #run} or {@link #look}; the rest is safe for use by any number of
+ * <p>One thread is in {@link #run} or {@link #checkLeases}; the rest is safe for use by any number of
  * threads.
  */
 final class JobLeases implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(JobLeases.class);
-  private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
-  private static final Duration LOOK_AT_MOST = LOOK_EVERY.multipliedBy(2);
+  private static final Duration CHECK_EVERY = Duration.ofSeconds(1);
+  private static final Duration COUNTED_MAX = CHECK_EVERY.multipliedBy(2);
   private static final Duration ASK_EVERY = Duration.ofSeconds(10);
   private static final Duration WRITE_EVERY = Duration.ofMillis(500);
 
@@ -44,9 +44,9 @@ final class JobLeases implements Runnable {
   private final ProcessRuntime runtime;
   private final JobNodes jobs;
   private final Applications applications;
-  private final UnchangedTimes<JobNodes.Job> unrenewed; // The looking thread's.
-  private final Map<String, Asked> asked = new HashMap<>(); // The looking thread's, by job.
-  private final UnchangedTimes<JobNodes.Pinning> pinning; // The looking thread's.
+  private final UnchangedTimes<JobNodes.Job> unrenewed; // The checking thread's.
+  private final Map<String, Asked> asked = new HashMap<>(); // The checking thread's, by job.
+  private final UnchangedTimes<JobNodes.Pinning> pinning; // The checking thread's.
   private final Map<String, Long> renewedNanos = new ConcurrentSkipListMap<>();
   private final CommitTurns turns;
   private volatile Map<String, JobNodes.Job> forgettable = Map.of();
@@ -58,8 +58,8 @@ final class JobLeases implements Runnable {
     this.applications = applications;
     this.runtime = runtime;
     this.jobs = jobs;
-    this.unrenewed = new UnchangedTimes<>(runtime, LOOK_AT_MOST);
-    this.pinning = new UnchangedTimes<>(runtime, LOOK_AT_MOST);
+    this.unrenewed = new UnchangedTimes<>(runtime, COUNTED_MAX);
+    this.pinning = new UnchangedTimes<>(runtime, COUNTED_MAX);
     this.turns = new CommitTurns(runtime);
   }
 
@@ -210,8 +210,8 @@ final class JobLeases implements Runnable {
   public void run() {
     while (true) {
       try {
-        runtime.sleep(LOOK_EVERY);
-        look();
+        runtime.sleep(CHECK_EVERY);
+        checkLeases();
       } catch (InterruptedException e) {
         return; // The master is closed.
       } catch (IOException | RuntimeException e) {
@@ -221,7 +221,7 @@ final class JobLeases implements Runnable {
   }
 
   /** Looks at every job once, and ends those whose lease is over. */
-  void look() throws IOException {
+  void checkLeases() throws IOException {
     List<String> names = jobs.names();
     unrenewed.retain(names);
     asked.keySet().retainAll(names);
@@ -231,7 +231,7 @@ final class JobLeases implements Runnable {
     Map<String, JobNodes.Job> old = new TreeMap<>();
     for (String name : names) {
       try {
-        look(name, old);
+        checkLease(name, old);
       } catch (IOException | RuntimeException e) { // Others are looked after.
         LOG.warn("Cannot check the lease of job {} now; will retry: {}", name, e.toString());
       }
@@ -239,13 +239,13 @@ final class JobLeases implements Runnable {
     forgettable = old;
   }
 
-  private void look(String name, Map<String, JobNodes.Job> old) throws IOException {
+  private void checkLease(String name, Map<String, JobNodes.Job> old) throws IOException {
     Optional<JobNodes.Job> now = jobs.read(name);
     if (now.isEmpty()) {
       unrenewed.forget(name);
       return;
     }
-    lookForPinning(name, now.get());
+    checkPinning(name, now.get());
     Optional<String> application = now.get().application();
     Applications.State state =
         application.isEmpty() ? Applications.State.UNKNOWN : ask(name, application.get());
@@ -264,7 +264,7 @@ final class JobLeases implements Runnable {
       unrenewed.restart(name, now.get());
       return;
     }
-    Duration unchanged = unrenewed.look(name, now.get());
+    Duration unchanged = unrenewed.update(name, now.get());
     if (unchanged.compareTo(now.get().lease()) < 0) {
       return;
     }
@@ -277,12 +277,12 @@ final class JobLeases implements Runnable {
   }
 
   /** The client that pins tablets may be dead: others must not wait for it any longer. */
-  private void lookForPinning(String name, JobNodes.Job now) throws IOException {
+  private void checkPinning(String name, JobNodes.Job now) throws IOException {
     if (!now.isPinning()) {
       pinning.forget(name);
       return;
     }
-    Duration unchanged = pinning.look(name, now.pinning().orElseThrow());
+    Duration unchanged = pinning.update(name, now.pinning().orElseThrow());
     if (unchanged.compareTo(PINNING_MAX) >= 0 && jobs.interruptPinning(name, now)) {
       LOG.warn(
           "The pinning of tablets for job {} was not renewed for {} s: other jobs may commit now",

@@ -83,7 +83,7 @@ final class LoadTimes {
    * @param canLoad whether a tablet is to be loaded, and its record could be written now: other
    *     time does not count
    */
-  synchronized void look(
+  synchronized void update(
       Collection<TabletRecord> open, Set<ServerId> live, Predicate<TabletRecord> canLoad) {
     long now = runtime.nanoTime();
     Set<TabletId> waiting =

@@ -213,7 +213,7 @@ final class MasterLoop implements Runnable {
    * @return whether something in progress will change soon
    */
   boolean step() throws IOException {
-    Step step = lookAtServers();
+    Step step = refreshServers();
     readMetadata(step);
     resumeTables(step);
     readRecords(step);
@@ -273,10 +273,14 @@ final class MasterLoop implements Runnable {
     }
   }
 
-  private Step lookAtServers() throws IOException {
+  private Step refreshServers() throws IOException {
     fullDue |= signal.takeAll();
     boolean refreshes = fullDue || refreshAsked || runtime.nanoTime() - refreshNanos >= 0;
-    servers.look(refreshes);
+    if (refreshes) {
+      servers.refreshWithLogs();
+    } else {
+      servers.refreshIfChanged();
+    }
     CompletableFuture<Void> overtaken = guard.beginStep();
     Map<ServerId, ServerInfo> live = servers.live();
     requests.retain(live.values().stream().map(ServerInfo::control).collect(Collectors.toSet()));
@@ -342,7 +346,7 @@ final class MasterLoop implements Runnable {
    */
   private boolean act(Step step) throws IOException {
     sorting.advance(parts.silent().answering(step.live));
-    coldStart.look(step.live.keySet(), known.loads().servers(), !known.tables().isEmpty());
+    coldStart.update(step.live.keySet(), known.loads().servers(), !known.tables().isEmpty());
     Predicate<TabletRecord> held = parts.merges().held(known);
     Map<TabletId, TabletRecord> open = known.open(step.live.keySet(), step.removing, wanted());
     executor.retain(open.keySet());
@@ -371,7 +375,7 @@ final class MasterLoop implements Runnable {
               .rebalancing()
               .advance(known, view, changing, () -> snapshot.toBalance(known.hidden(), away(held)));
     }
-    recoveries.look(view, known::on, sorting::isInProgress, complete);
+    recoveries.update(view, known::on, sorting::isInProgress, complete);
     return !complete
         || !actions.isEmpty()
         || changing

@@ -185,7 +185,7 @@ final class Recoveries {
    * @param isSorting whether the log of a server is being sorted
    * @param complete whether all records could be read
    */
-  synchronized void look(
+  synchronized void update(
       MasterLoop.View view,
       Function<ServerId, List<TabletRecord>> tabletsOf,
       Predicate<ServerId> isSorting,

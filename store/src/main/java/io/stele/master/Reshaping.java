@@ -19,8 +19,8 @@ import java.util.function.Supplier;
  * <p>For the master's loop alone.
  */
 final class Reshaping {
-  private static final Duration LOOK_AT_HOT = Duration.ofSeconds(5);
-  private static final Duration LOOK_AT_SMALL = Duration.ofMinutes(1);
+  private static final Duration CHECK_HOT_EVERY = Duration.ofSeconds(5);
+  private static final Duration CHECK_SMALL_EVERY = Duration.ofMinutes(1);
   private static final int LOOKS = 4; // At small ones, in the time after which they are merged.
 
   private final ProcessRuntime runtime;
@@ -28,7 +28,7 @@ final class Reshaping {
   private final IoFunction<TableId, Optional<StoredTable>> tables;
   private final HotTablets hot;
   private final Optional<SmallTablets> small;
-  private final Duration lookAtSmall;
+  private final Duration checkSmallEvery;
   private long nextHotNanos;
   private long nextSmallNanos;
 
@@ -59,7 +59,7 @@ final class Reshaping {
             ? Optional.empty()
             : Optional.of(new SmallTablets(settings.mergeAfter()));
     Duration part = settings.mergeAfter().dividedBy(LOOKS);
-    this.lookAtSmall = Durations.min(part, LOOK_AT_SMALL);
+    this.checkSmallEvery = Durations.min(part, CHECK_SMALL_EVERY);
     this.nextHotNanos = runtime.nanoTime();
     this.nextSmallNanos = runtime.nanoTime();
   }
@@ -80,12 +80,12 @@ final class Reshaping {
     Balancer.Cluster cluster = about.get();
     List<TabletId> split = List.of();
     if (hotDue) {
-      nextHotNanos = now + LOOK_AT_HOT.toNanos();
+      nextHotNanos = now + CHECK_HOT_EVERY.toNanos();
       split = hot.toSplit(known.loads(), cluster, now);
     }
     List<SmallTablets.Pair> merge = List.of();
     if (smallDue) {
-      nextSmallNanos = now + lookAtSmall.toNanos();
+      nextSmallNanos = now + checkSmallEvery.toNanos();
       merge = small.orElseThrow().toMerge(known.all(), known.loads(), cluster, tables, now);
     }
     return new Wishes(split, merge);

@@ -33,7 +33,7 @@ final class ServerWatch {
   private final LoopSignal signal;
   private final StepGuard guard;
 
-  private final Lock refreshing; // Held during the reads, so that looks cannot overtake.
+  private final Lock refreshing; // Held during the reads, so that none overtakes another.
 
   @GuardedBy("this")
   private Map<ServerId, ServerInfo> live = Map.of(); // Replaced as a whole.
@@ -71,25 +71,27 @@ final class ServerWatch {
     this.refreshing = runtime.newLock();
   }
 
-  /**
-   * Refreshes the live servers and starts fencing missing ones, if locks changed since the last
-   * time; otherwise does nothing.
-   *
-   * @param full refresh in any case, and look also for log directories of servers never seen
-   */
-  void look(boolean full) throws IOException {
-    if (full || unread.get()) {
-      refresh(full);
+  /** Makes a {@link #refresh} if locks changed since the last one. */
+  void refreshIfChanged() throws IOException {
+    if (unread.get()) {
+      refresh();
     }
   }
 
   /**
    * Refreshes the live servers and starts fencing missing ones. A server's lock is read once, and
    * again only after the server was heard to report something else.
-   *
-   * @param listLogs whether to look also for log directories of servers never seen
    */
-  void refresh(boolean listLogs) throws IOException {
+  void refresh() throws IOException {
+    refresh(false);
+  }
+
+  /** Makes a {@link #refresh} that also finds servers never seen, by their log directories. */
+  void refreshWithLogs() throws IOException {
+    refresh(true);
+  }
+
+  private void refresh(boolean listLogs) throws IOException {
     refreshing.lock();
     boolean done = false;
     try {
@@ -123,8 +125,8 @@ final class ServerWatch {
   }
 
   /**
-   * Forgets the fenced servers of which the last {@link #refresh} that looked for logs has found
-   * neither log nor lock.
+   * Forgets the fenced servers of which the last {@link #refreshWithLogs} has found neither log nor
+   * lock.
    *
    * @param named the servers that records name, which are kept
    */
@@ -231,7 +233,7 @@ final class ServerWatch {
    */
   void locksChanged() {
     try {
-      refresh(false);
+      refresh();
     } catch (IOException e) {
       LOG.info("Cannot read the tablet servers' locks now; will retry: {}", e.toString());
     }

@@ -107,7 +107,7 @@ final class SilentServers {
       Collection<TabletRecord> open,
       Map<ServerId, ServerInfo> live,
       Predicate<TabletRecord> canLoad) {
-    loads.look(open, live.keySet(), canLoad);
+    loads.update(open, live.keySet(), canLoad);
     List<LoadFailureReport> failures = new ArrayList<>();
     Map<ServerId, List<LoadFailureReport>> slow = new TreeMap<>();
     for (TabletRecord record : open) {

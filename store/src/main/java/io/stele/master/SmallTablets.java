@@ -122,7 +122,7 @@ final class SmallTablets {
       IoFunction<TableId, Optional<StoredTable>> tables,
       long nowNanos)
       throws IOException {
-    look(records, loads, nowNanos);
+    update(records, loads, nowNanos);
     int room = room(loads, cluster);
     List<Pair> chosen = new ArrayList<>();
     Set<ServerId> busy = new HashSet<>();
@@ -146,7 +146,7 @@ final class SmallTablets {
     return chosen;
   }
 
-  private void look(Collection<TabletRecord> records, ServerLoads loads, long nowNanos) {
+  private void update(Collection<TabletRecord> records, ServerLoads loads, long nowNanos) {
     Map<TabletId, Pair> now = new TreeMap<>();
     Optional<TabletRecord> before = Optional.empty();
     for (TabletRecord upper : records) {

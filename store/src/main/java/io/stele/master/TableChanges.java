@@ -42,7 +42,7 @@ import org.slf4j.LoggerFactory;
  */
 final class TableChanges implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TableChanges.class);
-  private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
+  private static final Duration CHECK_AGAIN_AFTER = Duration.ofMillis(100);
   private static final Duration TRY_AGAIN = Duration.ofMillis(500);
   private static final Duration LIST_EVERY = Duration.ofSeconds(20);
   private static final Duration REMEMBERED = Duration.ofHours(1);
@@ -144,20 +144,20 @@ final class TableChanges implements AutoCloseable {
    */
   void resume() throws IOException {
     for (TableId table : tablesAtRest.choose(schemas.ids())) {
-      look(table);
+      check(table);
     }
     long now = runtime.nanoTime();
     if (listedNanos.filter(last -> now - last < LIST_EVERY.toNanos()).isEmpty()) {
       Set<String> names = new TreeSet<>(schemas.names().all());
       idle.keySet().retainAll(names);
       for (String name : namesAtRest.choose(names)) {
-        look(name, now);
+        check(name, now);
       }
       listedNanos = Optional.of(now);
     }
   }
 
-  private void look(TableId id) throws IOException {
+  private void check(TableId id) throws IOException {
     Optional<StoredTable> table;
     try {
       table = schemas.table(id);
@@ -212,7 +212,7 @@ final class TableChanges implements AutoCloseable {
     return schemas.table(table.id()).filter(now -> now.version() == table.version()).isPresent();
   }
 
-  private void look(String name, long now) throws IOException {
+  private void check(String name, long now) throws IOException {
     try {
       Optional<TableName> found = schemas.names().find(name);
       if (found.flatMap(TableName::running).isPresent()) {
@@ -291,7 +291,7 @@ final class TableChanges implements AutoCloseable {
               ? carryOn(work, work.change.get(), reachable)
               : steps.clear(work.table)
                   ? Optional.empty()
-                  : Optional.of(later(work, Optional.empty(), LOOK_AGAIN));
+                  : Optional.of(later(work, Optional.empty(), CHECK_AGAIN_AFTER));
     } catch (IOException | SteleException e) {
       LOG.warn("Cannot make progress on table {}; will retry", described(work), e);
     } finally {
@@ -345,7 +345,7 @@ final class TableChanges implements AutoCloseable {
               : steps.take(change.get());
       if (taken instanceof SchemaSteps.Taken.Waits) {
         Running seen = new Running(first.name(), change.get());
-        return Optional.of(later(work, Optional.of(seen), LOOK_AGAIN));
+        return Optional.of(later(work, Optional.of(seen), CHECK_AGAIN_AFTER));
       } else if (taken instanceof SchemaSteps.Taken.Next next) {
         schemas.names().write(now, now.with(change.get().at(next.step())));
         if (next.step() == Step.REMOVE_RECORDS) {

@@ -31,8 +31,8 @@ final class UnchangedTimes<T> {
     this.countedMax = countedMax;
   }
 
-  /** Looks at a value; returns for how long it has been unchanged. */
-  Duration look(String name, T value) {
+  /** Takes in a value as it is now; returns for how long it has been unchanged. */
+  Duration update(String name, T value) {
     Look<T> before = last.get(name);
     if (before == null || !before.value().equals(value)) {
       restart(name, value);

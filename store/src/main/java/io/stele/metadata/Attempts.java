@@ -239,7 +239,7 @@ public final class Attempts {
     }
     Duration half =
         left.dividedBy(2); // So that the time is used up, but no attempt comes too late.
-    boolean lasting = runtime.nanoTime() - firstFailureNanos >= DataPlane.LOOK_EVERY.toNanos();
+    boolean lasting = runtime.nanoTime() - firstFailureNanos >= DataPlane.CHECK_EVERY.toNanos();
     return new Decision.Again(Durations.min(pause, half), elsewhere, lasting);
   }
 

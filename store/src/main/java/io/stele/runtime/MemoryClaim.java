@@ -22,7 +22,7 @@ public interface MemoryClaim {
    *
    * @throws io.stele.model.SteleException RETRY_LATER if nobody waits for its result any more
    */
-  default void goOn() {}
+  default void requireWanted() {}
 
   /** One that asks this one for many small takings together. For use by one thread. */
   default MemoryClaim inSteps() {
@@ -42,8 +42,8 @@ public interface MemoryClaim {
       }
 
       @Override
-      public void goOn() {
-        MemoryClaim.this.goOn();
+      public void requireWanted() {
+        MemoryClaim.this.requireWanted();
       }
     };
   }

@@ -43,7 +43,7 @@ import org.apache.hadoop.fs.Path;
  * <p>For the holder of the simulation's baton alone.
  */
 final class LoadedWatch {
-  private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
+  private static final Duration CHECK_EVERY = Duration.ofSeconds(1);
   private static final Duration UNSERVED_MAX = Duration.ofSeconds(5);
 
   /** No fault is shorter. */
@@ -107,8 +107,8 @@ final class LoadedWatch {
   private void watch() {
     try {
       while (true) {
-        process.sleep(LOOK_EVERY);
-        look();
+        process.sleep(CHECK_EVERY);
+        check();
       }
     } catch (InterruptedException e) {
       throw new IllegalStateException("nobody interrupts the watch", e);
@@ -125,7 +125,7 @@ final class LoadedWatch {
     cluster.simulation().schedule(process, NOTE_FAULTS_EVERY, "", this::noteFaults);
   }
 
-  private void look() {
+  private void check() {
     Set<Loaded> unserved = new TreeSet<>();
     try {
       Map<ServerId, ServerInfo> servers = view.servers();

@@ -63,7 +63,7 @@ public final class MiniStele implements AutoCloseable {
 
   private static final String HOST = "localhost";
   private static final Duration PATIENCE = Duration.ofSeconds(60);
-  private static final Duration LOOK_AGAIN = Duration.ofMillis(20);
+  private static final Duration POLL_EVERY = Duration.ofMillis(20);
 
   private final Configuration conf;
   private final Site site;
@@ -361,7 +361,7 @@ public final class MiniStele implements AutoCloseable {
         throw new IOException("waited in vain until " + what, last);
       }
       try {
-        SystemRuntime.INSTANCE.sleep(LOOK_AGAIN);
+        SystemRuntime.INSTANCE.sleep(POLL_EVERY);
       } catch (InterruptedException e) {
         throw Futures.interrupted(e, "waiting until " + what);
       }

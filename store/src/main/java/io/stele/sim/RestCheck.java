@@ -33,7 +33,7 @@ import org.apache.hadoop.fs.Path;
  * is up. What is still wrong then is reported.
  */
 final class RestCheck {
-  private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
+  private static final Duration CHECK_EVERY = Duration.ofSeconds(1);
   private static final Duration LEAKED = Duration.ofDays(1);
 
   private final SimulatedProcess process;
@@ -57,15 +57,15 @@ final class RestCheck {
   List<Violation> await(Duration most) throws InterruptedException {
     long end = process.nanoTime() + most.toNanos();
     while (true) {
-      List<Violation> wrong = look();
+      List<Violation> wrong = check();
       if (wrong.isEmpty() || process.nanoTime() - end >= 0) {
         return wrong;
       }
-      process.sleep(LOOK_EVERY);
+      process.sleep(CHECK_EVERY);
     }
   }
 
-  private List<Violation> look() {
+  private List<Violation> check() {
     List<Violation> wrong = new ArrayList<>();
     try {
       Set<TableId> tables = view.tables();

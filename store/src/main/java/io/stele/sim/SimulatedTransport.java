@@ -113,20 +113,20 @@ final class SimulatedTransport implements Transport, DataPlane, ControlPlane {
                     changesRecord(header)),
                 Duration.ofMillis(millis))
             .thenApply(answer -> (Response) answer);
-    lookLater(called, waiting);
+    checkLater(called, waiting);
     return called;
   }
 
-  private void lookLater(
+  private void checkLater(
       CompletableFuture<Response> called, Consumer<CompletableFuture<Response>> waiting) {
     Runnable cancel =
         simulation.schedule(
             process,
-            LOOK_EVERY,
+            CHECK_EVERY,
             "",
             () -> {
               if (!called.isDone()) {
-                lookLater(called, waiting);
+                checkLater(called, waiting);
                 waiting.accept(called);
               }
             });

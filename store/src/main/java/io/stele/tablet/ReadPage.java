@@ -241,7 +241,7 @@ final class ReadPage {
    * @param cells at {@code from}
    * @return whether the whole row was taken; if not, this page is at its end
    */
-  boolean goOnInRow(VisibleCells cells, RowPosition from) throws IOException {
+  boolean resumeRow(VisibleCells cells, RowPosition from) throws IOException {
     Optional<FilterFlow> flow = request.query().filter().map(FilterFlow::of);
     if (!from.filter().isEmpty()) {
       flow.ifPresent(state -> state.restoreState(from.filter()));

@@ -230,7 +230,7 @@ final class ReadPath {
         page.resume = Optional.empty();
         position.check(row);
         cells.resumeRow(row, position);
-        if (!page.goOnInRow(cells, position)) {
+        if (!page.resumeRow(cells, position)) {
           return;
         }
         page.passedRow(cells);

@@ -45,7 +45,7 @@ final class VisibleCells implements Closeable {
   private static final int PASSED_FACTOR = 16;
 
   private final CellCursor source;
-  private final VersionFilter sieve;
+  private final VersionFilter versionFilter;
   private final ColumnSelection selection;
   private final int versions;
   private final TimeRange times;
@@ -65,13 +65,13 @@ final class VisibleCells implements Closeable {
 
   VisibleCells(
       CellCursor source,
-      VersionFilter sieve,
+      VersionFilter versionFilter,
       ColumnSelection selection,
       int versions,
       TimeRange times,
       MemoryClaim memory) {
     this.source = source;
-    this.sieve = sieve;
+    this.versionFilter = versionFilter;
     this.selection = selection;
     this.versions = versions;
     this.times = times;
@@ -138,14 +138,14 @@ final class VisibleCells implements Closeable {
 
   /** Computes the ages of all following rows from another time, in microseconds. */
   void agesFrom(long nowMicros) {
-    sieve.agesFrom(nowMicros);
+    versionFilter.agesFrom(nowMicros);
   }
 
   /** Begins to collect the current row. */
   void beginRow() throws IOException {
     int rowEnd = ColumnKey.rowPartLength(source.key(), source.keyLength());
     rowPart = Arrays.copyOf(source.key(), rowEnd);
-    sieve.beginRow();
+    versionFilter.beginRow();
     wanted = 0;
     taken = 0;
     resumed = false;
@@ -168,7 +168,7 @@ final class VisibleCells implements Closeable {
       throw new SteleException(
           SteleException.Code.REFUSED, "a position inside a row names no column", e);
     }
-    sieve.beginRow();
+    versionFilter.beginRow();
     onCell = source.seek(rowPart);
     judgeTombstones(key, rowPart.length);
     if (familyEnd > rowPart.length) {
@@ -185,13 +185,13 @@ final class VisibleCells implements Closeable {
   }
 
   /**
-   * Shows the sieve the tombstones of the row or family that the first {@code length} bytes of
-   * {@code key} name. A compaction may have dropped them, and even all of the row: then what is
-   * here belongs to something else.
+   * Shows {@code versionFilter} the tombstones of the row or family that the first {@code length}
+   * bytes of {@code key} name. A compaction may have dropped them, and even all of the row: then
+   * what is here belongs to something else.
    */
   private void judgeTombstones(byte[] key, int length) throws IOException {
     while (isAt(key, length)) {
-      sieve.judge(source);
+      versionFilter.judge(source);
       onCell = source.next();
     }
   }
@@ -213,7 +213,7 @@ final class VisibleCells implements Closeable {
     return new RowPosition(
         takenRow(),
         Bytes.of(source.key(), rowEnd, source.keyLength() - rowEnd),
-        sieve.isOfLastColumn(source) ? taken : 0,
+        versionFilter.isOfLastColumn(source) ? taken : 0,
         filter,
         moment);
   }
@@ -253,13 +253,13 @@ final class VisibleCells implements Closeable {
         workMax == Long.MAX_VALUE ? Long.MAX_VALUE : bytesPassed + PASSED_FACTOR * bytesMax;
     while (onCell && ColumnKey.sameRow(source.key(), source.keyLength(), rowPart, rowEnd)) {
       if ((work >= workEnd || bytesPassed >= passedEnd)
-          && (stopsAnywhere || !sieve.isOfLastColumn(source))) {
+          && (stopsAnywhere || !versionFilter.isOfLastColumn(source))) {
         return false;
       }
       work++;
       if (work >= workAtNextCheck) {
         workAtNextCheck = work + WORK_BETWEEN_CHECKS;
-        memory.goOn();
+        memory.requireWanted();
       }
       if (!selection.isAll() && source.keyLength() > rowEnd) {
         wanted = passUnwanted(rowPart, wanted);
@@ -281,7 +281,7 @@ final class VisibleCells implements Closeable {
                 return false;
               }
               memory.take(CELL_BYTES + CELL_COPIES * (long) cellBytes);
-              cells.take(source, sieve.family(), sieve.familyEnd());
+              cells.take(source, versionFilter.family(), versionFilter.familyEnd());
               any = true;
             }
             taken++;
@@ -300,8 +300,8 @@ final class VisibleCells implements Closeable {
   }
 
   private VersionFilter.Verdict judge() throws IOException {
-    VersionFilter.Verdict verdict = sieve.judge(source);
-    if (sieve.beganColumn()) {
+    VersionFilter.Verdict verdict = versionFilter.judge(source);
+    if (versionFilter.beganColumn()) {
       taken = 0;
       if (!resumed) {
         skip = 0;
@@ -348,7 +348,7 @@ final class VisibleCells implements Closeable {
   }
 
   private void nextColumn() throws IOException {
-    byte[] column = sieve.key();
+    byte[] column = versionFilter.key();
     int length = source.keyLength();
     for (int moves = 0; moves < MOVES_BEFORE_SEEK; moves++) {
       onCell = source.next();

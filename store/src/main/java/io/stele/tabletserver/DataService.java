@@ -344,7 +344,7 @@ final class DataService implements RequestHandler {
       }
 
       @Override
-      public void goOn() {
+      public void requireWanted() {
         requireNotExpired(request);
       }
     };

@@ -29,7 +29,7 @@ final class Evacuation {
   private static final Logger LOG = LoggerFactory.getLogger(Evacuation.class);
   private static final int UNLOADS_AT_ONCE = 3; // On the threads that load, and the caller's.
   private static final Duration MOVES_END_MAX = Duration.ofSeconds(30);
-  private static final Duration LOOK_AGAIN = Duration.ofMillis(10);
+  private static final Duration POLL_EVERY = Duration.ofMillis(10);
 
   private final ProcessRuntime runtime;
   private final HostedTablets tablets;
@@ -90,7 +90,7 @@ final class Evacuation {
             "tablets are still being loaded, unloaded or split: try again");
       }
       try {
-        runtime.sleep(LOOK_AGAIN);
+        runtime.sleep(POLL_EVERY);
       } catch (InterruptedException e) {
         throw Futures.interrupted(e, "waiting for tablets that are being loaded");
       }

@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  */
 final class JobStates implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(JobStates.class);
-  private static final Duration LOOK_EVERY = Duration.ofSeconds(3);
+  private static final Duration POLL_EVERY = Duration.ofSeconds(3);
   private static final int ASKERS = 4;
 
   private final ProcessRuntime runtime;
@@ -46,7 +46,7 @@ final class JobStates implements AutoCloseable {
   private final Map<String, CompletableFuture<JobNodes.State>> waiting = new HashMap<>();
 
   private final AtomicBoolean looking = new AtomicBoolean();
-  private volatile long nextLookNanos;
+  private volatile long nextPollNanos;
   private volatile Map<String, JobNodes.State> over = Map.of(); // Found by the last look.
 
   /** The states of the jobs of {@code tablets}, of which nothing is known before the first look. */
@@ -55,7 +55,7 @@ final class JobStates implements AutoCloseable {
     this.tablets = tablets;
     this.jobs = jobs;
     this.askers = runtime.pool("job-states", ASKERS);
-    this.nextLookNanos = runtime.nanoTime();
+    this.nextPollNanos = runtime.nanoTime();
   }
 
   /**
@@ -131,24 +131,24 @@ final class JobStates implements AutoCloseable {
   }
 
   /** Checks every few seconds which jobs are over, without waiting for it. */
-  void lookNowAndThen() {
-    if (runtime.nanoTime() - nextLookNanos < 0 || !looking.compareAndSet(false, true)) {
+  void pollIfDue() {
+    if (runtime.nanoTime() - nextPollNanos < 0 || !looking.compareAndSet(false, true)) {
       return;
     }
-    look()
+    poll()
         .whenComplete(
             (done, failure) -> {
               if (failure != null) {
                 LOG.info(
                     "Cannot find out now which jobs are over; will retry: {}", failure.toString());
               }
-              nextLookNanos = runtime.nanoTime() + LOOK_EVERY.toNanos();
+              nextPollNanos = runtime.nanoTime() + POLL_EVERY.toNanos();
               looking.set(false);
             });
   }
 
   /** Checks now which jobs of the tablets are over; completes when that is known. */
-  CompletableFuture<Void> look() {
+  CompletableFuture<Void> poll() {
     Set<String> writing = new TreeSet<>();
     Set<String> pinning = new TreeSet<>();
     for (HostedTablet hosted : tablets.all()) {
@@ -161,7 +161,7 @@ final class JobStates implements AutoCloseable {
         .thenCompose(
             unlisted -> {
               writing.addAll(unlisted);
-              return lookAt(writing);
+              return readStates(writing);
             });
   }
 
@@ -191,7 +191,7 @@ final class JobStates implements AutoCloseable {
     return answer;
   }
 
-  private CompletableFuture<Void> lookAt(Set<String> names) {
+  private CompletableFuture<Void> readStates(Set<String> names) {
     Map<String, JobNodes.State> found = new ConcurrentHashMap<>();
     List<CompletableFuture<?>> asked = new ArrayList<>();
     for (String job : names) {

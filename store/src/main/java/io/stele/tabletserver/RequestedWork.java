@@ -191,7 +191,7 @@ final class RequestedWork implements JobOutcomes {
 
   /** Finds out every few seconds, on other threads, which jobs are over. */
   void lookForEndedJobs() {
-    states.lookNowAndThen();
+    states.pollIfDue();
   }
 
   /**

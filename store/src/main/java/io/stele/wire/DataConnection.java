@@ -56,7 +56,7 @@ import org.slf4j.LoggerFactory;
 final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   private static final Logger LOG = LoggerFactory.getLogger(DataConnection.class);
   private static final Duration PROBE_PATIENCE = Duration.ofSeconds(2);
-  private static final long LOOK_EVERY_MILLIS = DataPlane.LOOK_EVERY.toMillis();
+  private static final long CHECK_EVERY_MILLIS = DataPlane.CHECK_EVERY.toMillis();
   private static final int FLUSH_AFTER = 64;
 
   /** How many calls may be under way, and how many bytes of requests. */
@@ -280,11 +280,11 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
 
   /** Sets the timer of a call that has waited for so long. */
   private void schedule(Call call, long waitedMillis) {
-    long next = Math.min(call.millis, waitedMillis + LOOK_EVERY_MILLIS);
-    call.timer = loop.schedule(() -> look(call, next), next - waitedMillis, TimeUnit.MILLISECONDS);
+    long next = Math.min(call.millis, waitedMillis + CHECK_EVERY_MILLIS);
+    call.timer = loop.schedule(() -> check(call, next), next - waitedMillis, TimeUnit.MILLISECONDS);
   }
 
-  private void look(Call call, long waitedMillis) {
+  private void check(Call call, long waitedMillis) {
     if (waitedMillis >= call.millis) {
       expire(call);
       return;

@@ -14,7 +14,7 @@ import java.util.function.Consumer;
  */
 public interface DataPlane {
   /** How often a caller that waits is asked whether it still does. */
-  Duration LOOK_EVERY = Duration.ofSeconds(2);
+  Duration CHECK_EVERY = Duration.ofSeconds(2);
 
   /** No body. */
   ByteBuffer EMPTY = ByteBuffer.allocate(0);
@@ -41,7 +41,7 @@ public interface DataPlane {
   /**
    * The same, for a caller that looks now and then whether waiting is still of use.
    *
-   * @param waiting called every {@link #LOOK_EVERY} while there is no answer, with the call's
+   * @param waiting called every {@link #CHECK_EVERY} while there is no answer, with the call's
    *     future, which it may complete: an answer that comes later is dropped. It runs on a thread
    *     of the transport and must not block
    */

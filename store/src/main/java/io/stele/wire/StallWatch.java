@@ -77,10 +77,10 @@ final class StallWatch {
   private void schedule(ChannelHandlerContext context) {
     context
         .executor()
-        .schedule(() -> look(context), systemStallMax.toNanos(), TimeUnit.NANOSECONDS);
+        .schedule(() -> check(context), systemStallMax.toNanos(), TimeUnit.NANOSECONDS);
   }
 
-  private void look(ChannelHandlerContext context) {
+  private void check(ChannelHandlerContext context) {
     if (!context.channel().isActive()) {
       return;
     }

@@ -134,7 +134,7 @@ class CommitTurnsTest {
           String byAnother = begin();
           overlap(byAnother);
           nodes.end(byAnother);
-          master.jobs.look();
+          master.jobs.checkLeases();
           pin();
         });
   }

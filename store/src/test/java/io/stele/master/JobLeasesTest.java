@@ -36,7 +36,7 @@ class JobLeasesTest {
   private void lookFor(JobLeases leases, Duration time) throws Exception {
     for (long i = 0; i < time.toSeconds(); i++) {
       master.sleep(Duration.ofSeconds(1));
-      leases.look();
+      leases.checkLeases();
     }
   }
 
@@ -280,7 +280,7 @@ class JobLeasesTest {
                   JobNodes.Kind.MAY_WRITE);
           lookFor(master.jobs, Duration.ofSeconds(2));
           master.sleep(Duration.ofMillis(4500)); // The lock service was away, say.
-          master.jobs.look();
+          master.jobs.checkLeases();
           assertThat(isOver(job)).as("it could not be renewed").isFalse();
           lookFor(master.jobs, Duration.ofSeconds(5));
           assertThat(isOver(job)).isTrue();

@@ -75,7 +75,7 @@ class JobSweepTest {
   private void lookFor(Duration time) throws Exception {
     for (long i = 0; i < time.toSeconds(); i++) {
       master.sleep(Duration.ofSeconds(1));
-      master.jobs.look();
+      master.jobs.checkLeases();
     }
   }
 

@@ -35,10 +35,10 @@ class LoadTimesTest {
 
   private void pass(Duration time, boolean canLoad, TabletRecord... open) {
     for (Duration left = time; left.compareTo(Duration.ZERO) > 0; left = left.minus(LITTLE)) {
-      loads.look(List.of(open), Set.of(SERVER), record -> canLoad);
+      loads.update(List.of(open), Set.of(SERVER), record -> canLoad);
       clocks.pass(LITTLE);
     }
-    loads.look(List.of(open), Set.of(SERVER), record -> canLoad);
+    loads.update(List.of(open), Set.of(SERVER), record -> canLoad);
   }
 
   @Test

@@ -34,7 +34,7 @@ class RecoveriesTest {
   private void look(TabletRecord record, Set<ServerId> live) {
     Map<ServerId, ServerInfo> servers = new TreeMap<>();
     live.forEach(one -> servers.put(one, TabletServersTest.info(one.host())));
-    recoveries.look(
+    recoveries.update(
         new MasterLoop.View(servers, new TreeMap<>(Map.of(record.id(), record))),
         server -> record.assignment().isTo(server) ? List.of(record) : List.of(),
         server -> false,

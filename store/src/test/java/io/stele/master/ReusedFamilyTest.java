@@ -62,7 +62,7 @@ class ReusedFamilyTest {
     master.ask("create", new Create(of(families), List.of()));
     master.carryOn();
     master.start(A);
-    master.watch.refresh(true);
+    master.watch.refreshWithLogs();
     TableId table = master.schemas.require("users").id();
     for (TabletRecord tablet : master.records.reader().readAll(table)) {
       master.records.loaded(master.records.assign(tablet, A));

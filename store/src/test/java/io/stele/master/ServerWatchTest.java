@@ -76,10 +76,10 @@ class ServerWatchTest {
     simulation.run(
         () -> {
           Lock lock = serverStarts();
-          watch.refresh(true);
+          watch.refreshWithLogs();
           assertThat(watch.live()).containsOnlyKeys(SERVER);
           lock.release();
-          watch.refresh(false);
+          watch.refresh();
           assertThat(watch.live()).isEmpty();
           assertThat(watch.fences().isFencing()).isTrue();
           sleep(MOMENT);
@@ -95,15 +95,15 @@ class ServerWatchTest {
     simulation.run(
         () -> {
           Lock lock = serverStarts();
-          watch.look(true);
+          watch.refreshWithLogs();
           locks.disconnect();
-          watch.look(false); // It would fail if it read anything.
+          watch.refreshIfChanged(); // It would fail if it read anything.
           watch.locksChanged();
-          assertThatThrownBy(() -> watch.look(false)).isInstanceOf(IOException.class);
+          assertThatThrownBy(() -> watch.refreshIfChanged()).isInstanceOf(IOException.class);
           lock.release();
           assertThat(watch.live()).containsOnlyKeys(SERVER);
           locks.reconnect();
-          watch.look(false);
+          watch.refreshIfChanged();
           assertThat(watch.live()).isEmpty();
         });
   }
@@ -113,14 +113,14 @@ class ServerWatchTest {
     simulation.run(
         () -> {
           Lock lock = serverStarts();
-          watch.look(true);
+          watch.refreshWithLogs();
           ServerInfo takes = watch.live().get(SERVER);
           lock.update(takes.drained().encode());
           watch.heard(SERVER, false);
-          watch.look(false);
+          watch.refreshIfChanged();
           assertThat(watch.live()).containsEntry(SERVER, takes);
           watch.heard(SERVER, true);
-          watch.look(false);
+          watch.refreshIfChanged();
           assertThat(watch.live()).containsEntry(SERVER, takes.drained());
         });
   }
@@ -158,7 +158,7 @@ class ServerWatchTest {
     simulation.run(
         () -> {
           serverStarts();
-          other.refresh(true);
+          other.refreshWithLogs();
           assertThatThrownBy(() -> other.suspected(SERVER))
               .isInstanceOf(IOException.class)
               .hasMessageContaining(SERVER.toString())
@@ -172,10 +172,10 @@ class ServerWatchTest {
     simulation.run(
         () -> {
           serverStarts();
-          watch.refresh(true);
+          watch.refreshWithLogs();
           watch.suspected(SERVER);
           assertThat(locks.read(LockPaths.server(SERVER))).isEmpty();
-          watch.refresh(false);
+          watch.refresh();
           sleep(LEASE_AND_DRIFT.minus(MOMENT));
           assertThat(watch.fences().fenced()).isEmpty();
           assertThat(watch.answering().leased()).containsExactly(SERVER);
@@ -193,11 +193,11 @@ class ServerWatchTest {
     simulation.run(
         () -> {
           serverStarts(LEASE.multipliedBy(5));
-          watch.refresh(true);
+          watch.refreshWithLogs();
           watch.suspected(SERVER);
           watch.fences().close();
           ServerWatch next = watch();
-          next.refresh(true);
+          next.refreshWithLogs();
           sleep(LEASE_AND_DRIFT.multipliedBy(5).minus(MOMENT));
           assertThat(next.fences().fenced()).isEmpty();
           sleep(MOMENT.multipliedBy(2));
@@ -227,11 +227,11 @@ class ServerWatchTest {
     simulation.run(
         () -> {
           serverStarts();
-          watch.refresh(true);
+          watch.refreshWithLogs();
           watch.suspected(SERVER);
           watch.fences().close();
           ServerWatch next = watch();
-          next.refresh(true);
+          next.refreshWithLogs();
           assertThat(next.answering().leased()).containsExactly(SERVER);
           next.named(SERVER);
           sleep(LEASE_AND_DRIFT.minus(MOMENT));
@@ -247,10 +247,10 @@ class ServerWatchTest {
     simulation.run(
         () -> {
           fs.mkdirs(layout.logs(SERVER));
-          watch.refresh(false);
+          watch.refresh();
           sleep(FIRST_LOCK.plus(MOMENT));
           assertThat(watch.fences().fenced()).isEmpty();
-          watch.refresh(true);
+          watch.refreshWithLogs();
           sleep(FIRST_LOCK.plus(MOMENT));
           assertThat(watch.fences().fenced()).containsExactly(SERVER);
         });
@@ -271,7 +271,7 @@ class ServerWatchTest {
     simulation.run(
         () -> {
           fs.mkdirs(layout.logs(SERVER));
-          watch.refresh(true);
+          watch.refreshWithLogs();
           sleep(MOMENT);
           assertThat(watch.fences().fenced()).isEmpty();
           watch.named(SERVER);
@@ -285,7 +285,7 @@ class ServerWatchTest {
     simulation.run(
         () -> {
           fs.mkdirs(layout.logs(SERVER));
-          watch.refresh(true);
+          watch.refreshWithLogs();
           sleep(MOMENT);
           assertThat(watch.answering().leased()).isEmpty();
           assertThat(watch.fences().isFencing()).isFalse();
@@ -299,10 +299,10 @@ class ServerWatchTest {
     simulation.run(
         () -> {
           serverStarts();
-          watch.refresh(true);
+          watch.refreshWithLogs();
           fs.mkdirs(layout.recovery(SERVER).getParent());
           fs.rename(layout.logs(SERVER), layout.recovery(SERVER));
-          watch.refresh(true);
+          watch.refreshWithLogs();
           assertThat(watch.live()).isEmpty();
           assertThat(watch.answering().leased()).as("it has its lock").containsExactly(SERVER);
           sleep(MOMENT);
@@ -326,7 +326,7 @@ class ServerWatchTest {
           WholeFence.fence(
               WholeFence.of(process, fs), layout.logs(SERVER), layout.recovery(SERVER));
           assertThat(FencedLog.isListed(fs, layout.recovery(SERVER))).isTrue();
-          watch.refresh(true);
+          watch.refreshWithLogs();
           assertThat(watch.live()).isEmpty();
           sleep(MOMENT);
           assertThat(locks.read(LockPaths.server(SERVER))).isEmpty();
@@ -340,12 +340,12 @@ class ServerWatchTest {
     simulation.run(
         () -> {
           serverStarts();
-          watch.refresh(true);
+          watch.refreshWithLogs();
           watch.suspected(SERVER);
-          watch.refresh(false);
+          watch.refresh();
           fs.mkdirs(layout.recovery(SERVER).getParent());
           fs.rename(layout.logs(SERVER), layout.recovery(SERVER));
-          watch.refresh(true);
+          watch.refreshWithLogs();
           sleep(MOMENT);
           assertThat(FencedLog.isListed(fs, layout.recovery(SERVER))).isTrue();
           assertThat(watch.fences().fenced()).isEmpty();
@@ -359,7 +359,7 @@ class ServerWatchTest {
     simulation.run(
         () -> {
           fs.mkdirs(layout.logs(SERVER));
-          watch.refresh(true);
+          watch.refreshWithLogs();
           sleep(LEASE.multipliedBy(5)); // It warms up, on a busy machine.
           assertThat(watch.fences().isFencing())
               .as("a server that starts hinders nobody")
@@ -367,7 +367,7 @@ class ServerWatchTest {
           serverStarts();
           sleep(FIRST_LOCK);
           assertThat(watch.fences().fenced()).isEmpty();
-          watch.refresh(true);
+          watch.refreshWithLogs();
           assertThat(watch.live()).containsOnlyKeys(SERVER);
           assertThat(watch.fences().isFencing()).isFalse();
           assertThat(fs.exists(layout.logs(SERVER))).isTrue();
@@ -379,13 +379,13 @@ class ServerWatchTest {
     simulation.run(
         () -> {
           fs.mkdirs(layout.logs(SERVER));
-          watch.refresh(true);
+          watch.refreshWithLogs();
           sleep(LEASE.dividedBy(2));
           serverStarts();
-          watch.refresh(true);
+          watch.refreshWithLogs();
           sleep(LEASE.dividedBy(4));
           watch.suspected(SERVER);
-          watch.refresh(true);
+          watch.refreshWithLogs();
           sleep(LEASE_AND_DRIFT.minus(MOMENT));
           assertThat(watch.fences().fenced()).isEmpty();
           assertThat(fs.exists(layout.logs(SERVER))).isTrue();
@@ -400,11 +400,11 @@ class ServerWatchTest {
     simulation.run(
         () -> {
           fs.mkdirs(layout.logs(SERVER));
-          watch.refresh(true);
+          watch.refreshWithLogs();
           noLogCanBeTaken();
           sleep(FIRST_LOCK.plus(MOMENT));
           serverStarts();
-          watch.refresh(true);
+          watch.refreshWithLogs();
           assertThat(watch.live()).isEmpty();
           disk.heal();
           sleep(Duration.ofSeconds(3));
@@ -437,7 +437,7 @@ class ServerWatchTest {
     simulation.run(
         () -> {
           fs.mkdirs(layout.logs(SERVER));
-          other.refresh(true);
+          other.refreshWithLogs();
           noLogCanBeTaken();
           sleep(FIRST_LOCK.plus(MOMENT));
           serverStarts();
@@ -456,10 +456,10 @@ class ServerWatchTest {
     simulation.run(
         () -> {
           serverStarts();
-          watch.refresh(true);
+          watch.refreshWithLogs();
           watch.exited(SERVER);
           assertThat(locks.read(LockPaths.server(SERVER))).isEmpty();
-          watch.refresh(false);
+          watch.refresh();
           sleep(MOMENT);
           assertThat(watch.fences().fenced()).containsExactly(SERVER);
         });
@@ -484,7 +484,7 @@ class ServerWatchTest {
           locks.create(LockPaths.SERVERS + "/stray", Bytes.of("?"));
           locks.create(LockPaths.server(new ServerId("damaged", 1, 1)), Bytes.of("?"));
           serverStarts();
-          watch.refresh(true);
+          watch.refreshWithLogs();
           assertThat(watch.live()).containsOnlyKeys(SERVER);
         });
   }
@@ -500,7 +500,7 @@ class ServerWatchTest {
     out.write(1);
     out.hflush();
     disk.recoverSlowly(() -> 0);
-    watch.refresh(true);
+    watch.refreshWithLogs();
     return lock;
   }
 
@@ -511,7 +511,7 @@ class ServerWatchTest {
   private void anotherMasterRenamesTheLog() throws IOException {
     fs.mkdirs(layout.recovery(SERVER).getParent());
     fs.rename(layout.logs(SERVER), layout.recovery(SERVER));
-    watch.refresh(true);
+    watch.refreshWithLogs();
   }
 
   @Test
@@ -519,7 +519,7 @@ class ServerWatchTest {
     simulation.run(
         () -> {
           serverWrites().release();
-          watch.refresh(false);
+          watch.refresh();
           sleep(Duration.ofSeconds(5));
           assertThat(isListed()).as("HDFS may still close it").isFalse();
           sleep(Duration.ofSeconds(3));

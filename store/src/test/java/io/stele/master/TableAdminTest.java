@@ -208,7 +208,7 @@ class TableAdminTest {
         () -> {
           TableId table = master.table("users", Bytes.of("m"), Bytes.of("t"));
           master.start(A);
-          master.watch.refresh(true);
+          master.watch.refreshWithLogs();
           for (TabletRecord tablet : master.records.reader().readAll(table)) {
             master.records.loaded(master.records.assign(tablet, A));
           }
@@ -240,7 +240,7 @@ class TableAdminTest {
   private List<TabletRecord> loaded() throws Exception {
     TableId table = master.table("users", Bytes.of("m"), Bytes.of("t"));
     master.start(A);
-    master.watch.refresh(true);
+    master.watch.refreshWithLogs();
     for (TabletRecord tablet : master.records.reader().readAll(table)) {
       master.records.loaded(master.records.assign(tablet, A));
     }
@@ -383,7 +383,7 @@ class TableAdminTest {
         () -> {
           TableId table = master.table("users");
           master.start(A);
-          master.watch.refresh(true);
+          master.watch.refreshWithLogs();
           TableSchema after = MasterFixture.schema("users").withHsync(true);
           running(master.ask("change", new Alter(after, Optional.empty())));
           assertThat(step("users")).isEqualTo(Step.WRITE_SCHEMA);
@@ -422,9 +422,9 @@ class TableAdminTest {
         () -> {
           master.table("users");
           master.start(A);
-          master.watch.refresh(true);
+          master.watch.refreshWithLogs();
           master.watch.suspected(A);
-          master.watch.refresh(false);
+          master.watch.refresh();
           running(alter("more", of("f", "g")));
           carryOn(master.changes);
           assertThat(step("users")).isEqualTo(Step.TELL_SERVERS);

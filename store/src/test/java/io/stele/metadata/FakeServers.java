@@ -99,7 +99,7 @@ final class FakeServers implements DataPlane {
       CompletableFuture<Response> none = new CompletableFuture<>();
       runtime.after(
           timeout, () -> none.completeExceptionally(new CallException("no answer", true)));
-      lookLater(none, waiting);
+      checkLater(none, waiting);
       return none;
     }
     if (latency.isZero()) {
@@ -120,14 +120,14 @@ final class FakeServers implements DataPlane {
     return late;
   }
 
-  private void lookLater(
+  private void checkLater(
       CompletableFuture<Response> none, Consumer<CompletableFuture<Response>> waiting) {
     runtime.after(
-        LOOK_EVERY,
+        CHECK_EVERY,
         () -> {
           if (!none.isDone()) {
             waiting.accept(none);
-            lookLater(none, waiting);
+            checkLater(none, waiting);
           }
         });
   }

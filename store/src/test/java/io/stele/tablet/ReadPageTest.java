@@ -81,7 +81,7 @@ class ReadPageTest {
           public void take(long bytes) {}
 
           @Override
-          public void goOn() {
+          public void requireWanted() {
             asked++;
             throw SteleException.retryLater("nobody waits");
           }

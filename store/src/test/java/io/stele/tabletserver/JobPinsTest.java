@@ -61,11 +61,11 @@ class JobPinsTest {
       assertThat(pinned(server, hosted)).containsExactlyInAnyOrder(job, other);
       assertThat(at(hosted, job)).isEqualTo(Bytes.of("before"));
 
-      server.states.look().join();
+      server.states.poll().join();
       maintenance.round();
       assertThat(server.minor.size()).as("both jobs are there").isZero();
       server.jobs.end(job);
-      server.states.look().join();
+      server.states.poll().join();
       maintenance.round();
       server.minor.work();
       assertThat(pinned(server, hosted)).containsExactly(other);
@@ -133,7 +133,7 @@ class JobPinsTest {
       HostedTablet loaded = server.take(server.stored(hosted.id()));
       Maintenance maintenance = server.maintenance();
       assertThat(pinned(server, loaded)).containsExactly(job);
-      server.states.look().join();
+      server.states.poll().join();
       maintenance.round();
       server.minor.work();
       assertThat(pinned(server, loaded)).isEmpty();

@@ -58,16 +58,16 @@ class JobStatesTest {
       HostedTablet hosted = server.takeNew(SCHEMA);
       String writer = writer(server, hosted);
       server.jobs.end(writer);
-      assertThatThrownBy(() -> blind.look().join()).hasStackTraceContaining("no lock service");
+      assertThatThrownBy(() -> blind.poll().join()).hasStackTraceContaining("no lock service");
       assertThat(blind.isOver(writer)).isFalse();
       assertThat(blind.anyOver()).isFalse();
 
       String reader = begin(server);
       server.pins.pin(hosted, reader);
       server.jobs.end(reader);
-      assertThatThrownBy(() -> blind.look().join()).hasStackTraceContaining("no lock service");
+      assertThatThrownBy(() -> blind.poll().join()).hasStackTraceContaining("no lock service");
       assertThat(blind.anyOver()).isFalse();
-      server.states.look().join();
+      server.states.poll().join();
       assertThat(server.states.isGone(writer)).isTrue();
       assertThat(server.states.isGone(reader)).isTrue();
     }
@@ -80,12 +80,12 @@ class JobStatesTest {
       String job = writer(server, hosted);
       server.pins.pin(hosted, job);
       server.jobs.commit(job);
-      server.states.look().join();
+      server.states.poll().join();
       assertThat(server.files.hasEnded(hosted)).isTrue();
       assertThat(server.pins.hasEnded(hosted)).isFalse();
 
       server.jobs.remove(job, server.jobs.read(job).orElseThrow());
-      server.states.look().join();
+      server.states.poll().join();
       assertThat(server.pins.hasEnded(hosted)).isTrue();
     }
   }

@@ -52,13 +52,13 @@ class JobTasksTest {
       tasks.admit(hosted, job).join();
       increment(hosted, job, 1).join();
       increment(hosted, job, 2).join();
-      server.states.look().join();
+      server.states.poll().join();
       tasks.forgetEnded(hosted);
       assertThat(hosted.tablet().jobs().all()).containsExactly(job);
       assertThat(increment(hosted, job, 1).join().settled()).contains(new Settled(2, 2));
 
       server.jobs.end(job);
-      server.states.look().join();
+      server.states.poll().join();
       tasks.forgetEnded(hosted);
       assertThat(hosted.tablet().jobs().all()).isEmpty();
       assertThatThrownBy(() -> increment(hosted, job, 1).join())
