@@ -12,6 +12,7 @@ import io.stele.sstable.ReadOptions;
 import io.stele.sstable.SSTable;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 
@@ -57,8 +58,8 @@ final class SSTableReads {
       rows[i] = RowRange.single(row);
       rowParts[i] = ColumnKey.ofRow(row);
       absentRows[i] = ColumnKey.ofRow(SSTableFixture.absentRow(number));
-      absentColumns.add(
-          List.of(ColumnKey.of(row, SSTableFixture.FAMILY, Bytes.of("other" + number))));
+      byte[] absent = ColumnKey.of(row, SSTableFixture.FAMILY, Bytes.of("other" + number));
+      absentColumns.add(List.of(Arrays.copyOfRange(absent, rowParts[i].length, absent.length)));
     }
     scan(cached, ReadOptions.SCAN);
     for (int i = 0; i < queries; i++) {

@@ -11,6 +11,12 @@ import java.util.List;
  * denies a key that the file has. Safe for use by any number of threads.
  */
 final class BloomFilter {
+  /** The keys of many columns of a long row take long to hash: meanwhile the caller may give up. */
+  private static final long HASHED_BETWEEN_CHECKS_BYTES = 1 << 20;
+
+  /** So that a column with a longer key than the last one seldom needs a new array. */
+  private static final int SPARE_BYTES = 64;
+
   private final Blocks blocks;
   private final IndexBlock root;
   private final Bloom kind;
@@ -50,8 +56,11 @@ final class BloomFilter {
 
   /**
    * Whether a cell of one of these columns of a row, or a tombstone above it, may be in the file.
+   * Holds one column's key at a time, however many there are.
+   *
+   * @param columns what follows the row part in their keys, those of a family one after the other
    */
-  boolean mayContainColumns(byte[] rowPart, List<byte[]> columnKeys, ReadOptions options)
+  boolean mayContainColumns(byte[] rowPart, List<byte[]> columns, ReadOptions options)
       throws IOException {
     if (kind != Bloom.ROW_COLUMN) {
       return mayContainRow(rowPart, options);
@@ -61,20 +70,34 @@ final class BloomFilter {
         && contains(index, rowPart, rowPart.length, KeyHash.ofRowTombstone(rowPart), options)) {
       return true;
     }
-    byte[] lastFamily = rowPart;
-    int lastFamilyEnd = 0;
-    for (byte[] key : columnKeys) {
-      if (contains(index, key, key.length, KeyHash.of(key, key.length), options)) {
+    byte[] key = rowPart;
+    int familyEnd = 0; // In the key of the last column; 0: there is none yet.
+    long hashed = 0;
+    for (byte[] column : columns) {
+      int length = rowPart.length + column.length;
+      boolean sameFamily =
+          familyEnd > rowPart.length
+              && length >= familyEnd
+              && Arrays.equals(
+                  key, rowPart.length, familyEnd, column, 0, familyEnd - rowPart.length);
+      if (key.length < length) {
+        key = Arrays.copyOf(rowPart, length + SPARE_BYTES);
+      }
+      System.arraycopy(column, 0, key, rowPart.length, column.length);
+      if (contains(index, key, length, KeyHash.of(key, length), options)) {
         return true;
       }
-      if (familyTombstones) {
-        int familyEnd = ColumnKey.familyPartEnd(key, key.length, rowPart.length);
-        if (!Arrays.equals(key, 0, familyEnd, lastFamily, 0, lastFamilyEnd)
+      if (!sameFamily) {
+        familyEnd = ColumnKey.familyPartEnd(key, length, rowPart.length);
+        if (familyTombstones
             && contains(index, key, familyEnd, KeyHash.of(key, familyEnd), options)) {
           return true;
         }
-        lastFamily = key;
-        lastFamilyEnd = familyEnd;
+      }
+      hashed += length;
+      if (hashed >= HASHED_BETWEEN_CHECKS_BYTES) {
+        hashed = 0;
+        options.memory().goOn();
       }
     }
     return false;

@@ -217,11 +217,12 @@ public final class SSTable implements Closeable {
    * not.
    *
    * @param rowPart the row's {@link io.stele.format.ColumnKey#ofRow row part}
-   * @param columnKeys whole {@link io.stele.format.ColumnKey#of column keys} of that row
+   * @param columns what follows the row part in the {@link io.stele.format.ColumnKey#of keys} of
+   *     the columns, those of a family one after the other
    */
-  public boolean mayContainColumns(byte[] rowPart, List<byte[]> columnKeys, ReadOptions options)
+  public boolean mayContainColumns(byte[] rowPart, List<byte[]> columns, ReadOptions options)
       throws IOException {
-    return bloom.isEmpty() || bloom.get().mayContainColumns(rowPart, columnKeys, options);
+    return bloom.isEmpty() || bloom.get().mayContainColumns(rowPart, columns, options);
   }
 
   /**

@@ -7,6 +7,7 @@ import io.stele.model.Filter;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -92,13 +93,9 @@ final class ColumnSelection {
     return columnsOnly;
   }
 
-  /** The keys of the columns wanted, all of them single ones, in the row of that row part. */
-  List<byte[]> keys(byte[] rowPart) {
-    List<byte[]> keys = new ArrayList<>(wanted.length);
-    for (int i = 0; i < wanted.length; i++) {
-      keys.add(target(rowPart, rowPart.length, i, false));
-    }
-    return keys;
+  /** The prefixes, in order. They do not have the row: its key may be long, and they many. */
+  List<byte[]> prefixes() {
+    return Collections.unmodifiableList(Arrays.asList(wanted));
   }
 
   /** Number of prefixes. */

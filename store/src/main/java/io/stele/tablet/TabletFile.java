@@ -228,7 +228,7 @@ final class TabletFile {
   boolean mayContain(Bytes row, ColumnSelection selection, ReadOptions options) throws IOException {
     byte[] rowPart = ColumnKey.ofRow(row);
     return selection.isColumns()
-        ? table.mayContainColumns(rowPart, selection.keys(rowPart), options)
+        ? table.mayContainColumns(rowPart, selection.prefixes(), options)
         : table.mayContainRow(rowPart, options);
   }
 

@@ -60,6 +60,9 @@ final class DataService implements RequestHandler {
   /** Most families and columns of a read that an event loop answers: others wait for it. */
   private static final int QUICK_COLUMNS_MAX = 100;
 
+  /** Most bytes of the keys of all columns of such a read: each file's filter hashes them. */
+  private static final int QUICK_KEY_BYTES_MAX = 256 << 10;
+
   private final ProcessRuntime runtime;
   private final HostedTablets tablets;
   private final ServerResources resources;
@@ -352,11 +355,13 @@ final class DataService implements RequestHandler {
 
   /**
    * Whether a read of a row is cheap once all its data is in memory: no filter, and not so many
-   * columns that each file is asked for each.
+   * columns, or so long a row, that it takes long to ask each file for each column.
    */
   private static boolean isQuick(RowQuery query) {
+    int columns = query.families().size() + query.columns().size();
     return query.filter().isEmpty()
-        && query.families().size() + query.columns().size() <= QUICK_COLUMNS_MAX;
+        && columns <= QUICK_COLUMNS_MAX
+        && columns * query.ranges().get(0).start().length() <= QUICK_KEY_BYTES_MAX;
   }
 
   private static boolean isSingle(RowQuery query) {

@@ -1,14 +1,19 @@
 package io.stele.sstable;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.format.CellType;
 import io.stele.format.ColumnKey;
 import io.stele.model.Bloom;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
+import io.stele.model.SteleException;
+import io.stele.runtime.MemoryClaim;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -90,13 +95,54 @@ class BloomFilterTest {
     List<TestCell> cells = List.of(TestCell.put("row", "q", 1, "x"));
     try (SSTable table = open(OPTIONS.withBloomBitsPerKey(60), cells)) {
       byte[] row = ColumnKey.ofRow(Bytes.of("row"));
-      byte[] absent = ColumnKey.of(Bytes.of("row"), "f", Bytes.of("absent"));
-      byte[] present = ColumnKey.of(Bytes.of("row"), "f", Bytes.of("q"));
+      byte[] absent = column("f", "absent and longer");
+      byte[] present = column("f", "q");
       assertThat(table.mayContainColumns(row, List.of(absent, present), ReadOptions.POINT))
           .isTrue();
       assertThat(table.mayContainColumns(row, List.of(absent, absent), ReadOptions.POINT))
           .isFalse();
       assertThat(table.mayContainColumns(row, List.of(), ReadOptions.POINT)).isFalse();
+    }
+  }
+
+  /** What follows the row part in a column's key. */
+  private static byte[] column(String family, String qualifier) {
+    byte[] key = ColumnKey.of(Bytes.EMPTY, family, Bytes.of(qualifier));
+    return Arrays.copyOfRange(key, ColumnKey.ofRow(Bytes.EMPTY).length, key.length);
+  }
+
+  @Test
+  void aTombstoneOfAnyOfSeveralFamiliesIsEnough() throws IOException {
+    Bytes row = Bytes.of("row");
+    List<TestCell> cells =
+        List.of(tombstone(CellType.DELETE_FAMILY, ColumnKey.ofFamily(row, "fa")));
+    try (SSTable table = open(OPTIONS.withBloomBitsPerKey(60), cells)) {
+      byte[] rowPart = ColumnKey.ofRow(row);
+      List<byte[]> others = List.of(column("f", "long"), column("f", "q"), column("fb", "q"));
+      assertThat(table.mayContainColumns(rowPart, others, ReadOptions.POINT)).isFalse();
+      List<byte[]> one = List.of(column("f", "long"), column("fa", ""), column("fb", "q"));
+      assertThat(table.mayContainColumns(rowPart, one, ReadOptions.POINT)).isTrue();
+    }
+  }
+
+  @Test
+  void whoAsksForManyColumnsOfALongRowMayGiveUp() throws IOException {
+    Bytes row = Bytes.of("r".repeat(60_000));
+    MemoryClaim givenUp =
+        new MemoryClaim() {
+          @Override
+          public void take(long bytes) {}
+
+          @Override
+          public void goOn() {
+            throw SteleException.retryLater("nobody waits");
+          }
+        };
+    try (SSTable table = open(OPTIONS, List.of(TestCell.put("row", "q", 1, "x")))) {
+      List<byte[]> columns = Collections.nCopies(20, column("f", "q"));
+      ReadOptions options = ReadOptions.POINT.claiming(givenUp);
+      assertThatThrownBy(() -> table.mayContainColumns(ColumnKey.ofRow(row), columns, options))
+          .hasMessageContaining("nobody waits");
     }
   }
 
@@ -141,11 +187,8 @@ class BloomFilterTest {
 
   private static boolean mayContain(SSTable table, String row, String family, String qualifier)
       throws IOException {
-    Bytes key = Bytes.of(row);
-    return table.mayContainColumns(
-        ColumnKey.ofRow(key),
-        List.of(ColumnKey.of(key, family, Bytes.of(qualifier))),
-        ReadOptions.POINT);
+    return SSTableFiles.mayContainColumn(
+        table, ColumnKey.of(Bytes.of(row), family, Bytes.of(qualifier)));
   }
 
   /** (1 - e^(-kn/m))^k, where m is a number of bits a key. */

@@ -2,11 +2,13 @@ package io.stele.sstable;
 
 import io.stele.files.LocalFilesInProcess;
 import io.stele.format.CellCursor;
+import io.stele.format.ColumnKey;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -53,6 +55,15 @@ final class SSTableFiles {
   static SSTable open(ArrayFileSystem fs, BlockCache cache, FileCaching caching)
       throws IOException {
     return SSTable.open(fs, ANYWHERE, fs.length(), cache, caching);
+  }
+
+  /** What the file's Bloom filter says of the column of a whole key. */
+  static boolean mayContainColumn(SSTable table, byte[] key) throws IOException {
+    int rowEnd = ColumnKey.rowPartLength(key, key.length);
+    return table.mayContainColumns(
+        Arrays.copyOf(key, rowEnd),
+        List.of(Arrays.copyOfRange(key, rowEnd, key.length)),
+        ReadOptions.POINT);
   }
 
   static List<TestCell> scan(SSTable table, RowRange bounds, ReadOptions options)

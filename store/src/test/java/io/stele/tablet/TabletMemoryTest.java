@@ -3,6 +3,7 @@ package io.stele.tablet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.management.ThreadMXBean;
 import io.stele.format.CellCursor;
 import io.stele.format.CellType;
 import io.stele.format.OneCell;
@@ -15,10 +16,12 @@ import io.stele.model.Durability;
 import io.stele.model.GcPolicy;
 import io.stele.model.Outstanding;
 import io.stele.model.ReadModifyWrite;
+import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.runtime.MemoryRoom;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -70,6 +73,25 @@ class TabletMemoryTest {
             increment, Optional.empty(), Outstanding.from(0), Durability.HFLUSH, taken::addAndGet);
     assertThat(all.tablet.apply(next).join().row()).isPresent();
     assertThat(taken.get()).isLessThan(10_000);
+  }
+
+  /** However many columns are asked for, the filters of files are asked with one key at a time. */
+  @Test
+  void aReadOfManyColumnsOfALongRowHoldsOneOfTheirKeysAtATime() throws IOException {
+    fixture.put("other", "f", "q", 1, "");
+    fixture.tablet.minorCompact();
+    RowQuery query = RowQuery.row("r".repeat(60_000));
+    for (int i = 0; i < 2_000; i++) {
+      query = query.column("f", "q" + i);
+    }
+    ReadRequest request = ReadRequest.of(query);
+    assertThat(fixture.tablet.read(request).rows()).isEmpty();
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long before = threads.getCurrentThreadAllocatedBytes();
+    assertThat(fixture.tablet.read(request).rows()).isEmpty();
+    assertThat(threads.getCurrentThreadAllocatedBytes() - before)
+        .as("bytes taken, of 120 MB that the keys have")
+        .isLessThan(12_000_000);
   }
 
   @Test
