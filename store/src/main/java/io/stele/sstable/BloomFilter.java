@@ -97,7 +97,7 @@ final class BloomFilter {
       hashed += length;
       if (hashed >= HASHED_BETWEEN_CHECKS_BYTES) {
         hashed = 0;
-        options.memory().goOn();
+        options.memory().requireWanted();
       }
     }
     return false;

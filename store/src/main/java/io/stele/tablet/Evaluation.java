@@ -72,7 +72,7 @@ final class Evaluation {
   }
 
   private Evaluated evaluate(CheckAndMutate conditional, MemoryClaim memory) throws IOException {
-    RowFilter predicate = RowFilter.of(conditional.predicate());
+    RowFilter predicate = RowFilter.of(conditional.predicate(), memory);
     ColumnSelection columns = ColumnSelection.decidingFor(conditional.predicate());
     List<Cell> cells = reads.queuedRow(conditional.row(), columns, Integer.MAX_VALUE, memory);
     boolean holds = !cells.isEmpty() && !predicate.apply(conditional.row(), cells).isEmpty();

@@ -7,6 +7,7 @@ import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.Filter;
 import io.stele.model.SteleException;
+import io.stele.runtime.MemoryClaim;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiFunction;
@@ -88,8 +89,12 @@ abstract class FilterFlow {
     }
   }
 
-  /** A flow that has seen nothing yet. */
-  static FilterFlow of(Filter filter) {
+  /**
+   * A flow that has seen nothing yet.
+   *
+   * @param claim as for {@link RowFilter#of}
+   */
+  static FilterFlow of(Filter filter, MemoryClaim claim) {
     return switch (filter.kind()) {
       case CELLS_PER_ROW_LIMIT ->
           new Counting(
@@ -99,9 +104,9 @@ abstract class FilterFlow {
               ((Filter.CellsPerRowOffset) filter).count(),
               (cells, n) -> cells.subList(n, cells.size()));
       case CELLS_PER_COLUMN_LIMIT -> new ColumnLimit(((Filter.CellsPerColumnLimit) filter).count());
-      case CHAIN -> new Chain(all(((Filter.Chain) filter).filters()));
-      case INTERLEAVE -> new Interleave(all(((Filter.Interleave) filter).filters()));
-      case CONDITION -> new Condition((Filter.Condition) filter);
+      case CHAIN -> new Chain(all(((Filter.Chain) filter).filters(), claim));
+      case INTERLEAVE -> new Interleave(all(((Filter.Interleave) filter).filters(), claim));
+      case CONDITION -> new Condition((Filter.Condition) filter, claim);
       case PASS_ALL,
           BLOCK_ALL,
           ROW_KEY_REGEX,
@@ -116,12 +121,12 @@ abstract class FilterFlow {
           TIMESTAMP_RANGE,
           STRIP_VALUE,
           LABEL ->
-          new CellByCell(RowFilter.of(filter));
+          new CellByCell(RowFilter.of(filter, claim));
     };
   }
 
-  private static List<FilterFlow> all(List<Filter> filters) {
-    return filters.stream().map(FilterFlow::of).toList();
+  private static List<FilterFlow> all(List<Filter> filters, MemoryClaim claim) {
+    return filters.stream().map(filter -> of(filter, claim)).toList();
   }
 
   /** Judges each cell independently. */
@@ -323,8 +328,8 @@ abstract class FilterFlow {
 
     private int state = UNDECIDED;
 
-    Condition(Filter.Condition filter) {
-      super(all(List.of(filter.predicate(), filter.ifTrue(), filter.ifFalse())));
+    Condition(Filter.Condition filter, MemoryClaim claim) {
+      super(all(List.of(filter.predicate(), filter.ifTrue(), filter.ifFalse()), claim));
     }
 
     private FilterFlow predicate() {

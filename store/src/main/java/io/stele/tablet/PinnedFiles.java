@@ -60,7 +60,7 @@ public final class PinnedFiles implements Closeable {
     this.rowBytesMax = rowBytesMax;
     this.rules = new SchemaRules(pin.schema(), pin.former());
     this.selection = ColumnSelection.of(query.families(), query.columns());
-    this.filter = query.filter().map(RowFilter::of);
+    this.filter = query.filter().map(one -> RowFilter.of(one, MemoryClaim.NONE));
     this.ranges = ReadPath.clip(query.ranges(), tablet.rows());
     this.left = ranges.iterator();
   }

@@ -97,7 +97,7 @@ final class ReadPage {
     this.core = core;
     RowQuery query = request.query();
     this.columns = ColumnSelection.of(query.families(), query.columns());
-    this.filter = query.filter().map(RowFilter::of);
+    this.filter = query.filter().map(one -> RowFilter.of(one, request.memory()));
     long asked = request.bytesMax() > 0 ? request.bytesMax() : core.options().page().bytesMax();
     this.bytesMax = Math.min(asked, Limits.PAGE_BYTES_MAX);
     this.nanosMax = core.options().page().timeMax().toNanos();
@@ -214,7 +214,7 @@ final class ReadPage {
       }
     } else if (inParts) {
       if (!cells.takeCells(sink, partBytes(), workLeft())) {
-        return addParts(cells, request.query().filter().map(FilterFlow::of), false);
+        return addParts(cells, flow(), false);
       }
     } else if (!cells.takeCells(sink, WHOLE_ROW_BYTES_MAX, Long.MAX_VALUE)) {
       throw SteleException.refused(
@@ -235,6 +235,10 @@ final class ReadPage {
     return true;
   }
 
+  private Optional<FilterFlow> flow() {
+    return request.query().filter().map(one -> FilterFlow.of(one, request.memory()));
+  }
+
   /**
    * Goes on inside a row.
    *
@@ -242,7 +246,7 @@ final class ReadPage {
    * @return whether the whole row was taken; if not, this page is at its end
    */
   boolean resumeRow(VisibleCells cells, RowPosition from) throws IOException {
-    Optional<FilterFlow> flow = request.query().filter().map(FilterFlow::of);
+    Optional<FilterFlow> flow = flow();
     if (!from.filter().isEmpty()) {
       flow.ifPresent(state -> state.restoreState(from.filter()));
     }

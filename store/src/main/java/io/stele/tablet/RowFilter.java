@@ -9,7 +9,7 @@ import io.stele.model.Filter;
 import io.stele.model.Limits;
 import io.stele.model.SteleException;
 import io.stele.model.TimeRange;
-import java.nio.charset.StandardCharsets;
+import io.stele.runtime.MemoryClaim;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -34,15 +34,16 @@ interface RowFilter {
   /**
    * Prepares {@code filter}, which {@link io.stele.model.OperationRules} have accepted.
    *
+   * @param claim asked by regular expressions, within values too, whether to go on
    * @throws SteleException REFUSED if it contains an invalid regular expression
    */
-  static RowFilter of(Filter filter) {
+  static RowFilter of(Filter filter, MemoryClaim claim) {
     return switch (filter.kind()) {
       case PASS_ALL -> (row, cells) -> cells;
       case BLOCK_ALL -> (row, cells) -> List.of();
       case ROW_KEY_REGEX -> {
         Pattern pattern = compile(((Filter.RowKeyRegex) filter).pattern());
-        yield (row, cells) -> pattern.matches(latin1(row)) ? cells : List.of();
+        yield (row, cells) -> matches(pattern, row, claim) ? cells : List.of();
       }
       case ROW_SAMPLE -> {
         double probability = ((Filter.RowSample) filter).probability();
@@ -50,11 +51,11 @@ interface RowFilter {
       }
       case FAMILY_REGEX -> {
         Pattern pattern = compile(((Filter.FamilyRegex) filter).pattern());
-        yield cells(cell -> pattern.matches(cell.family()));
+        yield cells(cell -> matches(pattern, Bytes.of(cell.family()), claim));
       }
       case QUALIFIER_REGEX -> {
         Pattern pattern = compile(((Filter.QualifierRegex) filter).pattern());
-        yield cells(cell -> pattern.matches(latin1(cell.qualifier())));
+        yield cells(cell -> matches(pattern, cell.qualifier(), claim));
       }
       case COLUMN_RANGE -> {
         Filter.ColumnRange range = (Filter.ColumnRange) filter;
@@ -69,7 +70,7 @@ interface RowFilter {
       }
       case VALUE_REGEX -> {
         Pattern pattern = compile(((Filter.ValueRegex) filter).pattern());
-        yield cells(cell -> pattern.matches(latin1(cell.value())));
+        yield cells(cell -> matches(pattern, cell.value(), claim));
       }
       case VALUE_RANGE -> {
         Filter.ValueRange range = (Filter.ValueRange) filter;
@@ -97,9 +98,9 @@ interface RowFilter {
       }
       case STRIP_VALUE -> (row, cells) -> cells.stream().map(RowFilter::stripped).toList();
       case LABEL -> label(((Filter.Label) filter).label());
-      case CHAIN -> chain(all(((Filter.Chain) filter).filters()));
-      case INTERLEAVE -> interleave(all(((Filter.Interleave) filter).filters()));
-      case CONDITION -> condition((Filter.Condition) filter);
+      case CHAIN -> chain(all(((Filter.Chain) filter).filters(), claim));
+      case INTERLEAVE -> interleave(all(((Filter.Interleave) filter).filters(), claim));
+      case CONDITION -> condition((Filter.Condition) filter, claim);
     };
   }
 
@@ -107,16 +108,16 @@ interface RowFilter {
     return (row, cells) -> cells.stream().map(cell -> labelled(cell, label)).toList();
   }
 
-  private static RowFilter condition(Filter.Condition condition) {
-    RowFilter predicate = of(condition.predicate());
-    RowFilter ifTrue = of(condition.ifTrue());
-    RowFilter ifFalse = of(condition.ifFalse());
+  private static RowFilter condition(Filter.Condition condition, MemoryClaim claim) {
+    RowFilter predicate = of(condition.predicate(), claim);
+    RowFilter ifTrue = of(condition.ifTrue(), claim);
+    RowFilter ifFalse = of(condition.ifFalse(), claim);
     return (row, cells) ->
         (predicate.apply(row, cells).isEmpty() ? ifFalse : ifTrue).apply(row, cells);
   }
 
-  private static List<RowFilter> all(List<Filter> filters) {
-    return filters.stream().map(RowFilter::of).toList();
+  private static List<RowFilter> all(List<Filter> filters, MemoryClaim claim) {
+    return filters.stream().map(filter -> of(filter, claim)).toList();
   }
 
   private static RowFilter chain(List<RowFilter> filters) {
@@ -222,7 +223,7 @@ interface RowFilter {
     }
   }
 
-  private static String latin1(Bytes bytes) {
-    return new String(bytes.toByteArray(), StandardCharsets.ISO_8859_1);
+  private static boolean matches(Pattern pattern, Bytes bytes, MemoryClaim claim) {
+    return pattern.matcher(new MatchedText(bytes, claim)).matches();
   }
 }

@@ -105,13 +105,15 @@ final class DataService implements RequestHandler {
     /**
      * Answers.
      *
+     * @param memory asked for the memory of the work, and now and then whether to go on
      * @throws UnsettledException if nothing was done; run this again when the tablet is settled
      * @throws RequestPermissions.FilesPendingException if nothing was done; run this again when the
      *     job's outcome is known
      * @throws RequestPermissions.JobUnknownException if nothing was done; run this again when the
      *     tablet has admitted the job
      */
-    void run(Responder answer, RequestPermissions permissions) throws IOException;
+    void run(Responder answer, RequestPermissions permissions, MemoryClaim memory)
+        throws IOException;
   }
 
   /** Counts of its answers, by kind of outcome. */
@@ -149,34 +151,35 @@ final class DataService implements RequestHandler {
             mutate.getTablets(0),
             request,
             times.begin(RequestTimes.Kind.MUTATE, responder),
-            (answer, permissions) -> writes.mutate(mutate, request.body(), answer, permissions));
+            (answer, permissions, memory) ->
+                writes.mutate(mutate, request.body(), answer, permissions));
       }
       case CHECK_AND_MUTATE ->
           afterDelay(
               header.getCheckAndMutate().getTablet(),
               request,
               times.begin(RequestTimes.Kind.CHECK_AND_MUTATE, responder),
-              (answer, permissions) ->
-                  writes.checkAndMutate(header.getCheckAndMutate(), answer, permissions));
+              (answer, permissions, memory) ->
+                  writes.checkAndMutate(header.getCheckAndMutate(), answer, permissions, memory));
       case READ_MODIFY_WRITE ->
           afterDelay(
               header.getReadModifyWrite().getTablet(),
               request,
               times.begin(RequestTimes.Kind.READ_MODIFY_WRITE, responder),
-              (answer, permissions) ->
-                  writes.readModifyWrite(header.getReadModifyWrite(), answer, permissions));
+              (answer, permissions, memory) ->
+                  writes.readModifyWrite(header.getReadModifyWrite(), answer, permissions, memory));
       case SAMPLE_ROW_KEYS ->
           onHandler(
               handlers(header.getSampleRowKeys().getTablet()).scans(),
               request,
               responder,
-              (answer, permissions) -> sampleRowKeys(header.getSampleRowKeys(), answer));
+              (answer, permissions, memory) -> sampleRowKeys(header.getSampleRowKeys(), answer));
       case SETTLE ->
           onHandler(
               resources.of(TabletKind.USER).threads().handlers().writes(),
               request,
               responder,
-              (answer, permissions) -> writes.settle(header.getSettle(), answer));
+              (answer, permissions, memory) -> writes.settle(header.getSettle(), answer));
       case METHOD_NOT_SET ->
           throw SteleException.refused(
               "a request has a part that this server does not know: upgrade the server");
@@ -274,7 +277,7 @@ final class DataService implements RequestHandler {
       RequestPermissions permissions)
       throws IOException {
     try {
-      task.run(responder, permissions);
+      task.run(responder, permissions, claim(request, responder));
     } catch (UnsettledException e) {
       RequestWait.begin(
           runtime,
@@ -334,7 +337,7 @@ final class DataService implements RequestHandler {
           single ? handlers.reads() : handlers.scans(),
           request,
           responder,
-          (answer, permissions) -> read(read, wanted, answer, permissions));
+          (answer, permissions, memory) -> read(read, wanted, answer, permissions));
     }
   }
 

@@ -11,6 +11,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
 import io.stele.model.TaskProgress;
+import io.stele.runtime.MemoryClaim;
 import io.stele.tablet.OperationRequest;
 import io.stele.tablet.OperationResult;
 import io.stele.tabletserver.LeasedAnswers.Answer;
@@ -132,34 +133,45 @@ final class WriteRequests {
     return outcome;
   }
 
+  /**
+   * Changes a row if a condition holds, unless {@code memory} says before anything is changed that
+   * nobody waits for it.
+   */
   void checkAndMutate(
-      CheckAndMutateProto request, Responder responder, RequestPermissions permissions) {
+      CheckAndMutateProto request,
+      Responder responder,
+      RequestPermissions permissions,
+      MemoryClaim memory) {
     check(request.getTablet(), request.getOperations(), permissions);
-    responder.take(MESSAGE_COPIES * request.getSerializedSize());
+    memory.take(MESSAGE_COPIES * request.getSerializedSize());
     OperationRequest operation =
         new OperationRequest(
-            OperationCodec.decode(request, responder::take),
+            OperationCodec.decode(request, memory),
             OperationCodec.id(request),
             OperationCodec.outstanding(request.getOperations()),
             OperationCodec.decode(request.getDurability()),
-            responder::take);
+            memory);
     answer(
         apply(request.getTablet(), operation, permissions),
         responder,
         result -> new Answer(ResponseProto.newBuilder().setMatched(result.matched()).build()));
   }
 
+  /** Changes a row by what is in it; as {@link #checkAndMutate}. */
   void readModifyWrite(
-      ReadModifyWriteProto request, Responder responder, RequestPermissions permissions) {
+      ReadModifyWriteProto request,
+      Responder responder,
+      RequestPermissions permissions,
+      MemoryClaim memory) {
     check(request.getTablet(), request.getOperations(), permissions);
-    responder.take(MESSAGE_COPIES * request.getSerializedSize());
+    memory.take(MESSAGE_COPIES * request.getSerializedSize());
     OperationRequest operation =
         new OperationRequest(
             OperationCodec.decode(request),
             OperationCodec.id(request),
             OperationCodec.outstanding(request.getOperations()),
             OperationCodec.decode(request.getDurability()),
-            responder::take);
+            memory);
     answer(
         apply(request.getTablet(), operation, permissions)
             .thenApply(result -> requireCells(request, result)),

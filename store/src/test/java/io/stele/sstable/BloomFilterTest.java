@@ -134,7 +134,7 @@ class BloomFilterTest {
           public void take(long bytes) {}
 
           @Override
-          public void goOn() {
+          public void requireWanted() {
             throw SteleException.retryLater("nobody waits");
           }
         };

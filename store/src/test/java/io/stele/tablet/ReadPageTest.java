@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.Bytes;
+import io.stele.model.CheckAndMutate;
+import io.stele.model.Durability;
 import io.stele.model.Filter;
 import io.stele.model.Mutation;
+import io.stele.model.Outstanding;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
@@ -75,23 +78,56 @@ class ReadPageTest {
     }
     fixture.apply(versions).join();
     fixture.apply(Mutation.of("long").deleteColumn("f", "q")).join();
-    MemoryClaim givenUp =
-        new MemoryClaim() {
-          @Override
-          public void take(long bytes) {}
-
-          @Override
-          public void requireWanted() {
-            asked++;
-            throw SteleException.retryLater("nobody waits");
-          }
-        };
+    MemoryClaim givenUp = givenUp();
     assertThatThrownBy(() -> fixture.tablet.read(request(RowQuery.row("long"), givenUp)))
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("nobody waits");
     assertThat(asked).isEqualTo(1);
     assertThat(fixture.tablet.read(request(RowQuery.row("long"), MemoryClaim.NONE)).rows())
         .isEmpty();
+  }
+
+  /** A regular expression of many states takes microseconds for each byte of a value. */
+  @Test
+  void aReadEndsWithinAValueThatIsMatchedWhenNobodyWaitsForIt() {
+    MemoryClaim givenUp = givenUp();
+    RowQuery query =
+        RowQuery.row("a").filter(new Filter.ValueRegex(".*v.{0,20}b.*")); // No value matches.
+    assertThatThrownBy(() -> fixture.tablet.read(request(query, givenUp)))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("nobody waits");
+    assertThat(asked).isEqualTo(1);
+  }
+
+  @Test
+  void aConditionEndsWithinAValueThatIsMatchedWhenNobodyWaitsForItAndNothingIsWritten()
+      throws IOException {
+    CheckAndMutate conditional =
+        new CheckAndMutate(
+            Bytes.of("a"),
+            new Filter.ValueRegex(".*v.{0,20}b.*"),
+            Mutation.of("a").put("f", "q", "matched"),
+            Mutation.of("a").put("f", "q", "not matched"));
+    OperationRequest request =
+        new OperationRequest(
+            conditional, Optional.empty(), Outstanding.from(0), Durability.HFLUSH, givenUp());
+    assertThatThrownBy(() -> fixture.tablet.apply(request).join())
+        .hasRootCauseInstanceOf(SteleException.class)
+        .hasMessageContaining("nobody waits");
+    assertThat(fixture.rows().get(0)).contains(LARGE);
+  }
+
+  private MemoryClaim givenUp() {
+    return new MemoryClaim() {
+      @Override
+      public void take(long bytes) {}
+
+      @Override
+      public void requireWanted() {
+        asked++;
+        throw SteleException.retryLater("nobody waits");
+      }
+    };
   }
 
   @Test

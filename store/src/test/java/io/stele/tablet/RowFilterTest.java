@@ -10,6 +10,7 @@ import io.stele.model.Filter;
 import io.stele.model.Limits;
 import io.stele.model.SteleException;
 import io.stele.model.TimeRange;
+import io.stele.runtime.MemoryClaim;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -30,7 +31,7 @@ class RowFilterTest {
   }
 
   private static List<Cell> apply(Filter filter) {
-    return RowFilter.of(filter).apply(ROW, CELLS);
+    return RowFilter.of(filter, MemoryClaim.NONE).apply(ROW, CELLS);
   }
 
   private static List<Cell> cells(int... indexes) {
@@ -41,8 +42,10 @@ class RowFilterTest {
   void aFilterThatMakesTooManyCellsOfARowIsRefused() {
     List<Cell> many = Collections.nCopies(Limits.FILTER_CELLS_MAX / 2, CELLS.get(0));
     Filter twice = new Filter.Interleave(List.of(new Filter.PassAll(), new Filter.PassAll()));
-    assertThat(RowFilter.of(twice).apply(ROW, many)).hasSize(Limits.FILTER_CELLS_MAX);
-    assertThatThrownBy(() -> RowFilter.of(Filter.chain(twice, twice)).apply(ROW, many))
+    assertThat(RowFilter.of(twice, MemoryClaim.NONE).apply(ROW, many))
+        .hasSize(Limits.FILTER_CELLS_MAX);
+    assertThatThrownBy(
+            () -> RowFilter.of(Filter.chain(twice, twice), MemoryClaim.NONE).apply(ROW, many))
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("more than 1000000 cells of row \"com.example/index\"");
   }
@@ -91,13 +94,16 @@ class RowFilterTest {
   @Test
   void regularExpressionsMatchBytesNotCharacters() {
     Bytes row = Bytes.of(new byte[] {0, (byte) 0xff, '\n'});
-    assertThat(RowFilter.of(new Filter.RowKeyRegex("\\x00\\xff.")).apply(row, CELLS)).hasSize(5);
-    assertThat(RowFilter.of(new Filter.RowKeyRegex("...")).apply(row, CELLS)).hasSize(5);
+    assertThat(
+            RowFilter.of(new Filter.RowKeyRegex("\\x00\\xff."), MemoryClaim.NONE).apply(row, CELLS))
+        .hasSize(5);
+    assertThat(RowFilter.of(new Filter.RowKeyRegex("..."), MemoryClaim.NONE).apply(row, CELLS))
+        .hasSize(5);
   }
 
   @Test
   void aSampleIsTheSameEachTimeAndOfItsSize() {
-    RowFilter sample = RowFilter.of(new Filter.RowSample(0.3));
+    RowFilter sample = RowFilter.of(new Filter.RowSample(0.3), MemoryClaim.NONE);
     long taken =
         IntStream.range(0, 10_000)
             .filter(i -> !sample.apply(Bytes.of("row" + i), CELLS).isEmpty())
@@ -107,7 +113,7 @@ class RowFilterTest {
 
   @Test
   void whatIsNoRegularExpressionIsRefused() {
-    assertThatThrownBy(() -> RowFilter.of(new Filter.ValueRegex("(a")))
+    assertThatThrownBy(() -> RowFilter.of(new Filter.ValueRegex("(a"), MemoryClaim.NONE))
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("\"(a\" is not a regular expression of RE2");
   }
