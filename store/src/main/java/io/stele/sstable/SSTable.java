@@ -260,6 +260,24 @@ public final class SSTable implements Closeable {
     return rows;
   }
 
+  /**
+   * Of each of {@code count} parts of the same size that the file has in {@code bounds}, a row as
+   * in {@link #rowsOfPieces}: of the block at {@code where} in the part. It may be the same for
+   * several parts, and that of the first may be below {@code bounds}.
+   *
+   * @param where 0, the part's beginning, to below 1, its end
+   */
+  public List<Bytes> rowsOfParts(RowRange bounds, int count, double where) throws IOException {
+    long start = offsetOf(bounds.start(), 0);
+    double part = (double) (offsetOf(bounds.end(), dataEnd()) - start) / count;
+    IndexCursor index = index(ReadOptions.POINT);
+    List<Bytes> rows = new ArrayList<>();
+    for (int i = 0; i < count && index.seekOffset(start + (long) (part * (i + where))); i++) {
+      rows.add(MiddleRow.rowAt(index.key()));
+    }
+    return rows;
+  }
+
   /** The meta block of that name. */
   public Optional<Bytes> metaBlock(String name) throws IOException {
     Handle handle = properties.metaBlocks().get(name);

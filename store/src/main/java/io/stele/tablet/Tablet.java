@@ -13,6 +13,7 @@ import io.stele.record.FileRef;
 import io.stele.record.LoweredCounts;
 import io.stele.record.Pending;
 import io.stele.record.Pin;
+import io.stele.runtime.MemoryClaim;
 import java.io.Closeable;
 import java.io.IOException;
 import java.time.Duration;
@@ -439,20 +440,22 @@ public final class Tablet implements Closeable {
   public Optional<Bytes> splitRow() throws IOException {
     TabletState state = core.current().acquire();
     try {
-      return new SplitPoints(state.files()).middle(core.spec().extent());
+      return new SplitPoints(state.files(), MemoryClaim.NONE).middle(core.spec().extent());
     } finally {
       state.release();
     }
   }
 
   /**
-   * About {@code count} rows that cut the tablet's SSTables into pieces of similar size, in order,
+   * Rows that cut the tablet's SSTables into up to {@code count} pieces of similar size, in order,
    * followed by the tablet's end.
+   *
+   * @param memory asked for the memory of the work, and now and then whether to go on
    */
-  public List<RowSample> sampleRows(int count) throws IOException {
+  public List<RowSample> sampleRows(int count, MemoryClaim memory) throws IOException {
     TabletState state = core.current().acquire();
     try {
-      return new SplitPoints(state.files()).samples(core.spec().extent(), count);
+      return new SplitPoints(state.files(), memory).samples(core.spec().extent(), count);
     } finally {
       state.release();
     }
@@ -463,11 +466,13 @@ public final class Tablet implements Closeable {
    * by the tablet's end.
    *
    * @param most the maximum number of pieces; if more would be needed, the pieces are larger
+   * @param memory asked for the memory of the work, and now and then whether to go on
    */
-  public List<RowSample> sampleRows(long pieceBytes, int most) throws IOException {
+  public List<RowSample> sampleRows(long pieceBytes, int most, MemoryClaim memory)
+      throws IOException {
     TabletState state = core.current().acquire();
     try {
-      SplitPoints points = new SplitPoints(state.files());
+      SplitPoints points = new SplitPoints(state.files(), memory);
       RowRange extent = core.spec().extent();
       long pieces = points.bytesIn(extent) / pieceBytes + 1;
       return points.samples(extent, (int) Math.min(pieces, most));

@@ -173,7 +173,8 @@ final class DataService implements RequestHandler {
               handlers(header.getSampleRowKeys().getTablet()).scans(),
               request,
               responder,
-              (answer, permissions, memory) -> sampleRowKeys(header.getSampleRowKeys(), answer));
+              (answer, permissions, memory) ->
+                  sampleRowKeys(header.getSampleRowKeys(), answer, memory));
       case SETTLE ->
           onHandler(
               resources.of(TabletKind.USER).threads().handlers().writes(),
@@ -409,13 +410,14 @@ final class DataService implements RequestHandler {
     answers.read(responder, answer, page.block());
   }
 
-  private void sampleRowKeys(SampleRowKeysProto request, Responder responder) throws IOException {
+  private void sampleRowKeys(SampleRowKeysProto request, Responder responder, MemoryClaim memory)
+      throws IOException {
     ResponseProto.Builder answer = ResponseProto.newBuilder();
     Tablet tablet = tablets.require(request.getTablet()).tablet();
     List<RowSample> samples =
         request.hasPieceBytes()
-            ? tablet.sampleRows(Math.max(1, request.getPieceBytes()), SAMPLES_MAX)
-            : tablet.sampleRows(SAMPLES);
+            ? tablet.sampleRows(Math.max(1, request.getPieceBytes()), SAMPLES_MAX, memory)
+            : tablet.sampleRows(SAMPLES, memory);
     samples.forEach(
         sample ->
             answer.addSamples(

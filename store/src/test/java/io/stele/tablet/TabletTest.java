@@ -24,6 +24,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.model.TimeRange;
 import io.stele.record.FileRef;
+import io.stele.runtime.MemoryClaim;
 import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ServerClock;
 import io.stele.runtime.SystemRuntime;
@@ -525,7 +526,7 @@ class TabletTest {
     TabletSpec upper = whole.child(TabletFixture.ID, 2, new RowRange(row, Bytes.EMPTY));
     assertThat(lower.files().get(0).path()).isEqualTo(upper.files().get(0).path());
     assertThat(lower.redoPoint()).isEqualTo(500);
-    List<RowSample> samples = small.tablet.sampleRows(8);
+    List<RowSample> samples = small.tablet.sampleRows(8, MemoryClaim.NONE);
     assertThat(samples)
         .hasSizeBetween(5, 9)
         .isSortedAccordingTo(Comparator.comparing(RowSample::offsetBytes));
