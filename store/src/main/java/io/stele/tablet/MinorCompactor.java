@@ -63,8 +63,9 @@ final class MinorCompactor {
   /** Makes a minor compaction, {@link #between between others}; false if nothing is new. */
   boolean writeMemtables() throws IOException {
     core.health().check();
+    boolean wrote = writeFormer();
     sequencer.freeze();
-    return writeFrozen();
+    return writeFrozen() || wrote;
   }
 
   /**
@@ -74,9 +75,15 @@ final class MinorCompactor {
    */
   long writeMemtablesForPin() throws IOException {
     core.health().check();
+    writeFormer();
     long timestamp = sequencer.freezeForPin();
     writeFrozen();
     return timestamp;
+  }
+
+  /** Writes the memtables of calls that failed if they are several: or there would be ever more. */
+  private boolean writeFormer() throws IOException {
+    return core.current().peek().frozen().size() > 1 && writeFrozen();
   }
 
   private boolean writeFrozen() throws IOException {

@@ -20,6 +20,8 @@ import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.runtime.MemoryRoom;
+import io.stele.sim.FaultInjector;
+import io.stele.sim.Operation;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
@@ -92,6 +94,32 @@ class TabletMemoryTest {
     assertThat(threads.getCurrentThreadAllocatedBytes() - before)
         .as("bytes taken, of 120 MB that the keys have")
         .isLessThan(12_000_000);
+  }
+
+  @Test
+  void minorCompactionsThatFailDoNotMakeMoreAndMoreMemtables() throws IOException {
+    for (int i = 0; i < 50; i++) {
+      fixture.put("r" + i, "f", "q", 1, "");
+    }
+    long ofOne = fixture.tablet.statistics().memtableBytes();
+    fixture.tablet.minorCompact();
+    fixture
+        .fs
+        .disk()
+        .inject(
+            FaultInjector.always(
+                Operation.CREATE,
+                path -> path.getName().endsWith(".sst"),
+                new FaultInjector.Effect.Fail()));
+    for (int i = 0; i < 50; i++) {
+      fixture.put("r" + i, "f", "q", 2, "");
+      assertThatThrownBy(fixture.tablet::minorCompact).isInstanceOf(IOException.class);
+    }
+    assertThat(fixture.tablet.statistics().memtableBytes()).isLessThan(2 * ofOne);
+    fixture.fs.disk().heal();
+    assertThat(fixture.tablet.minorCompact()).isTrue();
+    assertThat(fixture.tablet.statistics().memtableCells()).isZero();
+    assertThat(fixture.rows()).hasSize(50).allMatch(row -> row.contains("@2="));
   }
 
   @Test
