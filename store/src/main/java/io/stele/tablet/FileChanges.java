@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * Changes of a tablet's files other than compactions: pins, files of jobs, cleared rows and erased
@@ -233,6 +234,9 @@ final class FileChanges {
    * paused writes, and has waited for the accepted ones.
    *
    * @param now what was cleared, for the manifest
+   * @throws RecordFullException if the tablet has too many files for that: nothing was changed
+   * @throws SteleException RETRY_LATER if pins keep so many cleared parts of files that the end of
+   *     a pin would be too large a change: nothing was changed
    */
   void clear(RowRange rows, ClearedRows now) throws IOException {
     minor.between(
@@ -242,6 +246,7 @@ final class FileChanges {
                   FileReplacement files =
                       FileReplacement.cleared(List.of(rows), refs(), before, core.pins().all());
                   requireFits(files, List.of());
+                  requireUnpinFits(files);
                   take(edits.edit("cleared " + rows, files.upTo()).clear(now), files, core.rules());
                 }));
   }
@@ -327,6 +332,26 @@ final class FileChanges {
     if (!size.fits()) {
       throw new RecordFullException(
           core.spec().id(), files.added().size() + files.removed().size(), size.toString());
+    }
+  }
+
+  /**
+   * The end of a pin removes in one edit what only it sees. In several, a failure between them
+   * would leave a pin without all that it sees, or parts that no pin sees.
+   */
+  private void requireUnpinFits(FileReplacement files) {
+    List<FileRef> cleared =
+        Stream.concat(refs().stream(), files.added().stream()).filter(FileRef::isCleared).toList();
+    RecordChangeSize size = new RecordChangeSize(core.spec().extent());
+    cleared.forEach(size::remove);
+    if (!size.fits()) {
+      throw SteleException.retryLater(
+          "rows of tablet "
+              + core.spec().id()
+              + " cannot be cleared: "
+              + cleared.size()
+              + " cleared parts of its files would be kept for jobs that read the table; it goes on"
+              + " when one of them has ended");
     }
   }
 

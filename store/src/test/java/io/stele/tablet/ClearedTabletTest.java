@@ -18,6 +18,8 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.record.ClearedRows;
+import io.stele.record.FileRef;
+import io.stele.record.RecordChangeSize;
 import io.stele.runtime.MemoryClaim;
 import io.stele.runtime.Signal;
 import java.io.IOException;
@@ -61,6 +63,41 @@ class ClearedTabletTest {
     } catch (IOException e) {
       throw new AssertionError(e);
     }
+  }
+
+  /**
+   * Each clearing keeps a part of every file, and the end of the pin removes all of them at once.
+   */
+  @Test
+  void rowsAreNotClearedUnderAPinThatCouldThenNotEnd() throws IOException {
+    String prefix = "r".repeat(1_000);
+    for (int i = 0; i < 50; i++) {
+      fixture.put(prefix + 100, "f", "q", i, "");
+      fixture.put(prefix + 999, "f", "q", i, "");
+      fixture.tablet.minorCompact();
+    }
+    fixture.tablet.pin("job");
+    assertThatThrownBy(
+            () -> {
+              for (int i = 100; i < 200; i++) {
+                clear(RowRange.of(prefix + i, prefix + (i + 1)));
+              }
+            })
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
+        .hasMessageContaining("cleared parts of its files");
+    fixture.tablet.resumeWrites();
+    RecordChangeSize unpinning = new RecordChangeSize(RowRange.ALL);
+    fixture.manifest.record().files().stream()
+        .filter(FileRef::isCleared)
+        .forEach(unpinning::remove);
+    assertThat(unpinning.fits()).isTrue();
+
+    assertThat(fixture.tablet.unpin("job")).isTrue();
+    assertThat(fixture.manifest.record().files()).noneMatch(FileRef::isCleared);
+    clear(RowRange.ALL);
+    assertThat(fixture.rows()).isEmpty();
   }
 
   /**
