@@ -23,6 +23,12 @@ import org.apache.hadoop.fs.Path;
  * damaged, and never returns a wrong cell. After {@link #close()}, reads fail with an IOException.
  */
 public final class SSTable implements Closeable {
+  /**
+   * A cursor asks for the memory of blocks above this size, in bytes. Whoever opens cursors knows
+   * how many they are, and asks for that of smaller ones: one block each, as stored and decoded.
+   */
+  public static final int UNCLAIMED_BLOCK_BYTES = 512 << 10;
+
   private static final byte[] NOTHING = new byte[0];
 
   /** The memory of the properties beside their keys, in bytes. */

@@ -26,12 +26,6 @@ final class SSTableCursor implements CellCursor {
 
   private static final long NO_BLOCK = -1;
 
-  /**
-   * Smaller blocks need no claim: a cursor holds one at a time, so the number of cursors bounds
-   * their memory.
-   */
-  private static final int CLAIMED_ABOVE_BYTES = 512 << 10;
-
   private final Blocks blocks;
   private final Source source = new Source();
   private final IndexBlock root;
@@ -175,7 +169,7 @@ final class SSTableCursor implements CellCursor {
 
     @Override
     public void claim(int blockBytes) throws NotInMemoryException {
-      if (blockBytes <= CLAIMED_ABOVE_BYTES || blockBytes <= claimed) {
+      if (blockBytes <= SSTable.UNCLAIMED_BLOCK_BYTES || blockBytes <= claimed) {
         return;
       }
       if (options.memoryOnly()) {

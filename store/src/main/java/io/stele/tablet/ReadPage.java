@@ -78,6 +78,7 @@ final class ReadPage {
   private long steps; // Rows, parts of rows and ranges that were read.
   private long rowsPassed; // Whole ones.
   private long beginNanos;
+  private long cursorBytes; // Taken for the cursors of one range, and then for those of the next.
 
   /**
    * An empty page.
@@ -139,6 +140,14 @@ final class ReadPage {
       firstRead = takes(bytes) ? bytes : 0;
     }
     return Math.max(0, Math.min(firstRead, bytesMax - rowStart));
+  }
+
+  /** Takes the memory of the cursors of a range: those of the range before it are closed. */
+  void takeForCursors(long bytes) {
+    if (bytes > cursorBytes && !request.memoryOnly()) {
+      request.memory().take(bytes - cursorBytes);
+      cursorBytes = bytes;
+    }
   }
 
   /** Starts to take rows from other cells. */

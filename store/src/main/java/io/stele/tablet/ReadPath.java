@@ -58,6 +58,9 @@ final class ReadPath {
     }
   }
 
+  /** What a read wants of a row. */
+  private record Wanted(ColumnSelection selection, int versions, TimeRange times) {}
+
   /** Reads a page. */
   ReadResult read(ReadRequest request) throws IOException {
     core.health().check();
@@ -109,10 +112,9 @@ final class ReadPath {
         open(
             unpinned(Long.MAX_VALUE, state, rules),
             RowRange.single(row),
-            selection,
-            versions,
-            TimeRange.ALL,
-            ReadOptions.POINT.claiming(memory))) {
+            new Wanted(selection, versions, TimeRange.ALL),
+            ReadOptions.POINT.claiming(memory),
+            memory)) {
       return cells.seekRow(row) && cells.row().equals(row) ? cells.takeRow() : List.of();
     } finally {
       state.release();
@@ -221,8 +223,9 @@ final class ReadPath {
   private void read(RowRange range, View view, ReadPage page) throws IOException {
     RowQuery query = page.request.query();
     View ofFirst = page.moment.map(view::at).orElse(view);
+    Wanted wanted = new Wanted(page.columns, query.versions(), query.times());
     try (VisibleCells cells =
-        open(ofFirst, range, page.columns, query.versions(), query.times(), options(page, range))) {
+        open(ofFirst, range, wanted, options(page, range), page::takeForCursors)) {
       page.nextRange();
       if (page.resume.isPresent()) {
         Bytes row = range.start();
@@ -267,13 +270,13 @@ final class ReadPath {
         : ReadOptions.SCAN.claiming(request.memory());
   }
 
+  /**
+   * Opens the cells of {@code range}.
+   *
+   * @param forCursors asked for the memory of all cursors over files, before there is one
+   */
   private VisibleCells open(
-      View view,
-      RowRange range,
-      ColumnSelection selection,
-      int versions,
-      TimeRange times,
-      ReadOptions options)
+      View view, RowRange range, Wanted wanted, ReadOptions options, MemoryClaim forCursors)
       throws IOException {
     boolean single = range.isSingle();
     TabletState state = view.state();
@@ -289,12 +292,13 @@ final class ReadPath {
     for (TabletFile file : state.files()) {
       if (file.ref().minSequence() <= view.readPoint()
           && file.ref().isSeenAt(view.readPoint())
-          && file.meets(range, selection, view.pinPoint())
-          && (!single || file.mayContain(range.start(), selection, options))) {
+          && file.meets(range, wanted.selection(), view.pinPoint())
+          && (!single || file.mayContain(range.start(), wanted.selection(), options))) {
         files.add(file);
         cellBytes += file.cellBytes();
       }
     }
+    take(files, forCursors);
     for (TabletFile file : files) {
       cursors.add(
           file.cursor(range, file.shareOf(options, cellBytes), view.rules(), view.pinPoint()));
@@ -302,9 +306,30 @@ final class ReadPath {
     return new VisibleCells(
         new MergedCursor(cursors, view.readPoint()),
         new VersionFilter(view.rules(), view.nowMicros(), VersionFilter.Past.WHOLE, true),
-        selection,
-        versions,
-        times,
+        wanted.selection(),
+        wanted.versions(),
+        wanted.times(),
         options.memory());
+  }
+
+  /** Takes the memory of cursors over {@code files}; never for good refused: they are merged. */
+  private void take(List<TabletFile> files, MemoryClaim forCursors) {
+    long bytes = files.stream().mapToLong(TabletFile::cursorBytes).sum();
+    try {
+      forCursors.take(bytes);
+    } catch (SteleException e) {
+      throw e.code() != SteleException.Code.REFUSED
+          ? e
+          : new SteleException(
+              SteleException.Code.RETRY_LATER,
+              "tablet "
+                  + core.spec().id()
+                  + " has too many files to be read before compactions have merged some: "
+                  + files.size()
+                  + " at once take "
+                  + bytes
+                  + " bytes of memory",
+              e);
+    }
   }
 }

@@ -164,6 +164,14 @@ final class TabletFile {
     return options.first((long) (options.firstBytes() * share) + 2 * blockBytes);
   }
 
+  /** About how many bytes a cursor over the file holds: a block as it is stored, and decoded. */
+  long cursorBytes() {
+    SSTableProperties properties = table.properties();
+    long blocks = Math.max(1, properties.dataBlocks());
+    return Math.min(SSTable.UNCLAIMED_BLOCK_BYTES, properties.dataBytes() / blocks)
+        + Math.min(SSTable.UNCLAIMED_BLOCK_BYTES, properties.rawBytes() / blocks);
+  }
+
   boolean hasTombstones() {
     return table.properties().tombstones() > 0;
   }

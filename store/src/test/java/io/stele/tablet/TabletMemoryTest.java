@@ -13,12 +13,15 @@ import io.stele.memtable.Memtable;
 import io.stele.model.Bytes;
 import io.stele.model.ColumnFamily;
 import io.stele.model.Durability;
+import io.stele.model.Filter;
 import io.stele.model.GcPolicy;
 import io.stele.model.Outstanding;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
+import io.stele.runtime.MemoryClaim;
 import io.stele.runtime.MemoryRoom;
 import io.stele.sim.FaultInjector;
 import io.stele.sim.Operation;
@@ -27,6 +30,7 @@ import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -94,6 +98,56 @@ class TabletMemoryTest {
     assertThat(threads.getCurrentThreadAllocatedBytes() - before)
         .as("bytes taken, of 120 MB that the keys have")
         .isLessThan(12_000_000);
+  }
+
+  private long claimed(RowQuery query) throws IOException {
+    AtomicLong claimed = new AtomicLong();
+    fixture.tablet.read(request(query, claimed::addAndGet));
+    return claimed.get();
+  }
+
+  private static ReadRequest request(RowQuery query, MemoryClaim memory) {
+    return new ReadRequest(
+        query,
+        OptionalLong.empty(),
+        true,
+        0,
+        false,
+        RowParts.WHOLE,
+        memory,
+        false,
+        Optional.empty());
+  }
+
+  @Test
+  void aReadClaimsABlockOfEachFileThatItMerges() throws IOException {
+    String value = "v".repeat(40_000);
+    for (int i = 0; i < 30; i++) {
+      for (String row : List.of("a", "b", "c", "d")) {
+        fixture.put(row, "f", "q" + i, i, value);
+      }
+      fixture.tablet.minorCompact();
+    }
+    RowQuery first = RowQuery.ALL.filter(new Filter.RowKeyRegex("a")).limit(1);
+    RowQuery oneColumn = first.column("f", "q1");
+    long each = claimed(oneColumn) / 30;
+    assertThat(each).isGreaterThan(40_000);
+    RowQuery twice = oneColumn.range(RowRange.of("a", "b")).range(RowRange.of("x", "y"));
+    assertThat(claimed(twice)).as("one range after the other").isLessThan(45 * each);
+    assertThatThrownBy(
+            () ->
+                fixture.tablet.read(
+                    request(
+                        oneColumn,
+                        bytes -> {
+                          if (bytes > 1_000_000) {
+                            throw SteleException.refused("more than there is");
+                          }
+                        })))
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
+        .hasMessageContaining("30 at once take");
   }
 
   @Test
