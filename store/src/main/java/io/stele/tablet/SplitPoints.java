@@ -54,7 +54,7 @@ final class SplitPoints {
   Optional<Bytes> middle(RowRange rows) throws IOException {
     TreeSet<Bytes> found = new TreeSet<>();
     for (TabletFile file : files) {
-      memory.goOn();
+      memory.requireWanted();
       Optional<RowRange> part = file.ref().bounds().intersection(rows);
       if (part.isPresent()) {
         file.table().middleRow(part.get()).filter(row -> isInside(row, rows)).ifPresent(found::add);
@@ -126,7 +126,7 @@ final class SplitPoints {
     List<Part> parts = new ArrayList<>();
     double shift = 0;
     for (TabletFile file : files) {
-      memory.goOn();
+      memory.requireWanted();
       Optional<RowRange> within = file.ref().bounds().intersection(rows);
       long bytes = within.isPresent() ? file.table().bytesIn(within.get()) : 0;
       if (bytes > 0) {

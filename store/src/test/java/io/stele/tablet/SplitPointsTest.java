@@ -108,7 +108,7 @@ class SplitPointsTest {
           public void take(long bytes) {}
 
           @Override
-          public void goOn() {
+          public void requireWanted() {
             throw SteleException.retryLater("nobody waits");
           }
         };
