@@ -1,7 +1,5 @@
 package io.stele.cli;
 
-import static java.util.stream.Collectors.joining;
-
 import io.stele.client.ClusterStatus;
 import io.stele.client.Stele;
 import io.stele.client.TableChange;
@@ -16,7 +14,6 @@ import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
-import io.stele.model.TabletId;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -407,26 +404,23 @@ final class TableCommand {
       footer = {
         "",
         "Compactions run by themselves. Use this after altering a table, or to free",
-        "space at once. Up to 64 servers compact at the same time. Exits with 6, and",
-        "names them, if tablets may be left out because they moved meanwhile.",
+        "space at once. All servers compact at the same time, each one tablet at a",
+        "time; the progress is shown every ten seconds. They continue if you stop the",
+        "command. It can be run again meanwhile, and for other tables. Tablets that",
+        "move or split are compacted where they are then, except with --no-wait.",
         "",
         "Example:",
         "  stele table compact webtable"
       })
-  int compact(@Mixin ClusterOptions cluster, @Parameters(paramLabel = "TABLE") String name)
+  int compact(
+      @Mixin ClusterOptions cluster,
+      @Parameters(paramLabel = "TABLE") String name,
+      @Mixin WaitOptions wait)
       throws Exception {
-    List<TabletId> leftOut;
     try (Stele stele = cluster.connect()) {
-      leftOut = stele.admin().compactTable(name);
+      wait.finishShowing(
+          stele.admin().beginCompactTable(name), "Compacted table " + name + ".", out());
     }
-    if (!leftOut.isEmpty()) {
-      throw new SteleException(
-          SteleException.Code.OUTCOME_UNKNOWN,
-          "tablets that moved, split or merged meanwhile may not be compacted: "
-              + leftOut.stream().map(TabletId::toString).collect(joining(", "))
-              + "; run the command again, with `stele balance off` if they move often");
-    }
-    out().println("Compacted table " + name + ".");
     return ExitCode.DONE.number();
   }
 

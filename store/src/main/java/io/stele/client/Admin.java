@@ -2,10 +2,8 @@ package io.stele.client;
 
 import io.stele.lock.LockPaths;
 import io.stele.metadata.Attempts.Effect;
-import io.stele.metadata.ServerInfo;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletEvents;
-import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.Limits;
 import io.stele.model.RowRange;
@@ -21,7 +19,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 
@@ -40,6 +37,9 @@ import java.util.function.UnaryOperator;
  * <p>Safe for use by any number of threads.
  */
 public final class Admin {
+  /** As long as it takes. */
+  private static final Duration UNLIMITED = Duration.ofDays(365);
+
   private final Connection connection;
   private final ClusterCalls calls;
   private final TableChangeRequests tableChanges;
@@ -131,23 +131,28 @@ public final class Admin {
 
   /**
    * Makes the servers of a table write its memtables to SSTables, and then rewrite all its
-   * SSTables, without garbage and as the schema's locality groups want them now. Up to 64 servers
-   * do so at once. Returns when that is done, which may take long.
+   * SSTables, without garbage and as the schema's locality groups want them now. All servers do so
+   * at the same time, each one tablet at a time. Returns when that is done for whatever was in the
+   * table at the call, which may take long. A tablet that moves meanwhile, is split, or whose
+   * server is lost, is compacted where it is then. Tables can be compacted at the same time; where
+   * this one is being compacted already, what has not begun is done once for both.
    *
-   * @return the ids of the tablets that may be left out, because they moved, were split or merged,
-   *     or were not served meanwhile, in the order of their rows; usually none. Calling this again
-   *     compacts them, too
-   * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name
-   * @throws IOException if a server could not do it, or was lost; all others did. It is safe to try
-   *     again
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name; RETRY_LATER
+   *     if tablets could not be compacted, for {@code stele.client.timeout} without a break, and
+   *     all others are; OUTCOME_UNKNOWN if the compactions may go on
    */
-  public List<TabletId> compactTable(String name) throws IOException {
-    TableId table = calls.stored(name).id();
-    List<TabletRecord> before = connection.tabletRecords(table, name);
-    Map<ServerId, ServerInfo> servers =
-        TableCompaction.serversOf(before, ClusterCalls.servers(connection));
-    new TableCompaction(connection.runtime(), connection.controlPlane()).on(servers, table);
-    return TableCompaction.leftOut(before, connection.tabletRecords(table, name), servers.keySet());
+  public void compactTable(String name) throws IOException {
+    clusterChanges.compact(name).await(UNLIMITED);
+  }
+
+  /**
+   * Begins what {@link #compactTable} does, and returns when each server has begun. A server
+   * continues by itself. Tablets that move, are split, or whose server is lost before they are
+   * compacted are begun again only by {@link ClusterChange#progress} and {@link
+   * ClusterChange#await}.
+   */
+  public ClusterChange beginCompactTable(String name) throws IOException {
+    return clusterChanges.compact(name).begun();
   }
 
   /**

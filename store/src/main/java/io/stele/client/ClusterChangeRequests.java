@@ -180,6 +180,15 @@ final class ClusterChangeRequests {
     }
   }
 
+  /** See {@link Admin#compactTable}. */
+  ClusterChange compact(String table) throws IOException {
+    return new ClusterChange(
+        calls,
+        "compacting table " + table,
+        "`stele table compact` can be run again: it joins what goes on",
+        new TableCompaction(calls, calls.stored(table).id(), table));
+  }
+
   /** See {@link Admin#drainServer}. */
   ClusterChange drain(ServerId server) {
     DrainRequestProto request = DrainRequestProto.newBuilder().setStay(true).build();

@@ -19,6 +19,8 @@ import io.stele.wire.HostShare;
 import io.stele.wire.TabletRefs;
 import io.stele.wire.control.ControlProtos.ClearTabletRequestProto;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
+import io.stele.wire.control.ControlProtos.CompactTabletsRequestProto;
+import io.stele.wire.control.ControlProtos.CompactTabletsResponseProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.EraseFamiliesRequestProto;
@@ -37,8 +39,10 @@ import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import io.stele.wire.control.ControlProtos.SortSegmentsRequestProto;
 import io.stele.wire.control.ControlProtos.SortSegmentsResponseProto;
 import io.stele.wire.control.ControlProtos.SplitTabletRequestProto;
+import io.stele.wire.control.ControlProtos.TabletCompactionProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
 import io.stele.wire.control.ControlProtos.TabletServerService;
+import io.stele.wire.control.ControlProtos.TabletToCompactProto;
 import io.stele.wire.control.ControlProtos.UnloadTabletsRequestProto;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -257,6 +261,38 @@ final class AdminService implements TabletServerService.BlockingInterface {
     } finally {
       compacting.set(false);
     }
+  }
+
+  @Override
+  public CompactTabletsResponseProto compactTablets(
+      RpcController controller, CompactTabletsRequestProto request) {
+    CompactTabletsResponseProto.Builder answer = CompactTabletsResponseProto.newBuilder();
+    for (TabletToCompactProto one : request.getTabletsList()) {
+      answer.addTablets(compact(one));
+    }
+    return answer.build();
+  }
+
+  private TabletCompactionProto compact(TabletToCompactProto asked) {
+    TabletCompactionProto.Builder answer = TabletCompactionProto.newBuilder();
+    TabletId id = id(asked.getTablet());
+    if (id.table().isSystem()) {
+      throw SteleException.refused("tablet " + id + " is not a user's: it compacts by itself");
+    }
+    Optional<HostedTablet> served = server.tablets().find(id, asked.getTablet().getEpoch());
+    if (served.isEmpty()) {
+      return answer.build();
+    }
+    HostedTablet hosted = served.get();
+    RowRange rows = hosted.record().extent();
+    long number = asked.hasCompaction() ? asked.getCompaction() : requested.compact(hosted);
+    RequestedWork.whyNotCompacted(hosted).ifPresent(answer::setTrouble);
+    return answer
+        .setCompaction(number)
+        .setDone(requested.isCompacted(hosted, number))
+        .setStartRow(ByteStrings.of(rows.start()))
+        .setEndRow(ByteStrings.of(rows.end()))
+        .build();
   }
 
   @Override

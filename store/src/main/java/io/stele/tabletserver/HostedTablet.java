@@ -32,6 +32,7 @@ final class HostedTablet {
   private final Permits minor;
   private final Permits rewrites;
   private final WorkHistory work;
+  private final CompactionRequests compactions = new CompactionRequests();
   private final LongAdder requests = new LongAdder();
   private volatile long memtableBytesMax = Long.MAX_VALUE;
   private volatile Optional<TabletRecord> indivisible = Optional.empty();
@@ -84,6 +85,11 @@ final class HostedTablet {
   /** The background work on it: what is queued, and what has failed. */
   WorkHistory work() {
     return work;
+  }
+
+  /** The major compactions that users have requested. */
+  CompactionRequests compactions() {
+    return compactions;
   }
 
   /** Refuses writes from now on while the memtables have more than this many bytes. */

@@ -212,14 +212,18 @@ final class HostedTablets {
     return Optional.ofNullable(serving.get(tablet));
   }
 
+  /** The tablet, if it is served here under that epoch. */
+  Optional<HostedTablet> find(TabletId tablet, long epoch) {
+    return find(tablet).filter(hosted -> hosted.record().assignment().epoch() == epoch);
+  }
+
   /**
    * The tablet, if it is served here under that epoch.
    *
    * @throws SteleException RETRY_LATER if it is not
    */
   HostedTablet require(TabletId tablet, long epoch) {
-    return find(tablet)
-        .filter(hosted -> hosted.record().assignment().epoch() == epoch)
+    return find(tablet, epoch)
         .orElseThrow(
             () ->
                 SteleException.retryLater(

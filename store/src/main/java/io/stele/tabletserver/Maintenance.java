@@ -142,6 +142,9 @@ final class Maintenance {
     if (!lifecycle.isBusy() && loader.hasReplayToCover(hosted)) {
       coverReplay(hosted);
     }
+    if (!lifecycle.isDraining()) {
+      requested.compactIfRequested(hosted);
+    }
     requested.endJobs(hosted);
     if (hosted.tablet().hasAbandonedFiles()) {
       work.startExclusive(

@@ -2,6 +2,7 @@ package io.stele.tabletserver;
 
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
+import io.stele.model.TabletKind;
 import io.stele.record.Pending;
 import io.stele.runtime.IoRunnable;
 import io.stele.tablet.RecordFullException;
@@ -11,15 +12,17 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 
 /**
  * The work on tablets that others ask for. Jobs pin tablets and register files; the master has rows
- * cleared and families erased. When a job is over, its pins go and its files are resolved.
+ * cleared and families erased; users have tables compacted. When a job is over, its pins go and its
+ * files are resolved.
  *
  * <p>A request only starts work, unless it is done, and says whether it is: whoever asks repeats
- * the request until it is. All of this work excludes minor compactions and splits of its tablet,
- * and so itself. Whatever depends on the rows that a tablet has resolves the files of committed
- * jobs first.
+ * the request until it is. All of this work but the compactions excludes minor compactions and
+ * splits of its tablet, and so itself. Whatever depends on the rows that a tablet has resolves the
+ * files of committed jobs first.
  *
  * <p>Safe for use by any number of threads; no method waits.
  */
@@ -27,6 +30,7 @@ final class RequestedWork implements JobOutcomes {
   private static final Work UNPIN = Work.of(WorkKind.UNPIN);
   private static final Work RESOLVE = Work.of(WorkKind.RESOLVE_FILES);
   private static final Work MAKE_ROOM = Work.of(WorkKind.MAKE_ROOM);
+  private static final Work COMPACT = Work.of(WorkKind.COMPACT_TABLE);
 
   /** The work that is tried again only when it is asked for again. */
   private static final Set<WorkKind> ASKED_FOR =
@@ -42,6 +46,9 @@ final class RequestedWork implements JobOutcomes {
   private final JobTasks tasks;
   private final RowClearing clearing;
 
+  // Maintenance needs the other threads for tablets that cannot wait.
+  private final Executor compactionThread;
+
   RequestedWork(
       TabletWork work, JobStates states, JobPins pins, JobFiles files, RowClearing clearing) {
     this.work = work;
@@ -50,6 +57,7 @@ final class RequestedWork implements JobOutcomes {
     this.files = files;
     this.tasks = new JobTasks(states);
     this.clearing = clearing;
+    this.compactionThread = new OneAtATime(work.rewriteThreads(TabletKind.USER));
   }
 
   /**
@@ -182,6 +190,53 @@ final class RequestedWork implements JobOutcomes {
             makingRoom(hosted, () -> clearing.erase(hosted, change, families));
           });
     }
+  }
+
+  /**
+   * Starts a major compaction of a tablet that rewrites all that is in it now. Once requested it is
+   * made, whether or not anybody asks again, unless the tablet leaves this server or is split.
+   *
+   * @return its number, for {@link #isCompacted}
+   */
+  long compact(HostedTablet hosted) {
+    long number = hosted.compactions().request();
+    startCompaction(hosted);
+    return number;
+  }
+
+  /** Whether the requested compaction of that number was made; if not, it is started if need be. */
+  boolean isCompacted(HostedTablet hosted, long number) {
+    if (!hosted.compactions().isDone(number)) {
+      startCompaction(hosted);
+    }
+    return hosted.compactions().isDone(number);
+  }
+
+  /** Why a requested compaction failed when it was last tried; empty if it did not. */
+  static Optional<String> whyNotCompacted(HostedTablet hosted) {
+    return hosted.work().failureOf(COMPACT);
+  }
+
+  /** Starts the compaction of a tablet that was requested and could not be made so far, if any. */
+  void compactIfRequested(HostedTablet hosted) {
+    if (hosted.compactions().isAnyWanted()) {
+      startCompaction(hosted);
+    }
+  }
+
+  private void startCompaction(HostedTablet hosted) {
+    work.start(
+        hosted,
+        hosted.rewrites(),
+        1,
+        compactionThread,
+        COMPACT,
+        () -> {
+          long number = hosted.compactions().begin();
+          hosted.tablet().minorCompact();
+          hosted.tablet().majorCompact();
+          hosted.compactions().succeeded(number);
+        });
   }
 
   /** Forgets that work failed for which whoever asked no longer asks. */

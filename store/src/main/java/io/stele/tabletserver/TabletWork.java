@@ -2,6 +2,7 @@ package io.stele.tabletserver;
 
 import io.stele.config.TabletServerConfig;
 import io.stele.model.SteleException;
+import io.stele.model.TabletKind;
 import io.stele.runtime.IoRunnable;
 import io.stele.runtime.Permits;
 import java.io.IOException;
@@ -66,6 +67,11 @@ final class TabletWork {
   /** The threads for work on a tablet. */
   KindResources.Threads threads(HostedTablet hosted) {
     return resources.of(hosted.id()).threads();
+  }
+
+  /** The threads for merging and major compactions of one kind of tablet. */
+  Executor rewriteThreads(TabletKind kind) {
+    return resources.of(kind).threads().rewrites();
   }
 
   /**

@@ -7,6 +7,7 @@ enum WorkKind {
   MINOR_COMPACTION("make a minor compaction"),
   MERGING_COMPACTION("make a merging compaction"),
   MAJOR_COMPACTION("make a major compaction"),
+  COMPACT_TABLE("be compacted with its table, as requested"),
   MAKE_ROOM("make room in its record by a major compaction"),
   SPLIT("split"),
   COVER_REPLAY("cover the replayed records"),

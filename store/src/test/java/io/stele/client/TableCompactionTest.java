@@ -3,139 +3,252 @@ package io.stele.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.config.Keys;
 import io.stele.metadata.ServerInfo;
-import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
+import io.stele.model.Mutation;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
-import io.stele.model.TableId;
 import io.stele.model.TableSchema;
-import io.stele.model.TabletId;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.MiniStele;
 import io.stele.sim.Site;
 import io.stele.wire.Address;
 import io.stele.wire.ControlPlane;
+import io.stele.wire.NetworkTransport;
+import io.stele.wire.Transport;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.net.SocketTimeoutException;
 import java.time.Duration;
-import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.ipc.RemoteException;
+import org.apache.hadoop.ipc.RpcNoSuchMethodException;
+import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
+@Timeout(120)
 class TableCompactionTest {
-  private static final TableId TABLE = new TableId("t1");
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  private static Map<ServerId, ServerInfo> servers(int count) {
-    Map<ServerId, ServerInfo> servers = new TreeMap<>();
-    for (int i = 1; i <= count; i++) {
-      Address address = new Address("host" + i, 1);
-      servers.put(
-          new ServerId("host" + i, 1, 1),
-          new ServerInfo(address, address, Optional.empty(), Optional.empty()));
+  private static Configuration conf() {
+    return MiniStele.quick(new Configuration(false));
+  }
+
+  /** A table of three tablets, each with a value in its memtable. */
+  private static void create(MiniStele cluster, String table) throws IOException {
+    Admin admin = cluster.client().admin();
+    admin.createTable(TableSchema.of(table, "f"), List.of(Bytes.of("h"), Bytes.of("p")));
+    write(cluster, table);
+  }
+
+  private static void write(MiniStele cluster, String table) throws IOException {
+    for (String row : List.of("a", "c", "h", "m", "p", "z")) {
+      cluster.client().table(table).mutate(Mutation.of(row).put("f", "q", "value"));
     }
-    return servers;
   }
 
-  /** What is done at a server that is called. */
-  private interface Compaction {
-    void at(Address server) throws IOException;
+  private static Stream<Integer> files(MiniStele cluster, String table) throws IOException {
+    return cluster.client().table(table).tablets().stream().map(TabletInfo::sstables);
   }
 
-  private static void compact(int servers, Compaction compaction) throws IOException {
+  @Test
+  void allTabletsAreCompactedWhicheverServersHaveThem() throws Exception {
+    try (MiniStele cluster = MiniStele.start(conf(), Site.inMemory(), 2, 1)) {
+      create(cluster, "web");
+      Admin admin = cluster.client().admin();
+      admin.compactTable("web");
+      assertThat(files(cluster, "web")).containsExactly(1, 1, 1);
+      write(cluster, "web");
+      admin.compactTable("web");
+      assertThat(files(cluster, "web")).containsExactly(1, 1, 1);
+      admin.createTable(TableSchema.of("empty", "f"));
+      admin.compactTable("empty");
+    }
+  }
+
+  @Test
+  void oneThatHasBegunIsJoinedAndOthersGoOnBesideIt() throws Exception {
+    try (MiniStele cluster = MiniStele.start(conf(), Site.inMemory(), 1, 1)) {
+      create(cluster, "one");
+      create(cluster, "two");
+      Admin admin = cluster.client().admin();
+      ClusterChange first = admin.beginCompactTable("one");
+      ClusterChange again = admin.beginCompactTable("one");
+      ClusterChange other = admin.beginCompactTable("two");
+      for (ClusterChange change : List.of(other, again, first)) {
+        assertThat(change.await(PATIENCE).done()).as("%s", change).isTrue();
+      }
+      assertThat(files(cluster, "one")).containsExactly(1, 1, 1);
+      assertThat(files(cluster, "two")).containsExactly(1, 1, 1);
+    }
+  }
+
+  @Test
+  void tabletsThatMoveOrAreSplitOrLostAreCompactedWhereTheyAreThen() throws Exception {
+    try (MiniStele cluster = MiniStele.start(conf(), Site.inMemory(), 3, 1)) {
+      Admin admin = cluster.client().admin();
+      admin.setBalanced(false);
+      create(cluster, "web");
+      ClusterChange compaction = admin.beginCompactTable("web");
+      admin.moveTablet("web", Bytes.of("m"), Optional.empty());
+      admin.splitTablet("web", Bytes.of("c"));
+      ServerId last = cluster.client().table("web").tablets().get(3).server().orElseThrow();
+      cluster.killServer(last);
+      assertThat(compaction.await(PATIENCE).done()).isTrue();
+      assertThat(files(cluster, "web")).allSatisfy(count -> assertThat(count).isEqualTo(1));
+    }
+  }
+
+  @Test
+  void aTableThatIsNotThereIsNotFound() throws Exception {
+    try (MiniStele cluster = MiniStele.start(conf(), Site.inMemory(), 1, 1)) {
+      Admin admin = cluster.client().admin();
+      assertThatThrownBy(() -> admin.compactTable("none"))
+          .isInstanceOfSatisfying(
+              SteleException.class,
+              e -> assertThat(e.code()).isEqualTo(SteleException.Code.NOT_FOUND));
+    }
+  }
+
+  /** What happens to requests to compact tablets, instead of their being sent. */
+  private interface Fault {
+    Optional<IOException> of(Address server) throws IOException;
+  }
+
+  /** A client whose requests to compact tablets may fail. */
+  private static Stele client(MiniStele cluster, Configuration conf, Fault fault)
+      throws IOException {
+    Transport real = new NetworkTransport(conf, SystemRuntime.INSTANCE, "localhost");
     ControlPlane plane =
         new ControlPlane() {
           @Override
           public <P, R> R call(Address server, Class<P> protocol, Duration timeout, Call<P, R> call)
               throws IOException {
-            compaction.at(server);
-            return null;
+            return real.controlPlane()
+                .call(
+                    server,
+                    protocol,
+                    timeout,
+                    one -> call.on(protocol.cast(failing(server, protocol, one, fault))));
           }
 
           @Override
-          public void retain(Set<Address> servers) {}
+          public void retain(Set<Address> servers) {
+            real.controlPlane().retain(servers);
+          }
         };
-    new TableCompaction(SystemRuntime.INSTANCE, plane).on(servers(servers), TABLE);
+    Transport transport =
+        (Transport)
+            proxy(
+                Transport.class,
+                (method, arguments) ->
+                    method.getName().equals("controlPlane")
+                        ? plane
+                        : method.invoke(real, arguments));
+    return Stele.over(conf, SystemRuntime.INSTANCE, cluster.locks(), transport);
   }
 
-  @Test
-  void serversCompactAtOnce() throws IOException {
-    CountDownLatch all = new CountDownLatch(5);
-    compact(
-        5,
-        server -> {
-          all.countDown();
+  private static Object failing(Address server, Class<?> protocol, Object real, Fault fault) {
+    return proxy(
+        protocol,
+        (method, arguments) -> {
+          if (method.getName().equals("compactTablets")) {
+            Optional<IOException> failure = fault.of(server);
+            if (failure.isPresent()) {
+              throw new ServiceException(failure.get());
+            }
+          }
+          return method.invoke(real, arguments);
+        });
+  }
+
+  private interface Calls {
+    Object call(Method method, Object[] arguments) throws Exception;
+  }
+
+  private static Object proxy(Class<?> type, Calls calls) {
+    return Proxy.newProxyInstance(
+        type.getClassLoader(),
+        new Class<?>[] {type},
+        (self, method, arguments) -> {
           try {
-            assertThat(all.await(60, TimeUnit.SECONDS)).as("all were asked").isTrue();
-          } catch (InterruptedException e) {
-            throw new IOException(e);
+            return calls.call(method, arguments);
+          } catch (InvocationTargetException e) {
+            throw e.getCause();
           }
         });
   }
 
   @Test
-  void aServerThatFailsKeepsNoOtherFromCompacting() {
-    Collection<String> asked = new ConcurrentLinkedQueue<>();
-    assertThatThrownBy(
-            () ->
-                compact(
-                    100,
-                    server -> {
-                      asked.add(server.host());
-                      if (server.host().equals("host1")) {
-                        throw SteleException.retryLater("host1 is busy");
-                      } else if (server.host().equals("host2")) {
-                        throw new IOException("host2 is gone");
-                      }
-                    }))
-        .satisfies(
-            e ->
-                assertThat(List.of(e, e.getSuppressed()[0]))
-                    .extracting(Throwable::getMessage)
-                    .containsExactlyInAnyOrder("host1 is busy", "host2 is gone"));
-    assertThat(asked).hasSize(100);
-  }
-
-  @Test
-  void theTabletsThatMayBeLeftOutAreNamed() throws Exception {
-    Configuration conf = MiniStele.quick(new Configuration(false));
-    try (MiniStele cluster = MiniStele.start(conf, Site.inMemory(), 2, 1)) {
-      Admin admin = cluster.client().admin();
-      admin.setBalanced(false);
-      admin.createTable(TableSchema.of("web", "f"), List.of(Bytes.of("h"), Bytes.of("p")));
-      List<TabletRecord> before = records(admin);
-      Set<ServerId> all = Set.copyOf(cluster.servers());
-      assertThat(TableCompaction.leftOut(before, before, all)).isEmpty();
-      assertThat(TableCompaction.leftOut(before, before, Set.of()))
-          .as("tablets of servers that were not asked, as they are dead")
-          .hasSize(3);
-
-      TabletId middle = before.get(1).id();
-      admin.moveTablet("web", Bytes.of("m"), Optional.empty());
-      List<TabletRecord> moved = records(admin);
-      assertThat(TableCompaction.leftOut(before, moved, all)).containsExactly(middle);
-      admin.moveTablet("web", Bytes.of("m"), Optional.empty());
-      assertThat(TableCompaction.leftOut(before, records(admin), all))
-          .as("a tablet that is back where it was")
-          .containsExactly(middle);
-
-      admin.splitTablet("web", Bytes.of("c"));
-      List<TabletRecord> split = records(admin);
-      assertThat(TableCompaction.leftOut(before, split, all))
-          .containsExactly(split.get(0).id(), split.get(1).id(), middle);
-      assertThat(admin.compactTable("web")).isEmpty();
+  void aServerThatDoesNotAnswerIsGivenUpOnceOthersHaveItsTablets() throws Exception {
+    try (MiniStele cluster = MiniStele.start(conf(), Site.inMemory(), 2, 1)) {
+      create(cluster, "web");
+      Map<Address, ServerId> servers = new HashMap<>();
+      ServerInfo.all(cluster.locks()).forEach((id, info) -> servers.put(info.control(), id));
+      AtomicReference<Address> hung = new AtomicReference<>();
+      Fault fault =
+          server -> {
+            if (hung.compareAndSet(null, server)) {
+              cluster.killServer(servers.get(server)); // Its lock goes, others get its tablets.
+            }
+            return server.equals(hung.get())
+                ? Optional.of(new SocketTimeoutException("no answer"))
+                : Optional.empty();
+          };
+      try (Stele client = client(cluster, conf(), fault)) {
+        client.admin().compactTable("web");
+      }
+      assertThat(files(cluster, "web")).containsExactly(1, 1, 1);
     }
   }
 
-  private static List<TabletRecord> records(Admin admin) throws IOException {
-    Connection connection = admin.calls().connection();
-    return connection.tabletRecords(admin.tableId("web"), "web");
+  @Test
+  void aServerOfAnEarlierVersionCompactsAllThatItHas() throws Exception {
+    try (MiniStele cluster = MiniStele.start(conf(), Site.inMemory(), 2, 1)) {
+      create(cluster, "web");
+      AtomicReference<Address> old = new AtomicReference<>();
+      Fault fault =
+          server -> {
+            old.compareAndSet(null, server);
+            return server.equals(old.get())
+                ? Optional.of(
+                    new RemoteException(RpcNoSuchMethodException.class.getName(), "unknown"))
+                : Optional.empty();
+          };
+      try (Stele client = client(cluster, conf(), fault)) {
+        client.admin().compactTable("web");
+      }
+      assertThat(files(cluster, "web")).containsExactly(1, 1, 1);
+    }
+  }
+
+  @Test
+  void tabletsThatCannotBeCompactedAreNamedWithTheReason() throws Exception {
+    try (MiniStele cluster = MiniStele.start(conf(), Site.inMemory(), 1, 1)) {
+      create(cluster, "web");
+      Configuration hasty = conf();
+      hasty.set(Keys.CLIENT_TIMEOUT.name(), "1s");
+      Fault fault = server -> Optional.of(new SocketTimeoutException("no answer"));
+      try (Stele client = client(cluster, hasty, fault)) {
+        assertThatThrownBy(() -> client.admin().compactTable("web"))
+            .isInstanceOfSatisfying(
+                SteleException.class,
+                e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
+            .hasMessageContaining("3 of 3 tablets could not be compacted for 1000 ms")
+            .hasMessageContaining(cluster.servers().get(0) + " failed")
+            .hasMessageContaining("no answer");
+      }
+    }
   }
 }

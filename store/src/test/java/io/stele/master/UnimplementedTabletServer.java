@@ -3,6 +3,8 @@ package io.stele.master;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.ClearTabletRequestProto;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
+import io.stele.wire.control.ControlProtos.CompactTabletsRequestProto;
+import io.stele.wire.control.ControlProtos.CompactTabletsResponseProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.EraseFamiliesRequestProto;
@@ -56,6 +58,12 @@ abstract class UnimplementedTabletServer implements TabletServerProtocol {
   @Override
   public EmptyProto refreshSchema(RpcController c, RefreshSchemaRequestProto request)
       throws ServiceException {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public CompactTabletsResponseProto compactTablets(
+      RpcController c, CompactTabletsRequestProto request) throws ServiceException {
     throw new UnsupportedOperationException();
   }
 
