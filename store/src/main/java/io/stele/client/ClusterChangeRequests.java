@@ -191,18 +191,42 @@ final class ClusterChangeRequests {
 
   /** See {@link Admin#drainServer}. */
   ClusterChange drain(ServerId server) {
-    DrainRequestProto request = DrainRequestProto.newBuilder().setStay(true).build();
-    return new ClusterChange(
-        calls,
-        "draining server " + server,
-        SEE_SERVERS,
-        attempts -> {
-          if (!attempts.haveBegun()) {
-            requireAnother(server);
-          }
-          beginDrain(server, request, attempts);
-          return left(server, StatusReader.read(calls, attempts));
-        });
+    return new ClusterChange(calls, "draining server " + server, SEE_SERVERS, new Drain(server));
+  }
+
+  /** Asks once for the draining of a server, and then how far it is. */
+  private final class Drain implements ClusterChange.Step {
+    private final ServerId server;
+
+    // The server's lock has said so. Once set it stays.
+    private volatile boolean seen;
+
+    Drain(ServerId server) {
+      this.server = server;
+    }
+
+    @Override
+    public ClusterCalls.Progress take(Attempts attempts) throws IOException {
+      if (!attempts.haveBegun()) {
+        requireAnother(server);
+      }
+      beginDrain(server, DrainRequestProto.newBuilder().setStay(true).build(), attempts);
+      // Before the master is asked: what it says then is not older.
+      ServerInfo lock = ClusterCalls.servers(connection).get(server);
+      if (lock != null && !lock.draining() && seen) {
+        return ClusterCalls.Progress.failed(undone(server));
+      }
+      seen |= lock != null && lock.draining();
+      return left(server, StatusReader.read(calls, attempts));
+    }
+  }
+
+  private static SteleException undone(ServerId server) {
+    return SteleException.refused(
+        "draining server "
+            + server
+            + ": somebody has undone it (`stele server drain --undo`): it takes tablets again. Some"
+            + " may have moved");
   }
 
   /** Refuses to drain the only server that takes tablets: it could give them to nobody. */
@@ -243,7 +267,8 @@ final class ClusterChangeRequests {
       return served(status);
     }
     if (!now.get().draining()) { // The master has not heard of the drain yet.
-      return ClusterCalls.Progress.waiting("the master does not know yet that it is draining");
+      return ClusterCalls.Progress.waiting(
+          "the server has yet to begin, or the master to hear of it");
     }
     int tablets = now.get().tablets();
     return ClusterCalls.Progress.of(tablets == 0, "it still has " + Amount.of(tablets, "tablet"));
