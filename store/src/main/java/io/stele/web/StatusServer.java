@@ -127,7 +127,7 @@ public final class StatusServer implements Closeable {
         </style>
         <h1>%1$s</h1>
         %2$s
-        <p><a href="/metrics">metrics</a></p>
+        <p><a href="metrics">metrics</a></p>
         """
         .formatted(
             escape(page.title()),

@@ -108,6 +108,13 @@ class StatusServerTest {
   }
 
   @Test
+  void linksAreRelativeSoThatTheyLeadThroughAProxyToo() throws Exception {
+    try (StatusServer server = StatusServer.start(RUNTIME, 0, () -> PAGE)) {
+      assertThat(fetch(server, "/").body()).contains("href=\"metrics\"").doesNotContain("href=\"/");
+    }
+  }
+
+  @Test
   void aPageThatCannotBeMadeSaysSo() throws Exception {
     try (StatusServer server =
         StatusServer.start(
