@@ -7,13 +7,13 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.fs.RemoteIterator;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -89,43 +89,42 @@ final class FileCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Exits with 7 if a file is damaged. A torn tail of a log is not damage: any",
-        "crash can leave one."
+        "Exits with 7 if a file is damaged or cannot be read, with 3 if there is none.",
+        "Files that are deleted meanwhile, as compactions do, are only counted. A torn",
+        "tail of a log is not damage: any crash can leave one."
       })
   int verify(
       @Mixin ClusterOptions cluster,
       @Parameters(paramLabel = "PATH", arity = "1..*") List<String> paths)
       throws Exception {
     Configuration conf = cluster.configuration();
-    int damaged = 0;
-    int sound = 0;
-    for (Path file : files(conf, paths)) {
-      FileSystem fs = file.getFileSystem(conf);
-      List<String> problems = new ArrayList<>();
-      String note = "";
-      if (file.getName().endsWith(SSTABLE)) {
-        SSTableDump.verify(fs, file)
-            .forEach(
-                problem -> problems.add("offset " + problem.offset() + ": " + problem.detail()));
-      } else {
-        LogInspector.Report report = LogInspector.verify(fs, file);
-        report
-            .damage()
-            .forEach(
-                damage -> problems.add("offset " + damage.offset() + ": " + damage.getMessage()));
-        note =
-            ", "
-                + report.records()
-                + " records"
-                + (report.tornBytes() > 0 ? ", torn tail of " + report.tornBytes() + " bytes" : "");
-      }
-      out().println((problems.isEmpty() ? "sound    " : "DAMAGED  ") + file + note);
-      problems.forEach(problem -> out().println("           " + problem));
-      damaged += problems.isEmpty() ? 0 : 1;
-      sound += problems.isEmpty() ? 1 : 0;
+    List<Path> files = files(conf, paths);
+    if (files.isEmpty()) {
+      throw SteleException.notFound(
+          "no " + SSTABLE + " or " + LOG + " file in " + String.join(", ", paths));
     }
-    out().println(sound + " sound, " + damaged + " damaged");
-    return damaged == 0 ? ExitCode.DONE.number() : ExitCode.CORRUPTION.number();
+    Map<VerifiedFile.Outcome, Integer> counts = new EnumMap<>(VerifiedFile.Outcome.class);
+    for (Path file : files) {
+      VerifiedFile verified =
+          VerifiedFile.of(file.getFileSystem(conf), file, file.getName().endsWith(LOG));
+      counts.merge(verified.outcome(), 1, Integer::sum);
+      if (verified.outcome() != VerifiedFile.Outcome.GONE) {
+        out().println(String.format("%-11s", verified.outcome()) + file + verified.note());
+        verified.problems().forEach(problem -> out().println("           " + problem));
+      }
+    }
+    int unreadable = counts.getOrDefault(VerifiedFile.Outcome.UNREADABLE, 0);
+    int gone = counts.getOrDefault(VerifiedFile.Outcome.GONE, 0);
+    int damaged = counts.getOrDefault(VerifiedFile.Outcome.DAMAGED, 0);
+    out()
+        .println(
+            counts.getOrDefault(VerifiedFile.Outcome.SOUND, 0)
+                + " sound, "
+                + damaged
+                + " damaged"
+                + (unreadable > 0 ? ", " + unreadable + " unreadable" : "")
+                + (gone > 0 ? ", " + gone + " deleted meanwhile" : ""));
+    return damaged + unreadable == 0 ? ExitCode.DONE.number() : ExitCode.CORRUPTION.number();
   }
 
   private static List<Path> files(Configuration conf, List<String> paths) throws IOException {
@@ -152,15 +151,27 @@ final class FileCommand {
         }
         files.add(status.getPath());
       } else {
-        for (RemoteIterator<LocatedFileStatus> all = fs.listFiles(path, true); all.hasNext(); ) {
-          Path each = all.next().getPath();
-          if (isOurs(each)) {
-            files.add(each);
-          }
-        }
+        addAll(fs, status.getPath(), files);
       }
     }
     return files;
+  }
+
+  /** Adds the files below a directory. One below it may be deleted at any time. */
+  private static void addAll(FileSystem fs, Path directory, List<Path> files) throws IOException {
+    FileStatus[] found;
+    try {
+      found = fs.listStatus(directory);
+    } catch (FileNotFoundException e) {
+      return; // Nothing is left to look at.
+    }
+    for (FileStatus each : found) {
+      if (each.isDirectory()) {
+        addAll(fs, each.getPath(), files);
+      } else if (isOurs(each.getPath())) {
+        files.add(each.getPath());
+      }
+    }
   }
 
   private static boolean isOurs(Path path) {
