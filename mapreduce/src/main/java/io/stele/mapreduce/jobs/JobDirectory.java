@@ -36,7 +36,7 @@ final class JobDirectory {
     FileOutputFormat.setCompressOutput(job, false); // The lines are read as they are.
     FileSystem fs = FileSystem.get(job.getConfiguration());
     Path home = fs.makeQualified(fs.getHomeDirectory());
-    Path all = new Path(home, ".stele/jobs");
+    Path all = new Path(home, ".stele-jobs");
     deleteLeftOver(fs, all);
     FileOutputFormat.setOutputPath(job, new Path(all, UUID.randomUUID().toString()));
   }
