@@ -166,6 +166,22 @@ public final class ClusterOptions {
     return Map.copyOf(settings);
   }
 
+  /**
+   * The directory with the cluster's {@code stele-site.xml}.
+   *
+   * @throws SteleException REFUSED if none was named, and the command does not run through {@code
+   *     bin/stele}
+   */
+  Path configurationDirectory() throws IOException {
+    configuration(); // Refuses a directory without configuration.
+    Optional<Path> named = directory.isPresent() ? directory : runningDemo();
+    String usual = System.getProperty("stele.conf.dir", "");
+    if (named.isEmpty() && usual.isEmpty()) {
+      throw SteleException.refused("name the directory of stele-site.xml with --conf");
+    }
+    return named.orElse(Path.of(usual)).toAbsolutePath().normalize();
+  }
+
   /** The work directory of a demo that runs, unless another cluster was named. */
   Optional<Path> runningDemo() throws IOException {
     String work = System.getProperty("stele.work.dir", "");

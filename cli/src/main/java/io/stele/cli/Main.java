@@ -37,6 +37,7 @@ import picocli.CommandLine.IVersionProvider;
       FileCommand.class,
       LogCommand.class,
       ConfCommand.class,
+      ClasspathCommand.class,
       TortureCommand.class,
       HelpCommand.class
     },

@@ -4,16 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.jar.JarOutputStream;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What is in the distribution, and that its command runs. */
 @Timeout(120)
@@ -120,6 +124,33 @@ class DistributionIT {
     assertThat(version.code()).isZero();
     Launcher.Ended wrong = Launcher.hadoopJar("stele-cli", "job", "cuont", "web");
     assertThat(wrong.code()).isEqualTo(ExitCode.USAGE.number());
+  }
+
+  @Test
+  void aJobOfOnesOwnRunsByHadoopJarWithTheClassPathThatIsPrinted(@TempDir Path scratch)
+      throws Exception {
+    Files.writeString(
+        scratch.resolve("stele-site.xml"),
+        "<configuration><property><name>stele.cluster.name</name><value>mine</value></property>"
+            + "</configuration>");
+    Launcher.Ended printed = Launcher.run("classpath", "--conf", scratch.toString());
+    assertThat(printed.output())
+        .isEqualTo(scratch + ":" + Launcher.home().resolve("lib").toAbsolutePath() + "/*\n");
+    Path jar = scratch.resolve("own.jar");
+    String file = OwnJob.class.getName().replace('.', '/') + ".class";
+    try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar));
+        InputStream compiled = OwnJob.class.getClassLoader().getResourceAsStream(file)) {
+      out.putNextEntry(new ZipEntry(file));
+      compiled.transferTo(out);
+    }
+    Launcher.Ended ended =
+        Launcher.java(
+            Launcher.home().resolve("lib").resolve("hadoop") + "/*:" + printed.output().strip(),
+            "org.apache.hadoop.util.RunJar",
+            jar.toString(),
+            OwnJob.class.getName());
+    assertThat(ended.output()).contains("own job on mine");
+    assertThat(ended.code()).isZero();
   }
 
   @Test
