@@ -211,8 +211,7 @@ public final class BalanceScale {
     List<AssignmentStep> actions =
         AssignmentPlanner.plan(new ClusterSnapshot(live, Set.of(), free, Set.of()));
     double took = micros(start);
-    long back =
-        actions.stream().filter(assign -> isBack(assign.tablet(), assign.server())).count();
+    long back = actions.stream().filter(assign -> isBack(assign.tablet(), assign.server())).count();
     System.out.printf(
         "all servers restarted: %.1f us a tablet, %.2f %% of them go to the host they were on%n",
         took / actions.size(), 100.0 * back / actions.size());

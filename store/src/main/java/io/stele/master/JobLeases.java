@@ -28,8 +28,8 @@ import org.slf4j.LoggerFactory;
  * no job that was renewed since. Time during which the lock service could not be read does not
  * count, because no job could be renewed then.
  *
- * <p>One thread is in {@link #run} or {@link #checkLeases}; the rest is safe for use by any number of
- * threads.
+ * <p>One thread is in {@link #run} or {@link #checkLeases}; the rest is safe for use by any number
+ * of threads.
  */
 final class JobLeases implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(JobLeases.class);

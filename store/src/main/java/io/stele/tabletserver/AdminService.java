@@ -275,7 +275,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
 
   private TabletCompactionProto compact(TabletToCompactProto asked) {
     TabletCompactionProto.Builder answer = TabletCompactionProto.newBuilder();
-    TabletId id = id(asked.getTablet());
+    TabletId id = TabletRefs.id(asked.getTablet());
     if (id.table().isSystem()) {
       throw SteleException.refused("tablet " + id + " is not a user's: it compacts by itself");
     }
