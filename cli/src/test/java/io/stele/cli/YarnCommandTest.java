@@ -8,7 +8,7 @@ class YarnCommandTest {
   @Test
   void anApplicationThatGoesOnAfterTheCommandIsNamed() {
     assertThat(YarnCommand.leftAlone("application_1_0001"))
-        .startsWith("application_1_0001 goes on")
+        .startsWith("application_1_0001 continues")
         .contains("`stele yarn status`", "`stele yarn stop`");
   }
 }

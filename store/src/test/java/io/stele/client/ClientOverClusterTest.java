@@ -112,42 +112,7 @@ class ClientOverClusterTest {
       assertThat(table.readRows(List.of(Bytes.of("x"), firstRow), RowQuery.ALL.family("f")))
           .isEqualTo(Map.of(firstRow, new Row(firstRow, row.family("f"))));
 
-      List<Outcome> outcomes =
-          table.mutateAll(
-              List.of(
-                  Mutation.of("x").put("f", "", "1"),
-                  Mutation.of("y").put("nosuch", "", "1"),
-                  Mutation.of("x").put("f", "", "2"),
-                  Mutation.of("b").put("f", "", "3")));
-      assertThat(outcomes).extracting(Outcome::isApplied).containsExactly(true, false, true, true);
-      assertThat(outcomes.get(1).failure().orElseThrow().code()).isEqualTo(Code.NOT_FOUND);
-      assertThat(table.readRow("x").orElseThrow().value("f", "")).contains(Bytes.of("2"));
-
-      outcomes =
-          table
-              .mutateAllAsync(
-                  List.of(
-                      Mutation.of("x").put("f", "", "3"), Mutation.of("y").put("nosuch", "", "1")))
-              .get();
-      assertThat(outcomes).extracting(Outcome::isApplied).containsExactly(true, false);
-      assertThat(table.readRow("x").orElseThrow().value("f", "")).contains(Bytes.of("3"));
-
-      Filter isOne = Filter.newestIs(Column.of("f", "q"), Bytes.of("1"));
-      Mutation toTwo = Mutation.of("a").put("f", "q", "2");
-      assertThat(table.checkAndMutate(CheckAndMutate.ifAny(isOne, toTwo))).isTrue();
-      assertThat(table.checkAndMutate(CheckAndMutate.ifAny(isOne, toTwo))).isFalse();
-      Filter isTwo = Filter.newestIs(Column.of("f", "q"), Bytes.of("2"));
-      Mutation toThree = Mutation.of("a").put("f", "q", "3");
-      CheckAndMutate twoToThree = CheckAndMutate.ifAny(isTwo, toThree);
-      assertThat(table.checkAndMutateAsync(twoToThree).get()).isTrue();
-      assertThat(table.checkAndMutateAsync(twoToThree).get()).isFalse();
-
-      Bytes key = Bytes.of("n");
-      ReadModifyWrite add = ReadModifyWrite.increment(key, "f", Bytes.of("c"), 5);
-      assertThat(table.readModifyWrite(add).value("f", "c").orElseThrow().toLong()).isEqualTo(5);
-      assertThat(table.readModifyWriteAsync(add).get().value("f", "c").orElseThrow().toLong())
-          .isEqualTo(10);
-
+      changesDoWhatTheySay(table);
       try (Rows rows = table.readRows(RowQuery.ALL)) {
         assertThat(rows).extracting(r -> r.key().toUtf8()).containsExactly("a", "b", "n", "x");
       }
@@ -159,6 +124,44 @@ class ClientOverClusterTest {
       SteleException gone = catchThrowableOfType(SteleException.class, () -> stele.table("t"));
       assertThat(gone.code()).isEqualTo(Code.NOT_FOUND);
     }
+  }
+
+  private static void changesDoWhatTheySay(Table table) throws Exception {
+    List<Outcome> outcomes =
+        table.mutateAll(
+            List.of(
+                Mutation.of("x").put("f", "", "1"),
+                Mutation.of("y").put("nosuch", "", "1"),
+                Mutation.of("x").put("f", "", "2"),
+                Mutation.of("b").put("f", "", "3")));
+    assertThat(outcomes).extracting(Outcome::isApplied).containsExactly(true, false, true, true);
+    assertThat(outcomes.get(1).failure().orElseThrow().code()).isEqualTo(Code.NOT_FOUND);
+    assertThat(table.readRow("x").orElseThrow().value("f", "")).contains(Bytes.of("2"));
+
+    outcomes =
+        table
+            .mutateAllAsync(
+                List.of(
+                    Mutation.of("x").put("f", "", "3"), Mutation.of("y").put("nosuch", "", "1")))
+            .get();
+    assertThat(outcomes).extracting(Outcome::isApplied).containsExactly(true, false);
+    assertThat(table.readRow("x").orElseThrow().value("f", "")).contains(Bytes.of("3"));
+
+    Filter isOne = Filter.newestIs(Column.of("f", "q"), Bytes.of("1"));
+    Mutation toTwo = Mutation.of("a").put("f", "q", "2");
+    assertThat(table.checkAndMutate(CheckAndMutate.ifAny(isOne, toTwo))).isTrue();
+    assertThat(table.checkAndMutate(CheckAndMutate.ifAny(isOne, toTwo))).isFalse();
+    Filter isTwo = Filter.newestIs(Column.of("f", "q"), Bytes.of("2"));
+    Mutation toThree = Mutation.of("a").put("f", "q", "3");
+    CheckAndMutate twoToThree = CheckAndMutate.ifAny(isTwo, toThree);
+    assertThat(table.checkAndMutateAsync(twoToThree).get()).isTrue();
+    assertThat(table.checkAndMutateAsync(twoToThree).get()).isFalse();
+
+    Bytes key = Bytes.of("n");
+    ReadModifyWrite add = ReadModifyWrite.increment(key, "f", Bytes.of("c"), 5);
+    assertThat(table.readModifyWrite(add).value("f", "c").orElseThrow().toLong()).isEqualTo(5);
+    assertThat(table.readModifyWriteAsync(add).get().value("f", "c").orElseThrow().toLong())
+        .isEqualTo(10);
   }
 
   private static final int LARGE_CELLS = 400;
