@@ -15,11 +15,13 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -96,6 +98,8 @@ final class TableCommand {
         "  stele table create pages contents:group=large rank \\",
         "    --group large:codec=zstd,cache=low",
         "  stele table create salaries amount --reader group:analysts",
+        "  stele table create webtable2 --like webtable",
+        "  stele table create users profile --splits-file rows.txt",
         "",
         "Next: stele put TABLE ROW COLUMN VALUE"
       })
@@ -107,7 +111,7 @@ final class TableCommand {
           String name,
       @Parameters(
               paramLabel = "FAMILY",
-              arity = "1..*",
+              arity = "0..*",
               description = "A column family, see below.")
           List<String> families,
       @Option(
@@ -128,12 +132,7 @@ final class TableCommand {
               converter = OptionValue.Size.class,
               description = "Split tablets larger than this, such as 64m (default: 1g).")
           Optional<Long> splitSize,
-      @Option(
-              names = "--split-at",
-              paramLabel = "ROW",
-              description =
-                  "Create the table with a tablet that starts at this row; may be repeated.")
-          List<Bytes> splitRows,
+      @Mixin SplitOptions splits,
       @Option(
               names = "--hsync",
               description =
@@ -146,9 +145,21 @@ final class TableCommand {
                   "Who may read the table's files besides the store: user:NAME or group:NAME; may be"
                       + " repeated (default: whoever HDFS permits to read them).")
           List<Principal> readers,
+      @Option(
+              names = "--like",
+              paramLabel = "TABLE",
+              description =
+                  "Create the table as this one is, with its split rows if none are given.")
+          Optional<String> like,
       @Mixin ChangeOptions change)
       throws Exception {
-    List<ColumnFamily> parsed = parsed("create", families);
+    List<Bytes> splitRows = splits.rows();
+    if (like.isPresent()) {
+      boolean others = codec.isPresent() || splitSize.isPresent() || hsync;
+      requireNoneBesideLike(like.get(), others, families, groups, readers);
+      return createLike(cluster, name, like.get(), splitRows, change);
+    }
+    List<ColumnFamily> parsed = parsedForNew(orNone(families));
     List<LocalityGroup> stored = withCodec(codec.orElse(Codec.SNAPPY), groups);
     requireGroups("create", parsed, stored);
     long splitBytes = splitSize.orElse(TableSchema.SPLIT_BYTES);
@@ -158,11 +169,60 @@ final class TableCommand {
             () -> new TableSchema(name, parsed, stored, splitBytes, hsync, orNone(readers)));
     try (Stele stele = cluster.connect()) {
       change.finish(
-          stele.admin().beginCreateTable(schema, orNone(splitRows)),
+          stele.admin().beginCreateTable(schema, splitRows), "Created table " + name + ".", out());
+    }
+    return ExitCode.DONE.number();
+  }
+
+  private void requireNoneBesideLike(String like, boolean others, List<?>... lists) {
+    if (others || Stream.of(lists).anyMatch(some -> some != null && !some.isEmpty())) {
+      throw new ParameterException(
+          spec.commandLine().getSubcommands().get("create"),
+          "with --like give only split rows: everything else is as in table " + like);
+    }
+  }
+
+  private List<ColumnFamily> parsedForNew(List<String> families) {
+    if (families.isEmpty()) {
+      throw new ParameterException(
+          spec.commandLine().getSubcommands().get("create"),
+          "name a column family, or a table with --like");
+    }
+    return parsed("create", families);
+  }
+
+  private int createLike(
+      ClusterOptions cluster, String name, String like, List<Bytes> splitRows, ChangeOptions change)
+      throws Exception {
+    try (Stele stele = cluster.connect()) {
+      TableSchema model = stele.admin().describeTable(like);
+      TableSchema schema =
+          parsed(
+              "create",
+              () ->
+                  new TableSchema(
+                      name,
+                      model.families(),
+                      model.groups(),
+                      model.splitBytes(),
+                      model.hsync(),
+                      model.readers()));
+      change.finish(
+          stele
+              .admin()
+              .beginCreateTable(schema, splitRows.isEmpty() ? splitRows(stele, like) : splitRows),
           "Created table " + name + ".",
           out());
     }
     return ExitCode.DONE.number();
+  }
+
+  /** The rows at which the tablets of a table begin, but the first. */
+  private static List<Bytes> splitRows(Stele stele, String table) throws Exception {
+    return stele.table(table).tablets().stream()
+        .map(tablet -> tablet.rows().start())
+        .filter(row -> !row.isEmpty())
+        .toList();
   }
 
   /** The values of an option that may be left out. */
@@ -365,13 +425,35 @@ final class TableCommand {
         "which one is enough: (versions=3 or age=30d) keeps the 3 newest versions, and",
         "all that are not older than 30 days.",
         "",
-        "Example:",
-        "  stele table describe webtable"
+        "Examples:",
+        "  stele table describe webtable",
+        "  stele table describe webtable --as-command --splits-to rows.txt"
       })
-  int describe(@Mixin ClusterOptions cluster, @Parameters(paramLabel = "TABLE") String name)
+  int describe(
+      @Mixin ClusterOptions cluster,
+      @Parameters(paramLabel = "TABLE") String name,
+      @Option(
+              names = "--as-command",
+              description = "Print the `stele table create` command for a table like this one.")
+          boolean asCommand,
+      @Option(
+              names = "--splits-to",
+              paramLabel = "FILE",
+              description =
+                  "With --as-command: write the first rows of the tablets to this file, which the"
+                      + " command then names.")
+          Optional<Path> splitsTo)
       throws Exception {
+    if (splitsTo.isPresent() && !asCommand) {
+      throw new ParameterException(
+          spec.commandLine().getSubcommands().get("describe"), "--splits-to needs --as-command");
+    }
     try (Stele stele = cluster.connect()) {
       TableSchema schema = stele.admin().describeTable(name);
+      if (asCommand) {
+        printCommand(schema, splitRows(stele, name), splitsTo);
+        return ExitCode.DONE.number();
+      }
       out().println("table " + name);
       schema.families().forEach(family -> out().println("  family " + FamilyText.format(family)));
       schema.groups().forEach(group -> out().println("  group " + GroupText.format(group)));
@@ -394,6 +476,18 @@ final class TableCommand {
       text.lines("").forEach(out()::println);
     }
     return ExitCode.DONE.number();
+  }
+
+  private void printCommand(TableSchema schema, List<Bytes> splitRows, Optional<Path> splitsTo)
+      throws Exception {
+    List<String> words = new ArrayList<>(CreateText.words(schema));
+    if (splitsTo.isPresent()) {
+      SplitOptions.write(splitsTo.get(), splitRows);
+      words.addAll(List.of("--splits-file", splitsTo.get().toString()));
+    } else {
+      words.addAll(CreateText.splits(splitRows));
+    }
+    out().println(CreateText.line(words));
   }
 
   @Command(

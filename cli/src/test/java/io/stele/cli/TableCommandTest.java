@@ -9,15 +9,21 @@ import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
+import io.stele.model.ColumnFamily;
+import io.stele.model.GcPolicy;
 import io.stele.model.Mutation;
+import io.stele.model.Principal;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
+import io.stele.model.TableSchema;
 import io.stele.sim.MiniStele;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -418,5 +424,100 @@ class TableCommandTest {
     assertThat(run("scan", "hits", "--numbers", "stats:visits").out())
         .contains("\t41\n", "\\xff\\xff")
         .doesNotContain("\t-1\n");
+  }
+
+  /** The words of a line, as a shell reads it. */
+  private static String[] words(String line) {
+    return Pattern.compile("'([^']*)'|\\S+")
+        .matcher(line.strip())
+        .results()
+        .map(word -> word.group(1) == null ? word.group() : word.group(1))
+        .skip(1) // The name of the program.
+        .toArray(String[]::new);
+  }
+
+  private List<Bytes> starts(String table) throws IOException {
+    return cluster.client().table(table).tablets().stream()
+        .map(tablet -> tablet.rows().start())
+        .toList();
+  }
+
+  @Test
+  void aTableIsDescribedAsTheCommandThatCreatesItAgain() throws Exception {
+    Stele stele = cluster.client();
+    Path splits = scratch.resolve("splits");
+    Files.writeString(splits, "m\n\\x00\\xff\n\nit is\n");
+    Ran created =
+        run(
+            ("table create web f:versions=3,age=30d anchor:versions=all,group=big"
+                    + " --group big:codec=zstd-high,block=256k,bloom=row-column,cache=low,memory"
+                    + " --codec lz4 --split-size 64m --hsync --split-at z"
+                    + " --splits-file "
+                    + splits)
+                .split(" "));
+    assertThat(created.err()).isEmpty();
+    List<Bytes> starts =
+        List.of(
+            Bytes.EMPTY,
+            Bytes.parse("\\x00\\xff"),
+            Bytes.of("it is"),
+            Bytes.of("m"),
+            Bytes.of("z"));
+    assertThat(starts("web")).isEqualTo(starts);
+
+    TableSchema schema = stele.admin().describeTable("web");
+    assertThat(CreateText.words(schema.withReaders(List.of(Principal.parse("group:a")))))
+        .containsSequence("--reader", "group:a");
+    String whole = run("table", "describe", "web", "--as-command").out();
+    Path rows = scratch.resolve("rows");
+    String other =
+        run("table", "describe", "web", "--as-command", "--splits-to", rows.toString()).out();
+    assertThat(other).endsWith(" --splits-file " + rows + "\n");
+    for (String command : List.of(whole, other)) {
+      assertThat(command).startsWith("stele table create web ");
+      stele.admin().dropTable("web");
+      assertThat(run(words(command)).err()).isEmpty();
+      assertThat(stele.admin().describeTable("web")).isEqualTo(schema);
+      assertThat(starts("web")).isEqualTo(starts);
+    }
+
+    assertThat(run("table", "create", "copy", "--like", "web").err()).isEmpty();
+    assertThat(starts("copy")).isEqualTo(starts);
+    assertThat(stele.admin().describeTable("copy").families()).isEqualTo(schema.families());
+    assertThat(run("table", "create", "other", "--like", "web", "--split-at", "k").exit()).isZero();
+    assertThat(starts("other")).containsExactly(Bytes.EMPTY, Bytes.of("k"));
+    for (String wrong :
+        List.of("x f --like web", "x --like web --hsync", "x", "x f --splits-file n")) {
+      assertThat(run(("table create " + wrong).split(" ")).exit())
+          .as(wrong)
+          .isEqualTo(ExitCode.USAGE.number());
+    }
+  }
+
+  @Test
+  void aTableIsCompactedOrBeingCompacted() throws Exception {
+    run("table", "create", "web", "f", "--split-at", "m");
+    for (String row : List.of("a", "z")) {
+      cluster.client().table("web").mutate(Mutation.of(row).put("f", "q", row));
+    }
+    assertThat(run("table", "compact", "web").out()).isEqualTo("Compacted table web.\n");
+    assertThat(cluster.client().table("web").tablets())
+        .allSatisfy(tablet -> assertThat(tablet.sstables()).isEqualTo(1));
+    assertThat(run("table", "compact", "web", "--no-wait").out())
+        .startsWith("Begun: compacting table web. Now: ");
+    assertThat(run("table", "compact", "none").exit()).isEqualTo(ExitCode.NOT_FOUND.number());
+  }
+
+  @Test
+  void aPolicyThatNoCommandCanGiveIsNotDescribedAsOne() throws Exception {
+    GcPolicy either =
+        GcPolicy.intersection(GcPolicy.maxVersions(3), GcPolicy.maxAge(Duration.ofDays(30)));
+    cluster
+        .client()
+        .admin()
+        .createTable(TableSchema.of("t", List.of(new ColumnFamily("f", either))));
+    Ran ran = run("table", "describe", "t", "--as-command");
+    assertThat(ran.exit()).isEqualTo(ExitCode.REFUSED.number());
+    assertThat(ran.err()).contains("only a program");
   }
 }
