@@ -160,8 +160,7 @@ final class TableCommand {
       return createLike(cluster, name, like.get(), splitRows, change);
     }
     List<ColumnFamily> parsed = parsedForNew(orNone(families));
-    List<LocalityGroup> stored = withCodec(codec.orElse(Codec.SNAPPY), groups);
-    requireGroups("create", parsed, stored);
+    List<LocalityGroup> stored = groupsForNew(parsed, codec.orElse(Codec.SNAPPY), groups);
     long splitBytes = splitSize.orElse(TableSchema.SPLIT_BYTES);
     TableSchema schema =
         parsed(
@@ -189,6 +188,13 @@ final class TableCommand {
           "name a column family, or a table with --like");
     }
     return parsed("create", families);
+  }
+
+  private List<LocalityGroup> groupsForNew(
+      List<ColumnFamily> families, Codec codec, List<String> groups) {
+    List<LocalityGroup> stored = withCodec(codec, groups);
+    requireGroups("create", families, stored);
+    return stored;
   }
 
   private int createLike(
