@@ -3,6 +3,7 @@ package io.stele.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.stele.mapreduce.documents.MapReduceBlock;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -129,6 +130,9 @@ class DistributionIT {
   @Test
   void aJobOfOnesOwnRunsByHadoopJarWithTheClassPathThatIsPrinted(@TempDir Path scratch)
       throws Exception {
+    // This makes the command line of the page by hand: no hadoop command is needed.
+    assertThat(MapReduceBlock.OWN_JOB.text().strip())
+        .isEqualTo("HADOOP_CLASSPATH=\"$(stele classpath)\" hadoop jar my.jar my.Main ARGUMENTS");
     Files.writeString(
         scratch.resolve("stele-site.xml"),
         "<configuration><property><name>stele.cluster.name</name><value>mine</value></property>"

@@ -6,6 +6,7 @@ import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.metadata.Bootstrap;
 import io.stele.metadata.JobNodes;
+import io.stele.metadata.LastingNodes;
 import io.stele.metadata.Layout;
 import io.stele.metadata.LockServiceCopy;
 import io.stele.metadata.Schemas;
@@ -133,7 +134,7 @@ final class ActiveMaster implements AutoCloseable {
 
     startLoop(loop, locks, servers);
     run("master-jobs", jobs);
-    copyNodes(new LockServiceCopy(runtime, fs, layout, locks), changes);
+    copyNodes(new LockServiceCopy(runtime, fs, layout, locks), locks, changes, records);
     run("master-sweep", () -> sweepNowAndThen(Keys.SWEEP_INTERVAL.in(conf)));
   }
 
@@ -143,8 +144,10 @@ final class ActiveMaster implements AutoCloseable {
     opened(locks.watch(LockPaths.SERVERS, servers::locksChanged));
   }
 
-  private void copyNodes(LockServiceCopy copy, TableChanges changes) {
-    LockServiceCopier copier = new LockServiceCopier(runtime, copy);
+  private void copyNodes(
+      LockServiceCopy copy, LockService locks, TableChanges changes, TabletRecords records) {
+    LockServiceCopier copier =
+        new LockServiceCopier(runtime, copy, new LastingNodes(locks), records.reader());
     changes.whenEnded(copier::schemaChanged);
     run("master-copy", copier);
   }

@@ -25,6 +25,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,7 +56,7 @@ final class TableChanges implements AutoCloseable {
   private final Schemas schemas;
   private final SchemaSteps steps;
   private final LoopSignal signal;
-  private volatile Runnable whenEnded = () -> {};
+  private volatile Consumer<String> whenEnded = name -> {};
   private final WorkerPool changers;
 
   @GuardedBy("this")
@@ -363,14 +364,14 @@ final class TableChanges implements AutoCloseable {
                 .map(EndedChange.Failure::message)
                 .orElse("is " + change.get().kind().participle()));
         signal.rereadSoon(MetadataKeys.table(work.table));
-        whenEnded.run();
+        whenEnded.accept(now.name());
         return Optional.empty();
       }
     }
   }
 
-  /** Calls {@code work}, which must not wait, whenever a change has ended. */
-  void whenEnded(Runnable work) {
+  /** Tells {@code work}, which must not wait, under which name a change has ended. */
+  void whenEnded(Consumer<String> work) {
     whenEnded = work;
   }
 

@@ -10,9 +10,13 @@ import io.stele.metadata.avro.LockNodesValue;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
+import io.stele.model.TabletId;
+import io.stele.runtime.HedgedCall;
+import io.stele.runtime.IoCallable;
 import io.stele.runtime.ProcessRuntime;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -21,55 +25,56 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The copy that the root directory has of what the lock service keeps: the nodes without which the
- * files cannot be served. It is never read in normal operation. {@link LockServiceRestore} puts it
- * into a lock service that has lost its data, and by it a lock service that was put back to an
- * earlier state is recognized.
+ * files cannot be served. {@link LockServiceRestore} puts it into a lock service that has lost its
+ * data, and by it a lock service that was put back to an earlier state is recognized.
  *
  * <pre>
+ * lock-service/root-&lt;epoch&gt;-0     the root tablet was served under that epoch; empty
  * lock-service/root-&lt;epoch&gt;-&lt;n&gt;   the root tablet's record
  * lock-service/nodes-&lt;n&gt;          all other nodes that stay: schemas, names, jobs, ...
  * </pre>
  *
- * A file is written once, under the next number, and the two newest of each kind stay. The files of
- * the root tablet's record are written by the server that serves it: before it serves the tablet,
- * and after each change of the record, before files or logs that it names no more are deleted.
- * <b>So no epoch is served of which there is no file.</b> The others are written by the active
- * master, now and then.
+ * A file is written once, under the next number, and the two newest of each kind stay. A server
+ * that loads the root tablet marks its epoch first: that needs the NameNode alone, so the tablet
+ * can be served while nothing can be written. It copies the record when it serves the tablet, and
+ * after each change of the record, if that takes seconds at most before files or logs that the
+ * record names no more are deleted. If a record could not be copied, or a server of an earlier
+ * version has loaded the tablet, the active master copies it. All others are written by the active
+ * master.
  *
- * <p>One thread at a time may copy through one object; any number of processes may.
+ * <p>Who copies the root tablet's record lists the files, reads the node, and creates the file with
+ * the next number, which nobody else can create. So of two files of one epoch the one with the
+ * higher number is not older, whoever wrote them. Safe for use by any number of threads, but for
+ * {@link #copyNodes}.
  */
 public final class LockServiceCopy {
+  private static final Logger LOG = LoggerFactory.getLogger(LockServiceCopy.class);
+
   /** Of a copy of the root tablet's record, before its epoch. */
   private static final String ROOT = "root-";
 
   /** Of a copy of the other nodes, before its number. */
   private static final String NODES = "nodes-";
 
-  /** The nodes that are copied, but for the root tablet's record. */
-  static final List<String> SINGLE =
-      List.of(
-          LockPaths.REGISTRATION,
-          LockPaths.FORGOTTEN_CHANGES,
-          LockPaths.TABLE_IDS,
-          LockPaths.BALANCE);
-
-  /** The nodes whose children are copied. */
-  static final List<String> PARENTS = List.of(LockPaths.NAMES, LockPaths.TABLES, LockPaths.JOBS);
-
   private static final int KEPT = 2;
   private static final int ATTEMPTS_MAX = 5;
+  private static final Duration ATTEMPT_PATIENCE = Duration.ofSeconds(3);
+  private static final int ROUNDS_MAX = 3;
 
   private final ProcessRuntime runtime;
   private final FileSystem fs;
   private final Layout layout;
   private final LockService locks;
-  private Map<String, Bytes> lastCopied = Map.of();
+  private Map<String, CopiedNode> lastCopied = Map.of();
 
   /** The copy of {@code locks} in the cluster's root directory. */
   public LockServiceCopy(ProcessRuntime runtime, FileSystem fs, Layout layout, LockService locks) {
@@ -89,6 +94,10 @@ public final class LockServiceCopy {
     static final Comparator<CopyFile> BY_AGE =
         Comparator.comparingLong(CopyFile::epoch).thenComparingLong(CopyFile::number);
 
+    boolean isMark() {
+      return epoch > 0 && number == 0;
+    }
+
     static Optional<CopyFile> of(Path path, String kind) {
       String name = path.getName();
       if (!name.startsWith(kind)) {
@@ -103,7 +112,7 @@ public final class LockServiceCopy {
                 dash < 0 ? 0 : Long.parseLong(numbers.substring(0, dash)),
                 Long.parseLong(numbers.substring(dash + 1))));
       } catch (NumberFormatException e) {
-        return Optional.empty(); // A draft, or somebody else's.
+        return Optional.empty(); // Somebody else's.
       }
     }
   }
@@ -116,105 +125,187 @@ public final class LockServiceCopy {
    * @param rootCopied when that was copied
    */
   public record Contents(
-      Map<String, Bytes> nodes, Optional<Instant> nodesCopied, Optional<Instant> rootCopied) {}
+      Map<String, CopiedNode> nodes, Optional<Instant> nodesCopied, Optional<Instant> rootCopied) {}
 
   /**
-   * Copies the root tablet's record: before the tablet is served under an epoch, and after each
-   * change of the record.
+   * Marks that the root tablet is served under an epoch, before it is.
    *
-   * @param served the record under which the tablet is, or will be, served
    * @throws SteleException REFUSED if the tablet was served under a higher epoch: the lock service
    *     has an earlier state than it had
+   * @throws IOException if the mark could not be made
+   */
+  public void markRoot(long epoch) throws IOException {
+    requireNewest(epoch, files(ROOT));
+    makeDirectory();
+    Path mark = new Path(layout.lockService(), ROOT + epoch + "-0");
+    try {
+      new DurableFiles(fs).createPrivate(mark).close();
+    } catch (FileAlreadyExistsException e) {
+      LOG.debug("{} is there already: this server loads the tablet again", mark, e);
+    }
+  }
+
+  /**
+   * Copies the root tablet's record.
+   *
+   * @param served the record under which the tablet is served
+   * @throws SteleException REFUSED as {@link #markRoot} does
    * @throws IOException if it could not be copied
    */
   public void copyRoot(TabletRecord served) throws IOException {
-    List<CopyFile> files = files(ROOT);
-    requireNewest(served, files);
-    Optional<VersionedData> node = locks.read(LockPaths.ROOT);
-    if (node.isEmpty()) {
-      throw SteleException.notFound("the lock service has no record of the root tablet");
-    }
     long epoch = served.assignment().epoch();
-    long number =
-        1
-            + files.stream()
-                .filter(file -> file.epoch() == epoch)
-                .mapToLong(CopyFile::number)
-                .max()
-                .orElse(0);
-    write(ROOT + epoch + "-" + number, Map.of(LockPaths.ROOT, node.get().data()));
-    deleteBut(files);
+    // By bad luck a pipeline has a DataNode that hangs.
+    HedgedCall.first(
+        runtime,
+        "copy-root",
+        ATTEMPT_PATIENCE,
+        ROUNDS_MAX,
+        () -> {
+          requireNewest(epoch, files(ROOT));
+          return write(ROOT, epoch, this::root);
+        },
+        written -> {});
+  }
+
+  private Map<String, CopiedNode> root() throws IOException {
+    VersionedData node =
+        locks
+            .read(LockPaths.ROOT)
+            .orElseThrow(
+                () -> SteleException.notFound("the lock service has no record of the root tablet"));
+    return Map.of(LockPaths.ROOT, CopiedNode.of(node));
   }
 
   /**
-   * Refuses a record of the root tablet that is older than the tablet.
+   * Copies the root tablet's record, if the newest copy has another one and no server has copied
+   * it.
    *
-   * @throws SteleException REFUSED if the tablet was served under a higher epoch
+   * @return whether it did
    */
-  void requireNewest(TabletRecord root) throws IOException {
-    requireNewest(root, files(ROOT));
+  public boolean copyRootIfBehind(TabletRecord served) throws IOException {
+    boolean isBehind =
+        served.assignment().state() == Assignment.State.LOADED && !isRootCopied(served);
+    if (isBehind) {
+      copyRoot(served);
+    }
+    return isBehind;
   }
 
-  private void requireNewest(TabletRecord root, List<CopyFile> files) {
-    long epoch = root.assignment().epoch();
+  private boolean isRootCopied(TabletRecord served) throws IOException {
+    List<CopyFile> files = files(ROOT);
+    if (files.isEmpty()
+        || files.get(0).isMark()
+        || files.get(0).epoch() < served.assignment().epoch()) {
+      return false;
+    }
+    Map<String, CopiedNode> copied = new TreeMap<>();
+    try {
+      decode(files.get(0).path(), copied);
+    } catch (CorruptionException e) {
+      LOG.warn("The newest copy of the root tablet's record is damaged", e);
+      return false;
+    }
+    CopiedNode copy = copied.get(LockPaths.ROOT);
+    Optional<VersionedData> now = locks.read(LockPaths.ROOT);
+    return copy != null && now.isPresent() && copy.data().equals(now.get().data());
+  }
+
+  /**
+   * Refuses a lock service that is older than its copy, as far as its numbers say: the epoch of the
+   * root tablet, the newest table id, and the number of schema changes that may be forgotten.
+   *
+   * @throws SteleException REFUSED if it is
+   */
+  void requireNewest(TabletRecord root) throws IOException {
+    requireNewest(root.assignment().epoch(), files(ROOT));
+    Map<String, CopiedNode> copied = new TreeMap<>();
+    try {
+      newest(NODES, copied);
+    } catch (CorruptionException e) {
+      LOG.warn("The copy of the lock service's nodes is damaged, and is not compared", e);
+      return;
+    }
+    requireNotLower(LockPaths.TABLE_IDS, copied, TableIds::number);
+    requireNotLower(LockPaths.FORGOTTEN_CHANGES, copied, TableNames::forgotten);
+  }
+
+  /** The number in the data of a node, which only grows. */
+  private interface Numbers {
+    long of(Bytes data) throws IOException;
+  }
+
+  private void requireNotLower(String path, Map<String, CopiedNode> copied, Numbers numbers)
+      throws IOException {
+    CopiedNode copy = copied.get(path);
+    if (copy != null) {
+      Optional<VersionedData> now = locks.read(path);
+      long was = numbers.of(copy.data());
+      long is = now.isEmpty() ? 0 : numbers.of(now.get().data());
+      if (is < was) {
+        throw isEarlier("node " + path + " of the lock service has " + is + ", but had " + was);
+      }
+    }
+  }
+
+  private static void requireNewest(long epoch, List<CopyFile> files) {
     long served = files.isEmpty() ? 0 : files.get(0).epoch();
     if (served > epoch) {
-      throw SteleException.refused(
+      throw isEarlier(
           "the lock service has the root tablet's record of epoch "
               + epoch
               + ", but the tablet was served under epoch "
-              + served
-              + ": the lock service was put back to an earlier state, in which acknowledged writes"
-              + " are missing. Nothing was changed. Delete the cluster's node in the lock service,"
-              + " and run `stele restore-zookeeper`");
+              + served);
     }
+  }
+
+  private static SteleException isEarlier(String why) {
+    return SteleException.refused(
+        why
+            + ": the lock service was put back to an earlier state, in which acknowledged changes are"
+            + " missing. Nothing was changed. Delete the cluster's node in the lock service, and run"
+            + " `stele restore-zookeeper`");
   }
 
   /**
-   * Copies all nodes that stay but the root tablet's record, if they changed since this object
-   * copied them. If they do not rest long enough to be read twice alike, the next call copies them.
+   * Copies nodes, if they are not the ones that this object has copied last. For one thread at a
+   * time.
    *
    * @return whether it wrote a copy
+   * @throws SteleException REFUSED if a name has had more changes in the copy of another master:
+   *     the lock service has an earlier state than it had
    */
-  public boolean copyNodes() throws IOException {
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      Map<String, Bytes> nodes = read();
-      List<CopyFile> files = files(NODES);
-      if (nodes.equals(lastCopied) && !files.isEmpty()) {
-        return false;
-      }
-      if (withoutJobs(nodes).equals(withoutJobs(read()))) {
-        write(NODES + (files.isEmpty() ? 1 : files.get(0).number() + 1), nodes);
-        deleteBut(files);
-        lastCopied = nodes;
-        return true;
-      }
+  public boolean copyNodes(LastingNodes read) throws IOException {
+    Map<String, CopiedNode> nodes = Map.copyOf(read.nodes());
+    if (nodes.equals(lastCopied) && !files(NODES).isEmpty()) {
+      return false;
     }
-    return false;
+    if (lastCopied.isEmpty()) {
+      requireNamesNotOlder(nodes);
+    }
+    write(NODES, 0, () -> nodes);
+    lastCopied = nodes;
+    return true;
   }
 
-  /** Jobs renew their leases all the time, and depend on nothing else here. */
-  private static Map<String, Bytes> withoutJobs(Map<String, Bytes> nodes) {
-    Map<String, Bytes> others = new TreeMap<>(nodes);
-    others.keySet().removeIf(path -> path.startsWith(LockPaths.JOBS + "/"));
-    return others;
-  }
-
-  private Map<String, Bytes> read() throws IOException {
-    Map<String, Bytes> nodes = new TreeMap<>();
-    for (String path : SINGLE) {
-      read(path, nodes);
+  private void requireNamesNotOlder(Map<String, CopiedNode> nodes) throws IOException {
+    Map<String, CopiedNode> copied = new TreeMap<>();
+    try {
+      newest(NODES, copied);
+    } catch (CorruptionException e) {
+      LOG.warn("The copy of the lock service's nodes is damaged, and is replaced", e);
+      return;
     }
-    for (String parent : PARENTS) {
-      for (String child : locks.children(parent)) {
-        read(parent + "/" + child, nodes);
+    for (Map.Entry<String, CopiedNode> node : copied.entrySet()) {
+      CopiedNode now = nodes.get(node.getKey());
+      if (now != null && node.getKey().startsWith(LockPaths.NAMES + "/")) {
+        String name = node.getKey().substring(LockPaths.NAMES.length() + 1);
+        long was = TableNames.sequence(name, node.getValue().data());
+        long is = TableNames.sequence(name, now.data());
+        if (is < was) {
+          throw isEarlier("table " + name + " has had " + is + " changes, but had " + was);
+        }
       }
     }
-    return nodes;
-  }
-
-  private void read(String path, Map<String, Bytes> nodes) throws IOException {
-    locks.read(path).ifPresent(node -> nodes.put(path, node.data()));
   }
 
   /**
@@ -229,13 +320,11 @@ public final class LockServiceCopy {
     } catch (CorruptionException | SteleException e) {
       return Optional.of(String.valueOf(e.getMessage()));
     }
-    List<CopyFile> files = files(ROOT);
-    if (contents.nodesCopied().isEmpty() || files.isEmpty()) {
+    if (contents.nodesCopied().isEmpty() || contents.rootCopied().isEmpty()) {
       return Optional.of("it is not complete");
     }
-    boolean isLoaded = root.assignment().state() == Assignment.State.LOADED;
-    return isLoaded && files.get(0).epoch() < root.assignment().epoch()
-        ? Optional.of("the root tablet's record is of epoch " + files.get(0).epoch())
+    return root.assignment().state() == Assignment.State.LOADED && !isRootCopied(root)
+        ? Optional.of("the root tablet's record has changed since it was copied")
         : Optional.empty();
   }
 
@@ -243,19 +332,40 @@ public final class LockServiceCopy {
    * What can be restored. A damaged file is passed over if there is an older one, but not one of
    * the root tablet's record of an older epoch: the tablet may have been served under the newer
    * one.
+   *
+   * @throws SteleException REFUSED if the root tablet was served under a higher epoch than the one
+   *     that was copied
    */
   Contents contents() throws IOException {
-    Map<String, Bytes> nodes = new TreeMap<>();
+    Map<String, CopiedNode> nodes = new TreeMap<>();
     Optional<Instant> nodesCopied = newest(NODES, nodes);
     Optional<Instant> rootCopied = newest(ROOT, nodes);
+    if (rootCopied.isPresent()) {
+      requireNoNewerFiles(files(ROOT).get(0).epoch());
+    }
     return new Contents(nodes, nodesCopied, rootCopied);
   }
 
-  private Optional<Instant> newest(String kind, Map<String, Bytes> nodes) throws IOException {
+  private void requireNoNewerFiles(long epoch) throws IOException {
+    Path any = layout.resolve(Layout.file(TabletId.ROOT, epoch, 1));
+    for (FileStatus file : list(any.getParent())) {
+      Optional<CopyFile> sstable =
+          CopyFile.of(new Path(ROOT + file.getPath().getName().replace(".sst", "")), ROOT);
+      if (sstable.isPresent() && sstable.get().epoch() > epoch) {
+        throw SteleException.refused(
+            "the root tablet has "
+                + file.getPath().getName()
+                + ", which is of a higher epoch than the copy of its record: the copy is older than"
+                + " the tablet");
+      }
+    }
+  }
+
+  private Optional<Instant> newest(String kind, Map<String, CopiedNode> nodes) throws IOException {
     List<CopyFile> files = files(kind);
     Optional<CorruptionException> damage = Optional.empty();
     for (CopyFile file : files) {
-      if (file.epoch() == files.get(0).epoch()) {
+      if (file.epoch() == files.get(0).epoch() && !file.isMark()) {
         try {
           return Optional.of(decode(file.path(), nodes));
         } catch (CorruptionException e) {
@@ -267,10 +377,18 @@ public final class LockServiceCopy {
     if (damage.isPresent()) {
       throw damage.get();
     }
+    if (!files.isEmpty()) {
+      throw SteleException.refused(
+          "the root tablet was served under epoch "
+              + files.get(0).epoch()
+              + ", and its record has not been copied since: "
+              + layout.lockService()
+              + " has an older one at most");
+    }
     return Optional.empty();
   }
 
-  private Instant decode(Path path, Map<String, Bytes> nodes) throws IOException {
+  private Instant decode(Path path, Map<String, CopiedNode> nodes) throws IOException {
     byte[] bytes;
     try (FSDataInputStream in = fs.open(path)) {
       bytes = in.readAllBytes();
@@ -284,32 +402,69 @@ public final class LockServiceCopy {
               + value.getCluster());
     }
     for (LockNodeValue node : value.getNodes()) {
-      nodes.put(node.getPath(), Avro.bytes(node.getData()));
+      nodes.put(
+          node.getPath(),
+          new CopiedNode(Avro.bytes(node.getData()), node.getVersion(), node.getChange()));
     }
     return Instant.ofEpochMilli(value.getCopiedMillis());
   }
 
-  private void write(String name, Map<String, Bytes> nodes) throws IOException {
-    List<LockNodeValue> copied = new ArrayList<>();
-    nodes.forEach(
-        (path, data) ->
-            copied.add(
-                LockNodeValue.newBuilder().setPath(path).setData(Avro.buffer(data)).build()));
-    Bytes bytes =
-        Avro.encode(
-            LockNodesValue.newBuilder()
-                .setCluster(layout.cluster())
-                .setCopiedMillis(runtime.wallClock().millis())
-                .setNodes(copied)
-                .build());
-    Path directory = layout.lockService();
-    if (!fs.exists(directory)) {
+  /**
+   * Writes the next file of a kind, and deletes those that are no longer needed.
+   *
+   * @param read reads what to write, once it is clear which file is the next
+   */
+  private Path write(String kind, long epoch, IoCallable<Map<String, CopiedNode>> read)
+      throws IOException {
+    makeDirectory();
+    for (int attempt = 1; true; attempt++) {
+      List<CopyFile> files = files(kind);
+      long last =
+          files.stream()
+              .filter(file -> file.epoch() == epoch)
+              .mapToLong(CopyFile::number)
+              .max()
+              .orElse(0);
+      String name = kind + (epoch == 0 ? "" : epoch + "-") + (last + 1);
+      Path path = new Path(layout.lockService(), name);
+      Bytes bytes = encode(read.call());
+      try (DurableFile file = new DurableFiles(fs).createPrivate(path)) {
+        file.write(bytes.toByteArray());
+        file.hsync();
+        deleteBut(files);
+        return path;
+      } catch (FileAlreadyExistsException e) {
+        if (attempt == ATTEMPTS_MAX) {
+          throw e;
+        } // Another process was faster: the next number.
+      }
+    }
+  }
+
+  private void makeDirectory() throws IOException {
+    if (!fs.exists(layout.lockService())) {
       layout.makeLockService(fs); // By a master of an earlier version it was not made.
     }
-    try (DurableFile file = new DurableFiles(fs).createPrivate(new Path(directory, name))) {
-      file.write(bytes.toByteArray());
-      file.hsync();
-    }
+  }
+
+  private Bytes encode(Map<String, CopiedNode> nodes) {
+    List<LockNodeValue> copied = new ArrayList<>();
+    new TreeMap<>(nodes)
+        .forEach(
+            (path, node) ->
+                copied.add(
+                    LockNodeValue.newBuilder()
+                        .setPath(path)
+                        .setData(Avro.buffer(node.data()))
+                        .setVersion(node.version())
+                        .setChange(node.change())
+                        .build()));
+    return Avro.encode(
+        LockNodesValue.newBuilder()
+            .setCluster(layout.cluster())
+            .setCopiedMillis(runtime.wallClock().millis())
+            .setNodes(copied)
+            .build());
   }
 
   /**
@@ -323,17 +478,19 @@ public final class LockServiceCopy {
 
   /** The files of a kind, newest first. */
   private List<CopyFile> files(String kind) throws IOException {
-    FileStatus[] found;
-    try {
-      found = fs.listStatus(layout.lockService());
-    } catch (FileNotFoundException e) {
-      return List.of();
-    }
     List<CopyFile> files = new ArrayList<>();
-    for (FileStatus status : found) {
+    for (FileStatus status : list(layout.lockService())) {
       CopyFile.of(status.getPath(), kind).ifPresent(files::add);
     }
     files.sort(CopyFile.BY_AGE.reversed());
     return files;
+  }
+
+  private List<FileStatus> list(Path directory) throws IOException {
+    try {
+      return List.of(fs.listStatus(directory));
+    } catch (FileNotFoundException e) {
+      return List.of();
+    }
   }
 }

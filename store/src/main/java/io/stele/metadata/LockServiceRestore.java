@@ -8,30 +8,45 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
 
 /**
  * Puts the copy of the lock service's nodes that the root directory has ({@link LockServiceCopy})
  * into a lock service that has lost them. No process of the cluster may run.
  *
- * <p>It may stop at any point and be made again: the root tablet's record is put last, and without
- * it no master begins. For one thread.
+ * <p>What was changed since the copy is lost, and has left traces in tablets. So no number is given
+ * out again that may have been: those of tables, of changes of schemas, and versions of schemas go
+ * on far behind the copied ones.
+ *
+ * <p>It may stop at any point and be made again. The registration is put first: by it the nodes are
+ * known to be of this cluster. The root tablet's record is put last: without it no master begins.
+ * For one thread.
  */
 public final class LockServiceRestore {
+  /** More changes are not made under one name between two copies. */
+  private static final long CHANGES_SKIPPED = 10_000;
+
+  /** More often a schema is not written between two copies; each costs a write here. */
+  private static final int VERSIONS_SKIPPED = 16;
+
   private final ProcessRuntime runtime;
   private final LockService locks;
   private final LockServiceCopy.Contents copy;
   private final FileSystem fs;
   private final Layout layout;
+  private final TableNames names;
 
   /**
    * What can be restored.
    *
-   * @throws SteleException NOT_FOUND if the directory has no complete copy
+   * @throws SteleException NOT_FOUND if the directory has no complete copy, REFUSED if the copy is
+   *     older than the root tablet
    * @throws IOException if the copy cannot be read
    */
   public LockServiceRestore(ProcessRuntime runtime, FileSystem fs, Layout layout, LockService locks)
@@ -41,6 +56,7 @@ public final class LockServiceRestore {
     this.copy = new LockServiceCopy(runtime, fs, layout, locks).contents();
     this.fs = fs;
     this.layout = layout;
+    this.names = new TableNames(runtime, locks);
     if (copy.nodesCopied().isEmpty() || copy.rootCopied().isEmpty()) {
       throw SteleException.notFound(
           layout.lockService()
@@ -56,9 +72,15 @@ public final class LockServiceRestore {
 
   /** How many tables it has. */
   public long tables() {
-    return copy.nodes().keySet().stream()
-        .filter(path -> path.startsWith(LockPaths.TABLES + "/"))
-        .count();
+    return below(LockPaths.TABLES).size();
+  }
+
+  /** The copied nodes below {@code parent}, in the order of their last changes. */
+  private List<Map.Entry<String, CopiedNode>> below(String parent) {
+    return copy.nodes().entrySet().stream()
+        .filter(node -> node.getKey().startsWith(parent + "/"))
+        .sorted(Comparator.comparingLong(node -> node.getValue().change()))
+        .toList();
   }
 
   /**
@@ -80,27 +102,63 @@ public final class LockServiceRestore {
               + " earlier state, end all masters and tablet servers, and delete the cluster's node in"
               + " the lock service first");
     }
+    Optional<VersionedData> registration = locks.read(LockPaths.REGISTRATION);
+    boolean isOurs =
+        registration.isEmpty()
+            ? locks.children(LockPaths.TABLES).isEmpty()
+                && locks.children(LockPaths.NAMES).isEmpty()
+            : registration.get().data().equals(copied(LockPaths.REGISTRATION).data());
+    if (!isOurs) {
+      throw SteleException.refused(
+          "the lock service has nodes of another cluster than "
+              + layout.cluster()
+              + ": correct stele.cluster.name or stele.root.dir, or delete the cluster's node in the"
+              + " lock service, and restore again");
+    }
   }
 
   /**
    * Puts the nodes into the lock service.
    *
-   * @throws SteleException REFUSED as {@link #requireLost} says, or if a node is there with other
-   *     data
+   * @throws SteleException REFUSED as {@link #requireLost} says
    */
   public void restore() throws IOException {
     requireLost();
-    for (Map.Entry<String, Bytes> node : copy.nodes().entrySet()) {
-      if (!node.getKey().equals(LockPaths.ROOT) && !node.getKey().equals(LockPaths.TABLE_IDS)) {
-        put(node.getKey(), node.getValue());
-      }
-    }
+    put(LockPaths.REGISTRATION, copied(LockPaths.REGISTRATION).data());
     new TableIds(runtime, locks)
-        .restore(Optional.ofNullable(copy.nodes().get(LockPaths.TABLE_IDS)), layout.tableNames(fs));
+        .restore(
+            Optional.ofNullable(copy.nodes().get(LockPaths.TABLE_IDS)).map(CopiedNode::data),
+            layout.tableNames(fs));
+    for (Map.Entry<String, CopiedNode> table : below(LockPaths.TABLES)) {
+      put(table.getKey(), table.getValue().data());
+      raise(table.getKey(), table.getValue().version() + VERSIONS_SKIPPED);
+    }
+    restoreNames();
+    for (Map.Entry<String, CopiedNode> job : below(LockPaths.JOBS)) {
+      put(job.getKey(), job.getValue().data());
+    }
+    if (copy.nodes().containsKey(LockPaths.BALANCE)) {
+      put(LockPaths.BALANCE, copied(LockPaths.BALANCE).data());
+    }
     put(
         LockPaths.ROOT,
-        RootRecordRows.asLoaded(
-            runtime, Objects.requireNonNull(copy.nodes().get(LockPaths.ROOT)), this::hasLog));
+        RootRecordRows.asLoaded(runtime, copied(LockPaths.ROOT).data(), this::hasLog));
+  }
+
+  private void restoreNames() throws IOException {
+    CopiedNode forgotten = copy.nodes().get(LockPaths.FORGOTTEN_CHANGES);
+    long last = forgotten == null ? 0 : TableNames.forgotten(forgotten.data());
+    for (Map.Entry<String, CopiedNode> node : below(LockPaths.NAMES)) {
+      String name = new Path(node.getKey()).getName();
+      Bytes data = node.getValue().data();
+      last = Math.max(last, TableNames.sequence(name, data));
+      put(node.getKey(), names.skip(name, data, CHANGES_SKIPPED));
+    }
+    put(LockPaths.FORGOTTEN_CHANGES, names.forgotten(last + CHANGES_SKIPPED));
+  }
+
+  private CopiedNode copied(String path) {
+    return Objects.requireNonNull(copy.nodes().get(path), () -> "no copy of " + path);
   }
 
   /** Whether it has one: what is swept was needed by no tablet. */
@@ -108,22 +166,23 @@ public final class LockServiceRestore {
     return fs.exists(layout.logs(server)) || fs.exists(layout.recovery(server));
   }
 
+  /** Creates a node, unless a restore that stopped has created it. */
   private void put(String path, Bytes data) throws IOException {
     try {
       locks.create(path, data);
     } catch (SteleException e) {
-      Optional<VersionedData> there = locks.read(path);
-      if (there.isEmpty()) {
+      if (locks.read(path).isEmpty()) {
         throw e;
       }
-      if (!there.get().data().equals(data)) {
-        throw SteleException.refused(
-            "the lock service has a node "
-                + path
-                + " with other data than the copy of cluster "
-                + layout.cluster()
-                + ": delete the cluster's node in the lock service, and restore again");
-      }
+    }
+  }
+
+  /** Writes a node until it has been written so often. */
+  private void raise(String path, int version) throws IOException {
+    Optional<VersionedData> node = locks.read(path);
+    while (node.isPresent() && node.get().version() < version) {
+      locks.write(path, node.get().data(), node.get().version());
+      node = locks.read(path);
     }
   }
 }

@@ -78,7 +78,8 @@ final class TableIds {
         .orElse(0);
   }
 
-  private static long number(Bytes counter) {
+  /** The number of the newest id, of the counter's data. */
+  static long number(Bytes counter) {
     String text = counter.toUtf8();
     return Long.parseLong(text.substring(0, text.indexOf(' ')));
   }

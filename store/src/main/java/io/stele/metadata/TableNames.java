@@ -108,7 +108,7 @@ public final class TableNames {
   public void forget(TableName name) throws IOException {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       Optional<VersionedData> node = locks.read(LockPaths.FORGOTTEN_CHANGES);
-      Bytes raised = Bytes.of(name.sequence() + " " + UniqueName.of(runtime));
+      Bytes raised = forgotten(name.sequence());
       if (node.isEmpty()) {
         try {
           locks.create(LockPaths.FORGOTTEN_CHANGES, raised);
@@ -131,6 +131,38 @@ public final class TableNames {
   private long forgotten() throws IOException {
     Optional<VersionedData> node = locks.read(LockPaths.FORGOTTEN_CHANGES);
     return node.isEmpty() ? 0 : number(node.get());
+  }
+
+  /** The table that has the name, of the data of the name's node. */
+  static Optional<TableId> holder(String name, Bytes data) throws CorruptionException {
+    return holder(value(name, new VersionedData(data, 0)));
+  }
+
+  /** The number of the last change under the name, of the data of the name's node. */
+  static long sequence(String name, Bytes data) throws CorruptionException {
+    return value(name, new VersionedData(data, 0)).getSequence();
+  }
+
+  /**
+   * The data of a name's node after so many more changes, none of which is remembered.
+   *
+   * @param data of the node
+   */
+  Bytes skip(String name, Bytes data, long changes) throws CorruptionException {
+    TableName now = decode(name, new VersionedData(data, 0));
+    long last = now.sequence() + changes;
+    return encode(
+        new TableName(name, now.table(), now.running(), now.ended(), last, last, now.version()));
+  }
+
+  /** The number in the node up to which changes may be forgotten. */
+  static long forgotten(Bytes data) throws CorruptionException {
+    return number(new VersionedData(data, 0));
+  }
+
+  /** The data of the node that says up to which number changes may be forgotten. */
+  Bytes forgotten(long number) {
+    return Bytes.of(number + " " + UniqueName.of(runtime));
   }
 
   // The second word distinguishes writers of the same number.

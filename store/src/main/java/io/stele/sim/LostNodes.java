@@ -2,6 +2,7 @@ package io.stele.sim;
 
 import io.stele.config.Keys;
 import io.stele.lock.LockPaths;
+import io.stele.metadata.CopiedNode;
 import io.stele.metadata.Layout;
 import io.stele.metadata.LockServiceRestore;
 import io.stele.model.Bytes;
@@ -32,7 +33,7 @@ final class LostNodes {
     try {
       Optional<LockServiceRestore> restore = copy(store);
       if (restore.isEmpty()
-          || !copied(store.lasting()).equals(copied(restore.get().copy().nodes()))) {
+          || !copied(store.lasting()).equals(copied(data(restore.get().copy().nodes())))) {
         cluster.simulation().note(outside, "loses no nodes: the copy is not up to date");
         return false;
       }
@@ -54,21 +55,28 @@ final class LostNodes {
           new LockServiceRestore(
               cluster.simulation().outside(), fs, layout, store.connect(work -> {})));
     } catch (SteleException e) {
-      if (e.code() != SteleException.Code.NOT_FOUND) {
+      if (e.code() != SteleException.Code.NOT_FOUND && e.code() != SteleException.Code.REFUSED) {
         throw e;
       }
-      return Optional.empty(); // The first master has not begun.
+      return Optional.empty(); // It is refused: the copy is not complete, or is known to be older.
     }
   }
 
-  /** What must be in the copy, of these nodes; the root tablet's record may be older there. */
+  private static Map<String, Bytes> data(Map<String, CopiedNode> nodes) {
+    Map<String, Bytes> data = new TreeMap<>();
+    nodes.forEach((path, node) -> data.put(path, node.data()));
+    return data;
+  }
+
+  /** What must be in the copy, of these nodes. */
   private static Map<String, Bytes> copied(Map<String, Bytes> nodes) {
     Map<String, Bytes> copied = new TreeMap<>(nodes);
     copied
         .keySet()
         .removeIf(
             path ->
-                !path.startsWith(LockPaths.TABLES + "/")
+                !path.equals(LockPaths.ROOT)
+                    && !path.startsWith(LockPaths.TABLES + "/")
                     && !path.startsWith(LockPaths.NAMES + "/")
                     && !path.startsWith(LockPaths.JOBS + "/"));
     return copied;

@@ -27,9 +27,11 @@ import io.stele.tablet.TabletEnvironment;
 import io.stele.tablet.TabletLog;
 import io.stele.tablet.TabletSpec;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -43,6 +45,9 @@ import org.slf4j.LoggerFactory;
  */
 final class TabletLoader {
   private static final Logger LOG = LoggerFactory.getLogger(TabletLoader.class);
+
+  /** A change of the root tablet's record is not held up for longer by its copy. */
+  private static final Duration COPY_PATIENCE = Duration.ofSeconds(5);
 
   private final ServerContext server;
   private final TabletRecordReader assignments;
@@ -120,11 +125,14 @@ final class TabletLoader {
     HostedTablet hosted = openReplaying(record, table, manifest, sinceNanos);
     server.tablets().coming(hosted);
     try {
-      copyRoot(hosted);
+      markRoot(hosted);
       takeOver(hosted);
       serve(hosted, table);
     } finally {
       server.tablets().noLongerComing(hosted);
+    }
+    if (id.equals(TabletId.ROOT)) {
+      beginCopy(hosted.record());
     }
     LOG.info(
         "Loaded tablet {}: {} records replayed from {}",
@@ -134,10 +142,10 @@ final class TabletLoader {
   }
 
   /** Before anything is served under this epoch. */
-  private void copyRoot(HostedTablet hosted) throws IOException {
+  private void markRoot(HostedTablet hosted) throws IOException {
     if (hosted.id().equals(TabletId.ROOT)) {
       try {
-        copy.copyRoot(hosted.record());
+        copy.markRoot(hosted.record().assignment().epoch());
       } catch (IOException | RuntimeException e) {
         hosted.tablet().close();
         throw e;
@@ -145,15 +153,34 @@ final class TabletLoader {
     }
   }
 
-  /** A change does not fail because the copy does: the next one copies the record again. */
-  private void copyRootAgain(TabletRecord root) {
+  /** Begins to copy the root tablet's record; returns what is complete when that has ended. */
+  private CompletableFuture<Boolean> beginCopy(TabletRecord root) {
+    CompletableFuture<Boolean> ended = new CompletableFuture<>();
+    server
+        .runtime()
+        .start(
+            "copy-root",
+            () -> {
+              try {
+                copy.copyRoot(root);
+              } catch (IOException | SteleException e) {
+                LOG.warn("The root tablet's record could not be copied; the master retries", e);
+              } finally {
+                ended.complete(true);
+              }
+            });
+    return ended;
+  }
+
+  /** Copies a record, so that what it names no more may be deleted; but does not wait for long. */
+  private void copyRoot(TabletRecord root) {
     try {
-      copy.copyRoot(root);
-    } catch (IOException | SteleException e) {
-      LOG.warn(
-          "The root tablet's record could not be copied to the root directory; until that succeeds,"
-              + " a loss of the lock service's data could not be repaired",
-          e);
+      if (!server.runtime().await(beginCopy(root), COPY_PATIENCE)) {
+        LOG.warn("Copying the root tablet's record takes longer than {}", COPY_PATIENCE);
+      }
+    } catch (InterruptedException e) {
+      LOG.info("The server stops while the root tablet's record is copied", e);
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -339,8 +366,7 @@ final class TabletLoader {
   }
 
   private RecordManifest manifest(TabletRecord record) {
-    Consumer<TabletRecord> changed =
-        record.id().equals(TabletId.ROOT) ? this::copyRootAgain : now -> {};
+    Consumer<TabletRecord> changed = record.id().equals(TabletId.ROOT) ? this::copyRoot : now -> {};
     return new RecordManifest(server.runtime(), server.records(), record, server.life(), changed);
   }
 

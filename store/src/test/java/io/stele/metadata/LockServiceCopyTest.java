@@ -9,6 +9,7 @@ import io.stele.model.CorruptionException;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
+import io.stele.model.TabletId;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.CrashableFileSystem;
 import io.stele.sim.MemoryLockService;
@@ -18,6 +19,7 @@ import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -38,6 +40,7 @@ class LockServiceCopyTest {
           new RootRecordRows(SystemRuntime.INSTANCE, locks, Duration.ofSeconds(60)),
           new MemoryRows(),
           new MemoryRows());
+  private final LastingNodes nodes = new LastingNodes(locks);
   private Layout layout;
   private LockServiceCopy copy;
 
@@ -47,17 +50,22 @@ class LockServiceCopyTest {
     copy = new LockServiceCopy(SystemRuntime.INSTANCE, fs, layout, locks);
   }
 
+  private boolean copyNodes() throws IOException {
+    nodes.readAll();
+    return copy.copyNodes(nodes);
+  }
+
   @Test
   void theTwoNewestFilesOfEachKindStay() throws IOException {
     TabletRecord root = assigned(SERVER);
     for (int i = 0; i < 4; i++) {
       copy.copyRoot(root);
       locks.create(LockPaths.TABLES + "/t" + i, Bytes.of("schema " + i));
-      assertThat(copy.copyNodes()).isTrue();
-      assertThat(copy.copyNodes()).as("nothing has changed").isFalse();
+      assertThat(copyNodes()).isTrue();
+      assertThat(copyNodes()).as("nothing has changed").isFalse();
     }
     assertThat(files()).containsExactly("nodes-3", "nodes-4", "root-1-3", "root-1-4");
-    new LockServiceCopy(SystemRuntime.INSTANCE, fs, layout, locks).copyNodes();
+    new LockServiceCopy(SystemRuntime.INSTANCE, fs, layout, locks).copyNodes(nodes);
     assertThat(files()).contains("nodes-5");
   }
 
@@ -67,7 +75,8 @@ class LockServiceCopyTest {
     copy.copyRoot(first);
     TabletRecord second = records.reassign(first, OTHER);
     copy.copyRoot(second);
-    assertRefused(() -> copy.copyRoot(first), "put back to an earlier state");
+    assertRefused(() -> copy.markRoot(1), "put back to an earlier state");
+    assertThatThrownBy(() -> copy.copyRoot(first)).hasMessageContaining("an earlier state");
     assertRefused(() -> copy.requireNewest(first), "of epoch 1, but");
     copy.requireNewest(second);
     assertThat(files()).containsExactly("root-1-1", "root-2-1");
@@ -76,27 +85,30 @@ class LockServiceCopyTest {
   @Test
   void allNodesThatStayComeBack() throws IOException {
     copy.copyRoot(records.loaded(assigned(SERVER)));
-    locks.create(LockPaths.TABLES + "/t1", Bytes.of("schema"));
-    locks.create(LockPaths.tableName("web"), Bytes.of("t1"));
-    locks.create(LockPaths.FORGOTTEN_CHANGES, Bytes.of("3 x"));
+    table("web", "t1", 5);
+    locks.create(LockPaths.FORGOTTEN_CHANGES, Bytes.of("7 x"));
     locks.create(LockPaths.job("j"), Bytes.of("lease"));
     locks.create(LockPaths.APPLICATION, Bytes.of("not to be restored"));
-    copy.copyNodes();
+    copyNodes();
     LockServiceRestore restore = restoring();
     assertThat(restore.tables()).isEqualTo(1);
     restore.restore();
     for (String path :
         List.of(
-            LockPaths.REGISTRATION,
-            LockPaths.ROOT,
-            LockPaths.TABLES + "/t1",
-            LockPaths.tableName("web"),
-            LockPaths.FORGOTTEN_CHANGES,
-            LockPaths.job("j"))) {
+            LockPaths.REGISTRATION, LockPaths.ROOT, LockPaths.TABLES + "/t1", LockPaths.job("j"))) {
       assertThat(lost.read(path).orElseThrow().data())
           .as(path)
           .isEqualTo(locks.read(path).orElseThrow().data());
     }
+    // Numbers that may have been given out since are not given out again.
+    TableName name = new TableNames(SystemRuntime.INSTANCE, lost).read("web");
+    assertThat(name.table()).contains(new TableId("t1"));
+    assertThat(name.sequence()).isEqualTo(10_005);
+    assertThat(name.forgotten()).isEqualTo(10_005);
+    assertThat(new TableNames(SystemRuntime.INSTANCE, lost).read("new").sequence())
+        .isEqualTo(10_007);
+    assertThat(lost.read(LockPaths.TABLES + "/t1").orElseThrow().version())
+        .isEqualTo(locks.read(LockPaths.TABLES + "/t1").orElseThrow().version() + 16);
     assertThat(lost.read(LockPaths.APPLICATION)).isEmpty();
     assertRefused(restore::restore, "nothing needs to be restored");
   }
@@ -104,7 +116,7 @@ class LockServiceCopyTest {
   @Test
   void aServerThatMayHaveLoadedTheTabletCountsAsHavingLoadedIt() throws IOException {
     copy.copyRoot(assigned(SERVER)); // As it is before the tablet is served.
-    copy.copyNodes();
+    copyNodes();
     fs.mkdirs(layout.logs(SERVER));
     TabletRecord root = restored();
     assertThat(root.assignment().state()).isEqualTo(Assignment.State.LOADED);
@@ -115,7 +127,7 @@ class LockServiceCopyTest {
   @Test
   void aServerWhoseLogNobodyNeededDidNotLoadTheTablet() throws IOException {
     copy.copyRoot(assigned(SERVER));
-    copy.copyNodes();
+    copyNodes();
     assertThat(restored().assignment().state()).isEqualTo(Assignment.State.ASSIGNED);
   }
 
@@ -134,29 +146,117 @@ class LockServiceCopyTest {
   @Test
   void aRestoreThatStoppedHalfwayIsMadeAgain() throws IOException {
     copy.copyRoot(assigned(SERVER));
-    locks.create(LockPaths.TABLES + "/t1", Bytes.of("schema"));
-    copy.copyNodes();
+    table("web", "t1", 5);
+    copyNodes();
+    lost.create(LockPaths.REGISTRATION, locks.read(LockPaths.REGISTRATION).orElseThrow().data());
     lost.create(LockPaths.TABLES + "/t1", Bytes.of("schema"));
     restoring().restore();
     assertThat(lost.read(LockPaths.ROOT)).isPresent();
+    assertThat(lost.read(LockPaths.tableName("web"))).isPresent();
   }
 
   @Test
-  void othersDataIsNotReplaced() throws IOException {
+  void nodesOfAnotherClusterAreNotMixedWithOurs() throws IOException {
     copy.copyRoot(assigned(SERVER));
-    locks.create(LockPaths.TABLES + "/t1", Bytes.of("schema"));
-    copy.copyNodes();
+    copyNodes();
     lost.create(LockPaths.TABLES + "/t1", Bytes.of("another"));
-    assertRefused(() -> restoring().restore(), "with other data");
+    assertRefused(() -> restoring().restore(), "of another cluster");
     assertThat(lost.read(LockPaths.ROOT)).isEmpty();
+  }
+
+  @Test
+  void aLockServiceWithSmallerNumbersThanItHadIsRefused() throws IOException {
+    TabletRecord root = assigned(SERVER);
+    copy.copyRoot(root);
+    TableIds ids = new TableIds(SystemRuntime.INSTANCE, locks);
+    ids.next();
+    copyNodes();
+    copy.requireNewest(root);
+    ids.next();
+    copy.requireNewest(root);
+    locks.delete(LockPaths.TABLE_IDS, locks.read(LockPaths.TABLE_IDS).orElseThrow().version());
+    assertRefused(() -> copy.requireNewest(root), "table-ids");
+  }
+
+  @Test
+  void aMasterThatFindsFewerChangesOfATableDoesNotReplaceTheCopy() throws IOException {
+    table("web", "t1", 5);
+    copyNodes();
+    String path = LockPaths.tableName("web");
+    locks.delete(path, locks.read(path).orElseThrow().version());
+    table("web", "t1", 4);
+    LastingNodes seen = new LastingNodes(locks);
+    seen.readAll();
+    LockServiceCopy ofAnother = new LockServiceCopy(SystemRuntime.INSTANCE, fs, layout, locks);
+    assertRefused(() -> ofAnother.copyNodes(seen), "table web has had 4 changes, but had 5");
+    assertThat(files()).containsExactly("nodes-1");
+  }
+
+  @Test
+  void onlyWhatChangedIsReadAgain() throws IOException {
+    table("web", "t1", 5);
+    nodes.readAll();
+    table("web", "t2", 6);
+    locks.delete(LockPaths.TABLES + "/t1", 0);
+    nodes.readName("web");
+    assertThat(nodes.nodes()).containsKey(LockPaths.TABLES + "/t2");
+    assertThat(nodes.nodes()).doesNotContainKey(LockPaths.TABLES + "/t1");
+  }
+
+  @Test
+  void anEpochThatWasServedAndNotCopiedIsNotRestored() throws IOException {
+    TabletRecord first = assigned(SERVER);
+    copy.markRoot(1);
+    copy.markRoot(1); // A load that is tried again.
+    copy.copyRoot(first);
+    copyNodes();
+    restoring();
+    copy.markRoot(2);
+    assertRefused(this::restoring, "served under epoch 2");
+    TabletRecord loaded = records.loaded(records.reassign(first, OTHER));
+    assertThat(copy.trouble(loaded)).isPresent();
+    assertThat(copy.copyRootIfBehind(loaded)).isTrue();
+    assertThat(copy.copyRootIfBehind(loaded)).isFalse();
+    assertThat(copy.trouble(loaded)).isEmpty();
+    restoring();
+  }
+
+  @Test
+  void aCopyOlderThanTheFilesOfTheRootTabletIsNotRestored() throws IOException {
+    copy.copyRoot(assigned(SERVER));
+    copyNodes();
+    Path file = layout.resolve(Layout.file(TabletId.ROOT, 2, 1));
+    fs.mkdirs(file.getParent());
+    fs.create(file).close();
+    assertRefused(this::restoring, "2-1.sst");
+  }
+
+  private void table(String name, String id, long sequence) throws IOException {
+    if (locks.read(LockPaths.TABLES + "/" + id).isEmpty()) {
+      locks.create(LockPaths.TABLES + "/" + id, Bytes.of("schema"));
+    }
+    TableNames names = new TableNames(SystemRuntime.INSTANCE, locks);
+    TableName now = names.read(name);
+    assertThat(
+            names.write(
+                now,
+                new TableName(
+                    name,
+                    Optional.of(new TableId(id)),
+                    Optional.empty(),
+                    List.of(),
+                    sequence,
+                    0,
+                    now.version())))
+        .isTrue();
   }
 
   @Test
   void aDamagedFileIsPassedOver() throws IOException {
     copy.copyRoot(assigned(SERVER));
-    copy.copyNodes();
+    copyNodes();
     locks.create(LockPaths.TABLES + "/t1", Bytes.of("schema"));
-    copy.copyNodes();
+    copyNodes();
     try (FSDataOutputStream out = fs.create(new Path(layout.lockService(), "nodes-2"))) {
       out.writeBytes("torn");
     }
@@ -172,7 +272,7 @@ class LockServiceCopyTest {
     TabletRecord first = assigned(SERVER);
     copy.copyRoot(first);
     copy.copyRoot(records.reassign(first, OTHER));
-    copy.copyNodes();
+    copyNodes();
     try (FSDataOutputStream out = fs.create(new Path(layout.lockService(), "root-2-1"))) {
       out.writeBytes("torn");
     }
@@ -186,7 +286,7 @@ class LockServiceCopyTest {
     assertThatThrownBy(this::restoring)
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("no complete copy");
-    copy.copyNodes();
+    copyNodes();
     assertThatThrownBy(this::restoring).hasMessageContaining("no complete copy");
   }
 
@@ -195,7 +295,7 @@ class LockServiceCopyTest {
     Schemas schemas = new Schemas(SystemRuntime.INSTANCE, locks);
     schemas.nextId();
     copy.copyRoot(assigned(SERVER));
-    copy.copyNodes();
+    copyNodes();
     TableId uncopied = schemas.nextId();
     fs.mkdirs(layout.table(uncopied));
     restoring().restore();
@@ -212,8 +312,8 @@ class LockServiceCopyTest {
       String path = (String) field.get(null);
       boolean restored =
           path.equals(LockPaths.ROOT)
-              || LockServiceCopy.SINGLE.contains(path)
-              || LockServiceCopy.PARENTS.contains(path);
+              || LastingNodes.SINGLE.contains(path)
+              || LastingNodes.PARENTS.contains(path);
       assertThat(restored).as(path).isNotEqualTo(ofProcesses.contains(path));
     }
   }

@@ -43,7 +43,8 @@ class LostNodesTest {
         cluster.cluster().killAll();
         cluster.until(LIMIT, () -> table.readRow("row" + value));
       }
-      assertThat(new LostNodes(cluster.cluster()).loseAndRestore()).isTrue();
+      LostNodes nodes = new LostNodes(cluster.cluster());
+      cluster.until(LIMIT, () -> assertThat(nodes.loseAndRestore()).isTrue()); // Once it is copied.
       cluster.until(
           LIMIT,
           () -> {

@@ -575,6 +575,7 @@ final class ApplicationState {
   StatusResponseProto status(Instant now) {
     return StatusResponseProto.newBuilder()
         .setStopping(stopping)
+        .setNotDrained(notDrained)
         .setDeployment(deployment.toProto())
         .addAllComponents(report(now).components())
         .build();

@@ -16,6 +16,8 @@ import org.apache.hadoop.yarn.api.records.YarnApplicationState;
  * @param reachable whether the ApplicationMaster answered; it may be restarting, which the
  *     components do not notice
  * @param stopping whether it ends everything, as it was asked to
+ * @param notDrained how many tablet servers ended, since then, without having given their tablets
+ *     away
  * @param deployment the files that processes are started with from now on; empty unless reachable,
  *     and where the ApplicationMaster is of an older version
  * @param components what runs; empty unless reachable
@@ -28,6 +30,7 @@ public record ApplicationStatus(
     String diagnostics,
     boolean reachable,
     boolean stopping,
+    int notDrained,
     String deployment,
     List<ComponentStatus> components) {
   public ApplicationStatus {

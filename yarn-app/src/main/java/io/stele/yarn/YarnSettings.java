@@ -7,18 +7,20 @@ import io.stele.config.MemoryPlan;
 import io.stele.config.ProcessMemory;
 import io.stele.config.TabletServerConfig;
 import io.stele.model.SteleException;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.util.StringUtils;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.apache.zookeeper.client.ConnectStringParser;
 
 /**
  * The settings of the YARN application, from the configuration.
@@ -191,7 +193,7 @@ record YarnSettings(
    * that have registered elsewhere.
    */
   void requireSameLockService(YarnSettings others) {
-    if (!others.zookeeperHosts().equals(zookeeperHosts())) {
+    if (!ZooKeeperServers.of(others.cluster).equals(ZooKeeperServers.of(cluster))) {
       throw SteleException.refused(
           "this application finds its processes through ZooKeeper at "
               + cluster.zookeeperQuorum()
@@ -203,9 +205,14 @@ record YarnSettings(
     }
   }
 
-  /** In any order they are the same. */
-  private Set<String> zookeeperHosts() {
-    return Set.copyOf(StringUtils.getTrimmedStringCollection(cluster.zookeeperQuorum()));
+  /** In any order, and with the port that is not written, they are the same. */
+  private record ZooKeeperServers(Set<InetSocketAddress> addresses, String chroot) {
+    static ZooKeeperServers of(ClusterConfig cluster) {
+      ConnectStringParser parser = new ConnectStringParser(cluster.zookeeperQuorum());
+      return new ZooKeeperServers(
+          Set.copyOf(parser.getServerAddresses()),
+          Optional.ofNullable(parser.getChrootPath()).orElse(""));
+    }
   }
 
   /** The name that YARN shows, by which the application of a cluster is found. */

@@ -279,6 +279,7 @@ public final class YarnSubmitter implements Closeable {
           String.valueOf(e.getMessage()),
           false,
           false,
+          0,
           "",
           List.of());
     }
@@ -299,12 +300,14 @@ public final class YarnSubmitter implements Closeable {
     List<ComponentStatus> components = List.of();
     boolean reachable = false;
     boolean stopping = false;
+    int notDrained = 0;
     String deployment = "";
     if (report.getYarnApplicationState() == YarnApplicationState.RUNNING) {
       try {
         StatusResponseProto status =
             call(report, service -> service.status(null, StatusRequestProto.getDefaultInstance()));
         stopping = status.getStopping();
+        notDrained = status.getNotDrained();
         deployment =
             status.hasDeployment() ? Deployment.of(status.getDeployment()).files() : deployment;
         components =
@@ -336,6 +339,7 @@ public final class YarnSubmitter implements Closeable {
         Optional.ofNullable(report.getDiagnostics()).orElse(""),
         reachable,
         stopping,
+        notDrained,
         deployment,
         components);
   }
@@ -466,7 +470,7 @@ public final class YarnSubmitter implements Closeable {
     boolean asked = false;
     boolean killed = false;
     boolean begun = true;
-    int serversLeft = 0; // When the ApplicationMaster last answered.
+    int notDrained = 0; // When the ApplicationMaster last answered, with those that were left.
     while (true) {
       Optional<ApplicationReport> known = reportIfKnown(id, killed || deadline.isOver());
       if (known.isEmpty()) {
@@ -476,13 +480,15 @@ public final class YarnSubmitter implements Closeable {
       ApplicationReport report = known.get();
       if (!ClusterApplications.ALIVE.contains(report.getYarnApplicationState())) {
         progress.accept(id + " is " + report.getYarnApplicationState());
-        return Optional.of(begun ? outcomeOf(report, serversLeft) : new StopOutcome(true, 0));
+        return Optional.of(begun ? outcomeOf(report, notDrained) : new StopOutcome(true, 0));
       }
       if (report.getYarnApplicationState() == YarnApplicationState.RUNNING) {
         asked = asked || killed || askToStop(report, deadline.remaining(), progress);
         ApplicationStatus status = statusOf(report);
-        serversLeft =
-            status.reachable() ? status.of(ComponentKind.TABLET_SERVER).size() : serversLeft;
+        notDrained =
+            status.reachable()
+                ? status.notDrained() + status.of(ComponentKind.TABLET_SERVER).size()
+                : notDrained;
         lines.show(status);
       } else if (!asked && neverRan(report)) {
         begun = false;
@@ -503,15 +509,16 @@ public final class YarnSubmitter implements Closeable {
   /**
    * How an application that has begun has ended.
    *
-   * @param serversLeft how many tablet servers were left when it last said so
+   * @param notDrained how many tablet servers had ended without being drained, or were left, when it
+   *     last said so
    */
-  private static StopOutcome outcomeOf(ApplicationReport report, int serversLeft) {
+  private static StopOutcome outcomeOf(ApplicationReport report, int notDrained) {
     boolean inOrder =
         report.getYarnApplicationState() == YarnApplicationState.FINISHED
             && report.getFinalApplicationStatus() == FinalApplicationStatus.SUCCEEDED;
     return inOrder
         ? StopOutcome.of(Optional.ofNullable(report.getDiagnostics()).orElse(""))
-        : new StopOutcome(false, serversLeft);
+        : new StopOutcome(false, notDrained);
   }
 
   /** A ResourceManager that has restarted forgets that an ApplicationMaster runs, for a while. */

@@ -70,7 +70,7 @@ final class LauncherTest {
     conf.set(Keys.ZOOKEEPER_QUORUM.name(), "zk1:2181,zk2:2181");
     Launcher launcher = launcher(conf);
     Configuration same = settings(root());
-    same.set(Keys.ZOOKEEPER_QUORUM.name(), "zk2:2181, zk1:2181");
+    same.set(Keys.ZOOKEEPER_QUORUM.name(), "zk2, zk1:2181");
     launcher.check(deployment(same));
     Configuration moved = settings(root());
     moved.set(Keys.ZOOKEEPER_QUORUM.name(), "zk2:2181,zk3:2181");

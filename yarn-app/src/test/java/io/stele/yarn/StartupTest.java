@@ -29,6 +29,7 @@ final class StartupTest {
         "master-1 ended 2 times",
         state.equals("RUNNING"),
         false,
+        0,
         "",
         List.of(components));
   }
