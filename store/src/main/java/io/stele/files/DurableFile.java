@@ -30,6 +30,7 @@ public final class DurableFile extends OutputStream {
   private long position;
   private int fewestOfEndedBlocks = Integer.MAX_VALUE; // More than there can be: none ended.
   private boolean nameSynced;
+  private Optional<IOException> failure = Optional.empty(); // The last one of a write or a sync.
 
   /**
    * What the file's blocks are to be.
@@ -66,8 +67,10 @@ public final class DurableFile extends OutputStream {
         done += part;
         position += part;
       }
+    } catch (IOException e) {
+      throw failed(e);
     } catch (FSError e) {
-      throw asIo(e);
+      throw failed(asIo(e));
     }
   }
 
@@ -83,8 +86,10 @@ public final class DurableFile extends OutputStream {
   public void hflush() throws IOException {
     try {
       out.hflush();
+    } catch (IOException e) {
+      throw failed(e);
     } catch (FSError e) {
-      throw asIo(e);
+      throw failed(asIo(e));
     }
   }
 
@@ -92,8 +97,10 @@ public final class DurableFile extends OutputStream {
   public void hsync() throws IOException {
     try {
       out.hsync();
+    } catch (IOException e) {
+      throw failed(e);
     } catch (FSError e) {
-      throw asIo(e);
+      throw failed(asIo(e));
     }
     if (!nameSynced) {
       files.syncNamesIn(path.getParent());
@@ -166,10 +173,22 @@ public final class DurableFile extends OutputStream {
         : HdfsStream.of(out);
   }
 
+  private IOException failed(IOException e) {
+    failure = Optional.of(e);
+    return e;
+  }
+
   @Override
+  @SuppressWarnings("ReferenceEquality") // Is it the same one?
   public void close() throws IOException {
     try {
       out.close();
+    } catch (IOException e) {
+      // HDFS throws what a write threw once more, and Java cannot add an exception to itself, as it
+      // does where a try statement closes the file.
+      throw failure.isPresent() && failure.get() == e
+          ? new IOException("closing after a write has failed: " + e.getMessage(), e)
+          : e;
     } catch (FSError e) {
       throw asIo(e);
     }

@@ -5,10 +5,9 @@ import io.stele.metadata.LastingNodes;
 import io.stele.metadata.LockServiceCopy;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecordReader;
-import io.stele.model.SteleException;
-import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
@@ -73,21 +72,27 @@ final class LockServiceCopier implements Runnable {
   public void run() {
     while (true) {
       try {
-        copyOnce();
+        copyIfPossible();
         runtime.sleep(INTERVAL_MIN);
         signal.await(INTERVAL_MAX);
-      } catch (InterruptedException e) {
+      } catch (InterruptedException | InterruptedIOException e) {
         return; // The master is closed.
-      } catch (IOException | SteleException e) {
-        if (Futures.isInterruption(e)) {
-          return; // The master is closed.
-        }
-        LOG.warn(
-            "The lock service's nodes could not be copied to the root directory; will retry in {}",
-            INTERVAL_MAX,
-            e);
-        allReadNanos = Optional.empty();
       }
+    }
+  }
+
+  /** A copy that fails hinders nobody. */
+  private void copyIfPossible() throws InterruptedIOException {
+    try {
+      copyOnce();
+    } catch (InterruptedIOException e) {
+      throw e;
+    } catch (IOException | RuntimeException e) {
+      LOG.warn(
+          "The lock service's nodes could not be copied to the root directory; will retry in {}",
+          INTERVAL_MAX,
+          e);
+      allReadNanos = Optional.empty();
     }
   }
 

@@ -21,8 +21,8 @@ import org.apache.hadoop.fs.Path;
  * into a lock service that has lost them. No process of the cluster may run.
  *
  * <p>What was changed since the copy is lost, and has left traces in tablets. So no number is given
- * out again that may have been: those of tables, of changes of schemas, and versions of schemas go
- * on far behind the copied ones.
+ * out again that may have been: those of tables, of changes of schemas, and versions of schemas
+ * continue far beyond the copied ones.
  *
  * <p>It may stop at any point and be made again. The registration is put first: by it the nodes are
  * known to be of this cluster. The root tablet's record is put last: without it no master begins.

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.sim.CrashableFileSystem;
+import java.io.IOException;
 import java.io.OutputStream;
 import java.util.List;
 import org.apache.hadoop.fs.FSDataOutputStream;
@@ -91,5 +92,46 @@ class DurableFileTest {
     assertThat(blocks.written).isEqualTo(4 * BLOCK_BYTES);
     assertThat(blocks.flushed).isEqualTo(4 * BLOCK_BYTES - 1);
     assertThatCode(() -> file.checkReplicas(2)).doesNotThrowAnyException();
+  }
+
+  /** As HDFS's streams do, throws one exception again and again once it has failed. */
+  private static final class Failing extends OutputStream implements Syncable {
+    private final IOException failure = new IOException("the quota is exceeded");
+
+    @Override
+    public void write(int b) {}
+
+    @Override
+    public void hflush() throws IOException {
+      throw failure;
+    }
+
+    @Override
+    public void hsync() throws IOException {
+      throw failure;
+    }
+
+    @Override
+    public void close() throws IOException {
+      throw failure;
+    }
+  }
+
+  @Test
+  void aTryStatementCanCloseAFileOfWhichAWriteHasFailed() {
+    assertThatThrownBy(
+            () -> {
+              try (DurableFile failing =
+                  new DurableFile(
+                      new DurableFiles(CrashableFileSystem.create()),
+                      new Path("/file"),
+                      new FSDataOutputStream(new Failing(), null),
+                      new DurableFile.Blocks(REPLICATION, BLOCK_BYTES))) {
+                failing.write(new byte[5]);
+                failing.hsync();
+              }
+            })
+        .isInstanceOf(IOException.class)
+        .hasMessage("the quota is exceeded");
   }
 }
