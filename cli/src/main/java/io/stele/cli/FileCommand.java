@@ -69,11 +69,16 @@ final class FileCommand {
       }
       boolean sound;
       if (file.getName().endsWith(SSTABLE)) {
+        FileStatus before = fs.getFileStatus(file);
         List<SSTableDump.Problem> problems = SSTableDump.dump(fs, file, cells, out());
         problems.forEach(
             problem ->
                 out().println("damaged at offset " + problem.offset() + ": " + problem.detail()));
-        sound = problems.isEmpty();
+        boolean unfinished = !problems.isEmpty() && VerifiedFile.isBeingWritten(fs, before);
+        if (unfinished) {
+          out().println("it is being written: that it is not whole is no damage");
+        }
+        sound = problems.isEmpty() || unfinished;
       } else {
         sound = LogInspector.dump(fs, file, out()::println).sound();
       }
@@ -90,8 +95,9 @@ final class FileCommand {
       footer = {
         "",
         "Exits with 7 if a file is damaged or cannot be read, with 3 if there is none.",
-        "Files that are deleted meanwhile, as compactions do, are only counted. A torn",
-        "tail of a log is not damage: any crash can leave one."
+        "Files that are deleted meanwhile, as compactions do, are only counted. SSTables",
+        "that are being written are unfinished, which is no damage. Nor is a torn tail of",
+        "a log: any crash can leave one."
       })
   int verify(
       @Mixin ClusterOptions cluster,
@@ -114,6 +120,7 @@ final class FileCommand {
       }
     }
     int unreadable = counts.getOrDefault(VerifiedFile.Outcome.UNREADABLE, 0);
+    int unfinished = counts.getOrDefault(VerifiedFile.Outcome.UNFINISHED, 0);
     int gone = counts.getOrDefault(VerifiedFile.Outcome.GONE, 0);
     int damaged = counts.getOrDefault(VerifiedFile.Outcome.DAMAGED, 0);
     out()
@@ -123,6 +130,7 @@ final class FileCommand {
                 + damaged
                 + " damaged"
                 + (unreadable > 0 ? ", " + unreadable + " unreadable" : "")
+                + (unfinished > 0 ? ", " + unfinished + " being written" : "")
                 + (gone > 0 ? ", " + gone + " deleted meanwhile" : ""));
     return damaged + unreadable == 0 ? ExitCode.DONE.number() : ExitCode.CORRUPTION.number();
   }

@@ -5,10 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.ConnectException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.LeaseRecoverable;
 import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -19,8 +24,13 @@ import org.junit.jupiter.api.io.TempDir;
 class FileCommandTest {
   @TempDir Path directory;
 
-  /** Files that have lost a block, and files that are deleted while they are being listed. */
-  public static final class LossyFiles extends RawLocalFileSystem {
+  /**
+   * Files that have lost a block, that are deleted while they are being listed, or that are being
+   * written; and a file whose reader loses the NameNode.
+   */
+  public static final class LossyFiles extends RawLocalFileSystem implements LeaseRecoverable {
+    private boolean isAway;
+
     @Override
     public FSDataInputStream open(org.apache.hadoop.fs.Path file, int bufferSize)
         throws IOException {
@@ -28,8 +38,31 @@ class FileCommandTest {
         throw new IOException("Could not obtain block blk_1");
       } else if (file.getName().startsWith("gone")) {
         throw new FileNotFoundException(file.toString());
+      } else if (file.getName().startsWith("last")) {
+        isAway = true;
+        throw new ConnectException("Connection refused");
+      } else if (file.getName().startsWith("growing")) {
+        Files.write(Path.of(file.toUri()), new byte[1], StandardOpenOption.APPEND);
       }
       return super.open(file, bufferSize);
+    }
+
+    @Override
+    public FileStatus getFileStatus(org.apache.hadoop.fs.Path file) throws IOException {
+      if (isAway) {
+        throw new ConnectException("Connection refused");
+      }
+      return super.getFileStatus(file);
+    }
+
+    @Override
+    public boolean recoverLease(org.apache.hadoop.fs.Path file) {
+      throw new UnsupportedOperationException("a check changes nothing");
+    }
+
+    @Override
+    public boolean isFileClosed(org.apache.hadoop.fs.Path file) {
+      return !file.getName().startsWith("open");
     }
   }
 
@@ -43,15 +76,18 @@ class FileCommandTest {
   }
 
   private Ran verify() {
-    return Ran.of(
-        List.of(
-            "file",
-            "verify",
-            directory.toUri().toString(),
-            "-D",
-            "fs.file.impl=" + LossyFiles.class.getName(),
-            "-D",
-            "fs.file.impl.disable.cache=true"));
+    return Ran.of(command("verify", ""));
+  }
+
+  private List<String> command(String name, String file) {
+    return List.of(
+        "file",
+        name,
+        directory.resolve(file).toUri().toString(),
+        "-D",
+        "fs.file.impl=" + LossyFiles.class.getName(),
+        "-D",
+        "fs.file.impl.disable.cache=true");
   }
 
   @Test
@@ -77,6 +113,41 @@ class FileCommandTest {
     Ran ran = verify();
     assertThat(ran.out()).endsWith("1 sound, 0 damaged, 1 deleted meanwhile\n");
     assertThat(ran.exit()).isZero();
+  }
+
+  private void cut(String file) throws IOException {
+    byte[] bytes = Files.readAllBytes(directory.resolve(file));
+    Files.write(directory.resolve(file), Arrays.copyOf(bytes, bytes.length / 3));
+  }
+
+  @Test
+  void anSSTableThatIsBeingWrittenIsNotDamaged() throws Exception {
+    put("t1/a/open-1.sst");
+    cut("t1/a/open-1.sst");
+    Files.write(directory.resolve("t1/a/open-2.sst"), new byte[0]);
+    put("t1/a/growing.sst");
+    cut("t1/a/growing.sst");
+    put("t1/a/open-whole.sst");
+    Ran ran = verify();
+    assertThat(ran.out())
+        .contains("unfinished ", "open-1.sst", "open-2.sst", "growing.sst")
+        .doesNotContain("DAMAGED")
+        .endsWith("1 sound, 0 damaged, 3 being written\n");
+    assertThat(ran.exit()).isZero();
+
+    Ran dumped = Ran.of(command("dump", "t1/a/open-1.sst"));
+    assertThat(dumped.out()).contains("it is being written");
+    assertThat(dumped.exit()).isZero();
+  }
+
+  @Test
+  void aNameNodeThatDoesNotAnswerIsNoDamage() throws Exception {
+    put("last-1.sst");
+    put("sound.sst");
+    Ran ran = verify();
+    assertThat(ran.err()).contains("does not answer", "Connection refused");
+    assertThat(ran.out()).doesNotContain("UNREADABLE");
+    assertThat(ran.exit()).isEqualTo(ExitCode.RETRY_LATER.number());
   }
 
   @Test
