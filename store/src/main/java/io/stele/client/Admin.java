@@ -137,9 +137,10 @@ public final class Admin {
    * server is lost, is compacted where it is then. Tables can be compacted at the same time; where
    * this one is being compacted already, what has not begun is done once for both.
    *
-   * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name; RETRY_LATER
-   *     if tablets could not be compacted, for {@code stele.client.timeout} without a break, and
-   *     all others are; OUTCOME_UNKNOWN if the compactions may go on
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name, or it is
+   *     dropped meanwhile; RETRY_LATER if tablets could not be compacted for {@code
+   *     stele.client.timeout}, not counting the time during which they are being compacted or wait
+   *     for their turn, and all others are; OUTCOME_UNKNOWN if the compactions may go on
    */
   public void compactTable(String name) throws IOException {
     clusterChanges.compact(name).await(UNLIMITED);

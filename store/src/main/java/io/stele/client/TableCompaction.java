@@ -23,6 +23,7 @@ import io.stele.wire.control.ControlProtos.TabletToCompactProto;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -34,6 +35,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.Stream;
 import org.apache.hadoop.ipc.RemoteException;
 import org.apache.hadoop.ipc.RpcNoSuchMethodException;
 
@@ -43,11 +45,21 @@ import org.apache.hadoop.ipc.RpcNoSuchMethodException;
  * asked. A tablet that has left its server is asked where it is now; so are the halves of one that
  * was split before it was compacted.
  *
+ * <p>A server gets all of its tablets at first. Later it is asked about a few of them, those that
+ * it was not asked about for longest, and about more as long as these are done.
+ *
+ * <p>A tablet is stuck when it was in trouble for {@code stele.client.timeout} in all. While it is
+ * being compacted, or waits for its turn, it is not in trouble, although it may have failed before.
+ *
  * <p>Safe for use by any number of threads; one takes a step at a time.
  */
 final class TableCompaction implements ClusterChange.Step {
   private static final int SERVERS_AT_ONCE = 64;
   private static final int TABLETS_AT_ONCE = 1000;
+
+  /** A server compacts one tablet at a time, so few of those that it has begun can be done. */
+  private static final int POLLED_AT_ONCE = 100;
+
   private static final int NAMED = 3;
 
   /** METADATA is read again, at most, for this part of the time. */
@@ -80,6 +92,13 @@ final class TableCompaction implements ClusterChange.Step {
   @GuardedBy("this")
   private int tablets;
 
+  @GuardedBy("this")
+  private long rounds;
+
+  /** Why METADATA could not be read when that was last tried; empty if it could. */
+  @GuardedBy("this")
+  private String unread = "";
+
   /** A tablet that is not compacted yet. */
   private static final class Left {
     final Optional<TabletLocation> at;
@@ -92,18 +111,42 @@ final class TableCompaction implements ClusterChange.Step {
     /** Whether it may be elsewhere by now. */
     boolean mayHaveMoved;
 
-    /** What keeps it from being compacted; empty if nothing does. */
+    /** The last round in which its server was asked about it. */
+    long asked;
+
+    /** What keeps it from being compacted now; empty if nothing does. */
     String trouble = "";
 
-    /** How long the trouble may last. */
-    Optional<Deadline> patience = Optional.empty();
+    /** When it was last seen in trouble, if it is. */
+    long troubleSeenNanos;
+
+    /** How long it was in trouble since it last had none at all. */
+    Duration troubled = Duration.ZERO;
 
     Left(Optional<TabletLocation> at) {
       this.at = at;
     }
 
-    boolean isStuck() {
-      return patience.filter(Deadline::isOver).isPresent();
+    void inTrouble(String why, long nowNanos) {
+      if (!trouble.isEmpty()) {
+        troubled = troubled.plusNanos(nowNanos - troubleSeenNanos);
+      }
+      trouble = why;
+      troubleSeenNanos = nowNanos;
+    }
+
+    /** It has failed, and is being compacted again, or waits for its turn. */
+    void isTriedAgain() {
+      trouble = "";
+    }
+
+    void hasNoTrouble() {
+      trouble = "";
+      troubled = Duration.ZERO;
+    }
+
+    boolean isStuck(Duration patience) {
+      return !trouble.isEmpty() && troubled.compareTo(patience) >= 0;
     }
   }
 
@@ -112,12 +155,17 @@ final class TableCompaction implements ClusterChange.Step {
 
   /** The answers of one round; for any number of threads. */
   private static final class Round {
+    final long number;
     final Queue<Answer> answers = new ConcurrentLinkedQueue<>();
 
     /** Of servers that have compacted all that they had. */
     final Queue<Left> whole = new ConcurrentLinkedQueue<>();
 
     final Map<ServerId, String> failures = new ConcurrentHashMap<>();
+
+    Round(long number) {
+      this.number = number;
+    }
   }
 
   TableCompaction(ClusterCalls calls, TableId table, String name) {
@@ -134,10 +182,17 @@ final class TableCompaction implements ClusterChange.Step {
     boolean first = readAgain.isEmpty();
     Pauses pauses = new Pauses(connection.runtime(), what());
     while (true) {
-      askAll();
+      try {
+        askAll();
+      } catch (SteleException e) {
+        if (e.code() == SteleException.Code.NOT_FOUND) { // That is known: the table is gone.
+          return ClusterCalls.Progress.failed(e);
+        }
+        throw e;
+      }
       if (left.isEmpty()) {
         return ClusterCalls.Progress.DONE;
-      } else if (left.values().stream().allMatch(Left::isStuck)) {
+      } else if (left.values().stream().allMatch(this::isStuck)) {
         return ClusterCalls.Progress.failed(stuck());
       } else if (!first || isBegunEverywhere()) {
         return ClusterCalls.Progress.waiting(progress());
@@ -152,7 +207,11 @@ final class TableCompaction implements ClusterChange.Step {
 
   @GuardedBy("this")
   private boolean isBegunEverywhere() {
-    return left.values().stream().allMatch(one -> one.compaction.isPresent() || one.isStuck());
+    return left.values().stream().allMatch(one -> one.compaction.isPresent() || isStuck(one));
+  }
+
+  private boolean isStuck(Left tablet) {
+    return tablet.isStuck(connection.timeout());
   }
 
   @GuardedBy("this")
@@ -189,13 +248,17 @@ final class TableCompaction implements ClusterChange.Step {
       }
     }
     String first = String.join("; ", texts.subList(0, Math.min(NAMED, texts.size())));
-    return first + (texts.size() > NAMED ? "; and " + (texts.size() - NAMED) + " more" : "");
+    return first
+        + (texts.size() > NAMED ? "; and " + (texts.size() - NAMED) + " more" : "")
+        + (texts.isEmpty() || unread.isEmpty() ? "" : "; reading METADATA failed: " + unread);
   }
 
   @GuardedBy("this")
   private void askAll() throws IOException {
-    if (readAgain.isEmpty() || (mustReadAgain() && readAgain.get().isOver())) {
+    if (readAgain.isEmpty()) {
       read();
+    } else if (mustReadAgain() && readAgain.get().isOver()) {
+      tryToRead();
     }
     Map<ServerId, List<Left>> byServer = new HashMap<>();
     for (Left one : left.values()) {
@@ -203,9 +266,12 @@ final class TableCompaction implements ClusterChange.Step {
         trouble(one, "no server has it");
       } else if (!doneIfThere.contains(one.at.get())) {
         byServer.computeIfAbsent(one.at.get().server(), any -> new ArrayList<>()).add(one);
+      } else if (!unread.isEmpty()) {
+        trouble(one, "it is not known whether it has moved");
       }
     }
-    Round round = new Round();
+    rounds++;
+    Round round = new Round(rounds);
     try (WorkerPool pool = connection.runtime().pool("compact-table", SERVERS_AT_ONCE)) {
       FanOut.eachIo(
           connection.runtime(),
@@ -232,10 +298,7 @@ final class TableCompaction implements ClusterChange.Step {
   }
 
   private void trouble(Left tablet, String why) {
-    tablet.trouble = why;
-    if (tablet.patience.isEmpty()) {
-      tablet.patience = Optional.of(Deadline.after(connection.runtime(), connection.timeout()));
-    }
+    tablet.inTrouble(why, connection.runtime().nanoTime());
   }
 
   @GuardedBy("this")
@@ -251,11 +314,12 @@ final class TableCompaction implements ClusterChange.Step {
     if (answer.getDone()) {
       tablet.isDone = true;
       done.add(ByteStrings.range(answer.getStartRow(), answer.getEndRow()));
-    } else if (answer.hasTrouble()) {
+    } else if (!answer.hasTrouble()) {
+      tablet.hasNoTrouble();
+    } else if (answer.getRests()) {
       trouble(tablet, answer.getTrouble());
     } else {
-      tablet.trouble = "";
-      tablet.patience = Optional.empty();
+      tablet.isTriedAgain();
     }
   }
 
@@ -266,7 +330,30 @@ final class TableCompaction implements ClusterChange.Step {
         || left.values().stream().anyMatch(one -> one.mayHaveMoved || one.at.isEmpty());
   }
 
-  /** Reads where the tablets are with rows that are not compacted. */
+  /**
+   * The same as {@link #read}, except that METADATA and the lock service may be away: the servers
+   * go on, and those tablets that may be elsewhere are in trouble.
+   */
+  @GuardedBy("this")
+  private void tryToRead() throws IOException {
+    try {
+      read();
+      unread = "";
+    } catch (IOException | SteleException e) {
+      boolean isGone =
+          e instanceof SteleException known && known.code() == SteleException.Code.NOT_FOUND;
+      if (isGone || !ClusterCalls.mayPass(e)) {
+        throw e;
+      }
+      unread = e.getMessage() == null ? e.toString() : e.getMessage();
+    }
+  }
+
+  /**
+   * Reads where the tablets are with rows that are not compacted.
+   *
+   * @throws SteleException NOT_FOUND if the table was dropped
+   */
   @GuardedBy("this")
   private void read() throws IOException {
     if (!calls.stored(name).id().equals(table)) {
@@ -300,7 +387,8 @@ final class TableCompaction implements ClusterChange.Step {
     Left now = new Left(tablet.location());
     if (before.isPresent()) {
       now.trouble = before.get().trouble;
-      now.patience = before.get().patience;
+      now.troubleSeenNanos = before.get().troubleSeenNanos;
+      now.troubled = before.get().troubled;
       if (before.get().at.equals(now.at)) {
         now.compaction = before.get().compaction;
       }
@@ -329,9 +417,8 @@ final class TableCompaction implements ClusterChange.Step {
   private boolean knowsTablets(ServerId server, List<Left> tablets, Round round)
       throws IOException {
     try {
-      for (int i = 0; i < tablets.size(); i += TABLETS_AT_ONCE) {
-        askSome(server, tablets.subList(i, Math.min(tablets.size(), i + TABLETS_AT_ONCE)), round);
-      }
+      begin(server, tablets.stream().filter(one -> one.compaction.isEmpty()).toList(), round);
+      poll(server, tablets.stream().filter(one -> one.compaction.isPresent()), round);
       return true;
     } catch (RemoteException e) {
       if (!RpcNoSuchMethodException.class.getName().equals(e.getClassName())) {
@@ -341,7 +428,26 @@ final class TableCompaction implements ClusterChange.Step {
     }
   }
 
-  private void askSome(ServerId server, List<Left> some, Round round) throws IOException {
+  private void begin(ServerId server, List<Left> tablets, Round round) throws IOException {
+    for (int i = 0; i < tablets.size(); i += TABLETS_AT_ONCE) {
+      List<Left> some = tablets.subList(i, Math.min(tablets.size(), i + TABLETS_AT_ONCE));
+      askSome(server, some, round);
+    }
+  }
+
+  /** Asks about tablets that the server has begun, until some of those are not done. */
+  private void poll(ServerId server, Stream<Left> begun, Round round) throws IOException {
+    List<Left> longestAgoFirst =
+        begun.sorted(Comparator.comparingLong(tablet -> tablet.asked)).toList();
+    boolean allDone = true;
+    for (int i = 0; allDone && i < longestAgoFirst.size(); i += POLLED_AT_ONCE) {
+      int end = Math.min(longestAgoFirst.size(), i + POLLED_AT_ONCE);
+      allDone = askSome(server, longestAgoFirst.subList(i, end), round);
+    }
+  }
+
+  /** Asks about tablets; returns whether all of them are done. */
+  private boolean askSome(ServerId server, List<Left> some, Round round) throws IOException {
     CompactTabletsRequestProto.Builder request = CompactTabletsRequestProto.newBuilder();
     for (Left one : some) {
       TabletToCompactProto.Builder tablet =
@@ -353,8 +459,10 @@ final class TableCompaction implements ClusterChange.Step {
     List<TabletCompactionProto> answers =
         servers.call(server, one -> one.compactTablets(null, whole)).getTabletsList();
     for (int i = 0; i < answers.size(); i++) {
+      some.get(i).asked = round.number;
       round.answers.add(new Answer(some.get(i), answers.get(i)));
     }
+    return answers.stream().allMatch(TabletCompactionProto::getDone);
   }
 
   /** Has a server of an earlier version compact all that it has of the table. */

@@ -286,10 +286,13 @@ final class AdminService implements TabletServerService.BlockingInterface {
     HostedTablet hosted = served.get();
     RowRange rows = hosted.record().extent();
     long number = asked.hasCompaction() ? asked.getCompaction() : requested.compact(hosted);
-    RequestedWork.whyNotCompacted(hosted).ifPresent(answer::setTrouble);
+    boolean done = requested.isCompacted(hosted, number);
+    Optional<String> failure = done ? Optional.empty() : RequestedWork.whyNotCompacted(hosted);
+    failure.ifPresent(
+        why -> answer.setTrouble(why).setRests(RequestedWork.restsFromCompaction(hosted)));
     return answer
         .setCompaction(number)
-        .setDone(requested.isCompacted(hosted, number))
+        .setDone(done)
         .setStartRow(ByteStrings.of(rows.start()))
         .setEndRow(ByteStrings.of(rows.end()))
         .build();

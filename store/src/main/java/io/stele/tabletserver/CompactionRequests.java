@@ -1,14 +1,16 @@
 package io.stele.tabletserver;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.util.OptionalLong;
 
 /**
  * The major compactions of one tablet that users have requested.
  *
  * <p>Compactions have numbers, in the order in which they begin. A request gets the number of the
  * next one that begins, so that it rewrites whatever was in the tablet at the request. Requests
- * that come before it begins get the same number: they share it. The numbers are in memory only,
- * and mean nothing when the tablet is loaded again.
+ * that come before it begins get the same number: they share it. One begins only if it is wanted:
+ * no request asks for a compaction that is running, or done. The numbers are in memory only, and
+ * mean nothing when the tablet is loaded again.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -22,6 +24,9 @@ final class CompactionRequests {
   @GuardedBy("this")
   private long done;
 
+  @GuardedBy("this")
+  private boolean running;
+
   /** Requests a compaction; returns its number. */
   synchronized long request() {
     wanted = begun + 1;
@@ -33,18 +38,30 @@ final class CompactionRequests {
     return done >= number;
   }
 
-  /** Whether a requested compaction is not done yet. */
-  synchronized boolean isAnyWanted() {
-    return done < wanted;
+  /** Whether a requested compaction is neither done nor running: one is to be started. */
+  synchronized boolean needsStart() {
+    return running ? wanted > begun : wanted > done;
   }
 
-  /** A compaction begins; returns its number. */
-  synchronized long begin() {
-    return ++begun;
+  /**
+   * Begins a compaction, if one is wanted and none is running.
+   *
+   * @return its number, for {@link #ended}
+   */
+  synchronized OptionalLong begin() {
+    if (running || wanted <= done) {
+      return OptionalLong.empty();
+    }
+    running = true;
+    begun++;
+    return OptionalLong.of(begun);
   }
 
-  /** The compaction of that number was made. */
-  synchronized void succeeded(long number) {
-    done = Math.max(done, number);
+  /** The compaction of that number is over; if it was not made, another is wanted. */
+  synchronized void ended(long number, boolean made) {
+    running = false;
+    if (made) {
+      done = number;
+    }
   }
 }

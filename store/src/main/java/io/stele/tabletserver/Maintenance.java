@@ -143,7 +143,7 @@ final class Maintenance {
       coverReplay(hosted);
     }
     if (!lifecycle.isDraining()) {
-      requested.compactIfRequested(hosted);
+      requested.startCompaction(hosted);
     }
     requested.endJobs(hosted);
     if (hosted.tablet().hasAbandonedFiles()) {

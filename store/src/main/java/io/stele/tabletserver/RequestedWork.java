@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -206,37 +207,40 @@ final class RequestedWork implements JobOutcomes {
 
   /** Whether the requested compaction of that number was made; if not, it is started if need be. */
   boolean isCompacted(HostedTablet hosted, long number) {
-    if (!hosted.compactions().isDone(number)) {
-      startCompaction(hosted);
-    }
+    startCompaction(hosted);
     return hosted.compactions().isDone(number);
   }
 
-  /** Why a requested compaction failed when it was last tried; empty if it did not. */
+  /** Why the requested compaction of a tablet failed when it was last tried, if it is not done. */
   static Optional<String> whyNotCompacted(HostedTablet hosted) {
     return hosted.work().failureOf(COMPACT);
   }
 
-  /** Starts the compaction of a tablet that was requested and could not be made so far, if any. */
-  void compactIfRequested(HostedTablet hosted) {
-    if (hosted.compactions().isAnyWanted()) {
-      startCompaction(hosted);
+  /** Whether the requested compaction of a tablet rests, because it has just failed. */
+  static boolean restsFromCompaction(HostedTablet hosted) {
+    return hosted.work().isResting(COMPACT);
+  }
+
+  /** Starts the requested compaction of a tablet, unless it is running, or none is wanted. */
+  void startCompaction(HostedTablet hosted) {
+    if (hosted.compactions().needsStart()) {
+      work.start(hosted, hosted.rewrites(), 1, compactionThread, COMPACT, () -> compactNow(hosted));
     }
   }
 
-  private void startCompaction(HostedTablet hosted) {
-    work.start(
-        hosted,
-        hosted.rewrites(),
-        1,
-        compactionThread,
-        COMPACT,
-        () -> {
-          long number = hosted.compactions().begin();
-          hosted.tablet().minorCompact();
-          hosted.tablet().majorCompact();
-          hosted.compactions().succeeded(number);
-        });
+  private static void compactNow(HostedTablet hosted) throws IOException {
+    OptionalLong number = hosted.compactions().begin();
+    if (number.isEmpty()) {
+      return; // It was made since this was queued.
+    }
+    boolean made = false;
+    try {
+      hosted.tablet().minorCompact();
+      hosted.tablet().majorCompact();
+      made = true;
+    } finally {
+      hosted.compactions().ended(number.getAsLong(), made);
+    }
   }
 
   /** Forgets that work failed for which whoever asked no longer asks. */

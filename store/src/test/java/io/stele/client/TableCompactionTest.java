@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.config.Keys;
+import io.stele.lock.LockService;
+import io.stele.lock.UnreachableException;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
@@ -17,6 +19,9 @@ import io.stele.wire.Address;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.NetworkTransport;
 import io.stele.wire.Transport;
+import io.stele.wire.control.ControlProtos.CompactTabletsRequestProto;
+import io.stele.wire.control.ControlProtos.CompactTabletsResponseProto;
+import io.stele.wire.control.ControlProtos.TabletCompactionProto;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -27,8 +32,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.ipc.RemoteException;
@@ -126,8 +137,34 @@ class TableCompactionTest {
     Optional<IOException> of(Address server) throws IOException;
   }
 
+  /** What a client is told about its requests to compact tablets, instead of the answers. */
+  private interface Answers {
+    CompactTabletsResponseProto of(
+        CompactTabletsRequestProto request, CompactTabletsResponseProto answer);
+
+    /** The same answers as {@code change} makes of those about single tablets. */
+    static Answers each(Consumer<TabletCompactionProto.Builder> change) {
+      return (request, answer) -> {
+        CompactTabletsResponseProto.Builder changed = answer.toBuilder();
+        changed.getTabletsBuilderList().forEach(change);
+        return changed.build();
+      };
+    }
+  }
+
   /** A client whose requests to compact tablets may fail. */
   private static Stele client(MiniStele cluster, Configuration conf, Fault fault)
+      throws IOException {
+    return client(cluster.locks(), conf, fault, (request, answer) -> answer);
+  }
+
+  /** A client that is told something else about its requests to compact tablets. */
+  private static Stele client(MiniStele cluster, Configuration conf, Answers answers)
+      throws IOException {
+    return client(cluster.locks(), conf, server -> Optional.empty(), answers);
+  }
+
+  private static Stele client(LockService locks, Configuration conf, Fault fault, Answers answers)
       throws IOException {
     Transport real = new NetworkTransport(conf, SystemRuntime.INSTANCE, "localhost");
     ControlPlane plane =
@@ -140,7 +177,7 @@ class TableCompactionTest {
                     server,
                     protocol,
                     timeout,
-                    one -> call.on(protocol.cast(failing(server, protocol, one, fault))));
+                    one -> call.on(protocol.cast(failing(server, protocol, one, fault, answers))));
           }
 
           @Override
@@ -156,20 +193,24 @@ class TableCompactionTest {
                     method.getName().equals("controlPlane")
                         ? plane
                         : method.invoke(real, arguments));
-    return Stele.over(conf, SystemRuntime.INSTANCE, cluster.locks(), transport);
+    return Stele.over(conf, SystemRuntime.INSTANCE, locks, transport);
   }
 
-  private static Object failing(Address server, Class<?> protocol, Object real, Fault fault) {
+  private static Object failing(
+      Address server, Class<?> protocol, Object real, Fault fault, Answers answers) {
     return proxy(
         protocol,
         (method, arguments) -> {
-          if (method.getName().equals("compactTablets")) {
-            Optional<IOException> failure = fault.of(server);
-            if (failure.isPresent()) {
-              throw new ServiceException(failure.get());
-            }
+          if (!method.getName().equals("compactTablets")) {
+            return method.invoke(real, arguments);
           }
-          return method.invoke(real, arguments);
+          Optional<IOException> failure = fault.of(server);
+          if (failure.isPresent()) {
+            throw new ServiceException(failure.get());
+          }
+          return answers.of(
+              (CompactTabletsRequestProto) arguments[1],
+              (CompactTabletsResponseProto) method.invoke(real, arguments));
         });
   }
 
@@ -230,6 +271,141 @@ class TableCompactionTest {
         client.admin().compactTable("web");
       }
       assertThat(files(cluster, "web")).containsExactly(1, 1, 1);
+    }
+  }
+
+  @Test
+  void aTabletThatIsTriedAgainIsNotStuck() throws Exception {
+    try (MiniStele cluster = MiniStele.start(conf(), Site.inMemory(), 1, 1)) {
+      cluster.client().admin().createTable(TableSchema.of("web", "f"));
+      Configuration hasty = conf();
+      hasty.set(Keys.CLIENT_TIMEOUT.name(), "2s");
+      AtomicInteger polls = new AtomicInteger();
+      Answers answers =
+          Answers.each(
+              answer -> {
+                int poll = polls.getAndIncrement();
+                if (poll < 15) { // With the pauses between them more than the timeout.
+                  answer.setDone(false).setTrouble("it was pinned").setRests(poll == 0);
+                }
+              });
+      try (Stele client = client(cluster, hasty, answers)) {
+        client.admin().compactTable("web");
+      }
+    }
+  }
+
+  @Test
+  void aTabletThatFailsAgainAndAgainIsStuckThoughItIsTriedAgain() throws Exception {
+    try (MiniStele cluster = MiniStele.start(conf(), Site.inMemory(), 1, 1)) {
+      cluster.client().admin().createTable(TableSchema.of("web", "f"));
+      Configuration hasty = conf();
+      hasty.set(Keys.CLIENT_TIMEOUT.name(), "1s");
+      AtomicInteger polls = new AtomicInteger();
+      Answers answers =
+          Answers.each(
+              answer -> {
+                boolean rests = polls.getAndIncrement() % 4 != 0;
+                answer.setDone(false).setTrouble("it was pinned").setRests(rests);
+              });
+      try (Stele client = client(cluster, hasty, answers)) {
+        assertThatThrownBy(() -> client.admin().compactTable("web"))
+            .isInstanceOfSatisfying(
+                SteleException.class,
+                e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
+            .hasMessageContaining("it was pinned");
+      }
+    }
+  }
+
+  @Test
+  void aTableThatIsDroppedMeanwhileIsNotFound() throws Exception {
+    try (MiniStele cluster = MiniStele.start(conf(), Site.inMemory(), 1, 1)) {
+      create(cluster, "web");
+      Answers answers = Answers.each(answer -> answer.setDone(false));
+      try (Stele client = client(cluster, conf(), answers)) {
+        ClusterChange compaction = client.admin().beginCompactTable("web");
+        cluster.client().admin().dropTable("web");
+        for (int i = 0; i < 2; i++) { // Once it is known it stays known.
+          assertThatThrownBy(() -> compaction.await(PATIENCE))
+              .isInstanceOfSatisfying(
+                  SteleException.class,
+                  e -> assertThat(e.code()).isEqualTo(SteleException.Code.NOT_FOUND));
+        }
+      }
+    }
+  }
+
+  @Test
+  void theLockServiceMayBeAwayWhileServersCompact() throws Exception {
+    try (MiniStele cluster = MiniStele.start(conf(), Site.inMemory(), 1, 1)) {
+      create(cluster, "web");
+      AtomicBoolean away = new AtomicBoolean();
+      LockService locks =
+          (LockService)
+              proxy(
+                  LockService.class,
+                  (method, arguments) -> {
+                    if (away.get() && method.getName().equals("read")) {
+                      throw new UnreachableException("the lock service is away");
+                    }
+                    return method.invoke(cluster.locks(), arguments);
+                  });
+      AtomicInteger requests = new AtomicInteger();
+      Answers answers =
+          (request, answer) -> {
+            int number = requests.getAndIncrement();
+            away.set(number >= 1 && number < 7);
+            return number < 7 ? notDone(answer, number > 0) : answer;
+          };
+      Configuration hasty = conf();
+      hasty.set(Keys.CLIENT_TIMEOUT.name(), "1s");
+      try (Stele client = client(locks, hasty, server -> Optional.empty(), answers)) {
+        ClusterChange compaction = client.admin().beginCompactTable("web");
+        assertThat(compaction.await(PATIENCE).done()).isTrue();
+      }
+      assertThat(files(cluster, "web")).containsExactly(1, 1, 1);
+    }
+  }
+
+  /** That no tablet is done, and perhaps that the first is elsewhere. */
+  private static CompactTabletsResponseProto notDone(
+      CompactTabletsResponseProto answer, boolean firstIsElsewhere) {
+    CompactTabletsResponseProto.Builder changed = answer.toBuilder();
+    for (TabletCompactionProto.Builder one : changed.getTabletsBuilderList()) {
+      if (firstIsElsewhere && one.getStartRow().isEmpty()) {
+        one.clear();
+      } else {
+        one.setDone(false);
+      }
+    }
+    return changed.build();
+  }
+
+  @Test
+  void aServerIsAskedAboutFewOfItsTabletsAtOnce() throws Exception {
+    try (MiniStele cluster = MiniStele.start(conf(), Site.inMemory(), 1, 1)) {
+      List<Bytes> rows = IntStream.range(0, 249).mapToObj(i -> Bytes.of("row" + i)).toList();
+      cluster.client().admin().createTable(TableSchema.of("web", "f"), rows);
+      Queue<Integer> begun = new ConcurrentLinkedQueue<>();
+      Queue<Integer> polled = new ConcurrentLinkedQueue<>();
+      Answers notDoneAtFirst =
+          (request, answer) -> {
+            boolean polls = request.getTablets(0).hasCompaction();
+            (polls ? polled : begun).add(request.getTabletsCount());
+            CompactTabletsResponseProto.Builder changed = answer.toBuilder();
+            if (polled.size() <= 3) {
+              changed.getTabletsBuilderList().forEach(one -> one.setDone(false));
+            }
+            return changed.build();
+          };
+      try (Stele client = client(cluster, conf(), notDoneAtFirst)) {
+        client.admin().compactTable("web");
+      }
+      assertThat(begun).as("it goes on without the client").containsExactly(250);
+      assertThat(polled)
+          .startsWith(100, 100, 100)
+          .allSatisfy(count -> assertThat(count).isLessThanOrEqualTo(100));
     }
   }
 

@@ -3,7 +3,13 @@ package io.stele.tabletserver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.model.TableSchema;
+import io.stele.runtime.ForwardingRuntime;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.sim.FaultInjector;
+import io.stele.sim.Operation;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -55,6 +61,55 @@ class RequestedCompactionsTest {
       assertThat(server.requested.isCompacted(hosted, later.get())).isFalse();
       server.work();
       assertThat(server.requested.isCompacted(hosted, later.get())).isTrue();
+    }
+  }
+
+  @Test
+  void oneThatRunsIsNotBegunAgainForThoseWhoAskForIt() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = tablet(server, "t");
+      long number = server.requested.compact(hosted);
+      world.metadata.before(
+          update -> {
+            if (!server.requested.isCompacted(hosted, number)) {
+              server.maintenance().round(); // While it runs.
+            }
+          });
+      server.work();
+      assertThat(server.requested.isCompacted(hosted, number)).isTrue();
+      server.maintenance().round();
+      server.work();
+      assertThat(server.requested.compact(hosted))
+          .as("the next one to begin")
+          .isEqualTo(number + 1);
+    }
+  }
+
+  @Test
+  void oneThatHasFailedIsInTroubleOnlyUntilItIsTriedAgain() throws Exception {
+    AtomicLong skipped = new AtomicLong();
+    ProcessRuntime runtime = ForwardingRuntime.ahead(skipped::get);
+    try (TestServer server = new TestServer(world, runtime, new Configuration(false))) {
+      HostedTablet hosted = tablet(server, "t");
+      long number = server.requested.compact(hosted);
+      world.disk.inject(
+          FaultInjector.always(
+              Operation.CREATE,
+              path -> path.getName().endsWith(".sst"),
+              new FaultInjector.Effect.Fail()));
+      server.work();
+      world.disk.heal();
+      assertThat(RequestedWork.whyNotCompacted(hosted)).isPresent();
+      assertThat(RequestedWork.restsFromCompaction(hosted)).isTrue();
+      skipped.set(Duration.ofSeconds(6).toNanos());
+      assertThat(server.requested.isCompacted(hosted, number)).isFalse();
+      assertThat(RequestedWork.restsFromCompaction(hosted)).as("while it waits").isFalse();
+      world.metadata.before(
+          update ->
+              assertThat(RequestedWork.restsFromCompaction(hosted)).as("while it runs").isFalse());
+      server.work();
+      assertThat(server.requested.isCompacted(hosted, number)).isTrue();
+      assertThat(RequestedWork.whyNotCompacted(hosted)).isEmpty();
     }
   }
 
