@@ -95,9 +95,9 @@ final class FileCommand {
       footer = {
         "",
         "Exits with 7 if a file is damaged or cannot be read, with 3 if there is none.",
-        "Files that are deleted meanwhile, as compactions do, are only counted. SSTables",
-        "that are being written are unfinished, which is no damage. Nor is a torn tail of",
-        "a log: any crash can leave one."
+        "Files that are deleted meanwhile, as compactions do, are only counted. An",
+        "SSTable that is being written is unfinished, which is no damage. Nor is a",
+        "torn tail of a log: any crash can leave one."
       })
   int verify(
       @Mixin ClusterOptions cluster,

@@ -19,8 +19,6 @@ import io.stele.wire.control.ControlProtos.BalanceRequestProto;
 import io.stele.wire.control.ControlProtos.BeginJobRequestProto;
 import io.stele.wire.control.ControlProtos.BeginJobResponseProto;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
-import io.stele.wire.control.ControlProtos.CompactTabletsRequestProto;
-import io.stele.wire.control.ControlProtos.CompactTabletsResponseProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.EndJobRequestProto;
 import io.stele.wire.control.ControlProtos.MergeTabletRequestProto;
@@ -29,16 +27,12 @@ import io.stele.wire.control.ControlProtos.MoveTabletResponseProto;
 import io.stele.wire.control.ControlProtos.PinTabletRequestProto;
 import io.stele.wire.control.ControlProtos.RenewJobRequestProto;
 import io.stele.wire.control.ControlProtos.SplitTabletRequestProto;
-import io.stele.wire.control.ControlProtos.TabletCompactionProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
-import io.stele.wire.control.ControlProtos.TabletToCompactProto;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * An operator who moves tablets, drains servers and runs jobs of a {@link SimulatedCluster}, by
@@ -142,61 +136,18 @@ final class Operator {
   }
 
   private void compactAllNow() throws IOException {
-    Set<TableId> tables = view.tablesToServe();
-    Map<ServerId, ServerInfo> servers = view.servers();
-    for (TableId table : tables) {
-      if (table.isSystem()) {
-        CompactTableRequestProto request =
-            CompactTableRequestProto.newBuilder().setTableId(table.value()).build();
-        servers.values().forEach(at -> compact(() -> compactWhole(at.control(), request)));
+    for (TableId table : view.tablesToServe()) {
+      CompactTableRequestProto request =
+          CompactTableRequestProto.newBuilder().setTableId(table.value()).build();
+      for (ServerInfo server : view.servers().values()) {
+        process.start(
+            "compacts",
+            () ->
+                quietly(
+                    "compact",
+                    () -> call(server.control(), one -> one.compactTable(null, request))));
       }
     }
-    List<TabletRecord> users =
-        view.records(tables).stream().filter(tablet -> !tablet.id().table().isSystem()).toList();
-    servers.forEach(
-        (server, at) -> {
-          List<TabletRecord> here =
-              users.stream()
-                  .filter(tablet -> tablet.assignment().server().equals(Optional.of(server)))
-                  .toList();
-          compact(() -> compactTablets(at.control(), here));
-        });
-  }
-
-  private void compact(Work compaction) {
-    process.start("compacts", () -> quietly("compact", compaction));
-  }
-
-  private void compactWhole(Address server, CompactTableRequestProto request) throws IOException {
-    call(server, one -> one.compactTable(null, request));
-  }
-
-  /** Requests compactions of tablets, and asks for some time whether they are done. */
-  private void compactTablets(Address server, List<TabletRecord> tablets)
-      throws IOException, InterruptedException {
-    List<TabletToCompactProto> left =
-        tablets.stream()
-            .map(tablet -> TabletToCompactProto.newBuilder().setTablet(ref(tablet)).build())
-            .toList();
-    for (int i = 0; i < TRIES && !left.isEmpty(); i++) {
-      CompactTabletsRequestProto request =
-          CompactTabletsRequestProto.newBuilder().addAllTablets(left).build();
-      left = notDone(left, call(server, one -> one.compactTablets(null, request)));
-      process.sleep(PAUSE);
-    }
-  }
-
-  /** Those that are still to be done there, with the numbers of their compactions. */
-  private static List<TabletToCompactProto> notDone(
-      List<TabletToCompactProto> asked, CompactTabletsResponseProto answer) {
-    List<TabletToCompactProto> left = new ArrayList<>();
-    for (int i = 0; i < asked.size(); i++) {
-      TabletCompactionProto now = answer.getTablets(i);
-      if (now.hasCompaction() && !now.getDone()) {
-        left.add(asked.get(i).toBuilder().setCompaction(now.getCompaction()).build());
-      }
-    }
-    return left;
   }
 
   private void splitNow(TabletRecord tablet) throws IOException {
@@ -255,9 +206,9 @@ final class Operator {
     }
   }
 
-  private <R> R call(Address server, ControlPlane.Call<TabletServerProtocol, R> call)
+  private <R> void call(Address server, ControlPlane.Call<TabletServerProtocol, R> call)
       throws IOException {
-    return transport.controlPlane().call(server, TabletServerProtocol.class, CALL_TIMEOUT, call);
+    transport.controlPlane().call(server, TabletServerProtocol.class, CALL_TIMEOUT, call);
   }
 
   private Optional<TabletRecord> choose(int which) throws IOException {
