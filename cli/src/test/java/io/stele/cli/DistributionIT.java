@@ -93,7 +93,7 @@ class DistributionIT {
         bytes += Files.size(Launcher.home().resolve("lib").resolve(jar));
       }
     }
-    assertThat(bytes).isBetween(1L, 5_000_000L);
+    assertThat(bytes).isBetween(1L, 5_500_000L);
   }
 
   @Test

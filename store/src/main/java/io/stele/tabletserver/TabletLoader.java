@@ -19,6 +19,7 @@ import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
 import io.stele.record.ManifestEdit;
 import io.stele.runtime.FreshRead;
+import io.stele.runtime.Futures;
 import io.stele.runtime.IoFunction;
 import io.stele.tablet.CompactionPace;
 import io.stele.tablet.ReadRequest;
@@ -179,8 +180,9 @@ final class TabletLoader {
         LOG.warn("Copying the root tablet's record takes longer than {}", COPY_PATIENCE);
       }
     } catch (InterruptedException e) {
-      LOG.info("The server stops while the root tablet's record is copied", e);
-      Thread.currentThread().interrupt();
+      LOG.info(
+          "The server stops while the root tablet's record is copied",
+          Futures.interrupted(e, "copying the root tablet's record"));
     }
   }
 

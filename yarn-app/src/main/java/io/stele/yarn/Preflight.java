@@ -16,7 +16,6 @@ import org.apache.hadoop.fs.CommonConfigurationKeysPublic;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.permission.FsAction;
-import org.apache.hadoop.hdfs.protocol.HdfsConstants;
 import org.apache.hadoop.security.AccessControlException;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.yarn.api.records.QueueInfo;
@@ -66,8 +65,7 @@ final class Preflight {
   }
 
   /**
-   * Returns whether the directory exists. File systems other than HDFS may let this user write
-   * where the mode of the directory alone does not say so.
+   * Returns whether the directory exists.
    *
    * @throws SteleException REFUSED if the user may not write to it
    */
@@ -81,9 +79,6 @@ final class Preflight {
       }
       return false;
     } catch (AccessControlException e) {
-      if (!HdfsConstants.HDFS_URI_SCHEME.equals(fs.getScheme()) && canMakeIn(directory, fs, e)) {
-        return true;
-      }
       String user = UserGroupInformation.getCurrentUser().getShortUserName();
       String path = root.toUri().getPath();
       throw new SteleException(
@@ -103,16 +98,6 @@ final class Preflight {
               + "', or set stele.root.dir to a directory that is yours; otherwise run this as the"
               + " user who runs the store",
           e);
-    }
-  }
-
-  private static boolean canMakeIn(Path directory, FileSystem fs, Exception denied) {
-    Path probe = new Path(directory, ".stele-may-write-here");
-    try {
-      return fs.mkdirs(probe) && fs.delete(probe, false);
-    } catch (IOException e) {
-      denied.addSuppressed(e);
-      return false;
     }
   }
 

@@ -509,8 +509,8 @@ public final class YarnSubmitter implements Closeable {
   /**
    * How an application that has begun has ended.
    *
-   * @param notDrained how many tablet servers had ended without being drained, or were left, when it
-   *     last said so
+   * @param notDrained how many tablet servers had ended without being drained, or were left, when
+   *     it last said so
    */
   private static StopOutcome outcomeOf(ApplicationReport report, int notDrained) {
     boolean inOrder =

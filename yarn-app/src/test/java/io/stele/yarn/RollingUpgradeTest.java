@@ -90,7 +90,8 @@ final class RollingUpgradeTest {
     ComponentStatus old = in("c1");
     ApplicationStatus both = withServers(old, in("c2"));
     ApplicationStatus silent =
-        new ApplicationStatus(both.id(), "stele", "RUNNING", "", "", false, false, 0, "", List.of());
+        new ApplicationStatus(
+            both.id(), "stele", "RUNNING", "", "", false, false, 0, "", List.of());
     assertThat(upgrade.hasReplaced(both)).isFalse();
     assertThat(upgrade.hasReplaced(silent)).isFalse();
     assertThat(upgrade.hasReplaced(withServers())).isFalse();
