@@ -218,13 +218,7 @@ public final class LockServiceCopy {
    */
   void requireNewest(TabletRecord root) throws IOException {
     requireNewest(root.assignment().epoch(), files(ROOT));
-    Map<String, CopiedNode> copied = new TreeMap<>();
-    try {
-      newest(NODES, copied);
-    } catch (CorruptionException e) {
-      LOG.warn("The copy of the lock service's nodes is damaged, and is not compared", e);
-      return;
-    }
+    Map<String, CopiedNode> copied = nodesIfSound();
     requireNotLower(LockPaths.TABLE_IDS, copied, TableIds::number);
     requireNotLower(LockPaths.FORGOTTEN_CHANGES, copied, TableNames::forgotten);
   }
@@ -288,14 +282,7 @@ public final class LockServiceCopy {
   }
 
   private void requireNamesNotOlder(Map<String, CopiedNode> nodes) throws IOException {
-    Map<String, CopiedNode> copied = new TreeMap<>();
-    try {
-      newest(NODES, copied);
-    } catch (CorruptionException e) {
-      LOG.warn("The copy of the lock service's nodes is damaged, and is replaced", e);
-      return;
-    }
-    for (Map.Entry<String, CopiedNode> node : copied.entrySet()) {
+    for (Map.Entry<String, CopiedNode> node : nodesIfSound().entrySet()) {
       CopiedNode now = nodes.get(node.getKey());
       if (now != null && node.getKey().startsWith(LockPaths.NAMES + "/")) {
         String name = node.getKey().substring(LockPaths.NAMES.length() + 1);
@@ -358,6 +345,18 @@ public final class LockServiceCopy {
                 + ", which is of a higher epoch than the copy of its record: the copy is older than"
                 + " the tablet");
       }
+    }
+  }
+
+  /** The copied nodes, to compare others with; none if the copy is damaged. */
+  private Map<String, CopiedNode> nodesIfSound() throws IOException {
+    Map<String, CopiedNode> copied = new TreeMap<>();
+    try {
+      newest(NODES, copied);
+      return copied;
+    } catch (CorruptionException e) {
+      LOG.warn("The copy of the lock service's nodes is damaged, and is not compared", e);
+      return Map.of();
     }
   }
 
