@@ -52,6 +52,10 @@ final class CheckPass {
 
   private static final String WAIT = "the master cures it; if it stays, see the master's log";
 
+  private static final String RESTORE_NODE =
+      "end all masters and tablet servers, delete the cluster's node in ZooKeeper, and run `stele"
+          + " restore-zookeeper`";
+
   private final FileSystem fs;
   private final Layout layout;
   private final List<Problem> problems = new ArrayList<>();
@@ -77,7 +81,7 @@ final class CheckPass {
       add(
           "table " + damaged,
           "its node in the lock service is damaged",
-          "restore the node from a snapshot of ZooKeeper; until then no file is swept");
+          RESTORE_NODE + "; until then no file is swept");
     }
     listing.tables().forEach(table -> tables.put(table.id(), table));
   }
@@ -164,7 +168,7 @@ final class CheckPass {
           "table " + table,
           "METADATA has tablets of it, but the lock service has no such table",
           records.size() + " tablets",
-          "if it was not dropped, its node was lost: restore it from a snapshot of ZooKeeper",
+          "if it was not dropped, its node was lost: " + RESTORE_NODE,
           Optional.of(new Repair(Repair.Kind.FORGET_TABLE, table.value(), lossOf(records))));
     }
     records.forEach(this::take);
@@ -377,7 +381,7 @@ final class CheckPass {
             "job " + of.getKey(),
             "its node in the lock service is damaged",
             String.valueOf(e.getMessage()),
-            "restore the node from a snapshot of ZooKeeper");
+            RESTORE_NODE);
       }
     }
   }

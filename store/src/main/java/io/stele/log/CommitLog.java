@@ -1,5 +1,6 @@
 package io.stele.log;
 
+import io.stele.files.LeavingDataNodes;
 import io.stele.model.Durability;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
@@ -229,6 +230,26 @@ public final class CommitLog implements AutoCloseable {
   /** Ends the segment being written, after the records that wait now, so that it can be deleted. */
   public void roll() {
     pipeline.roll();
+  }
+
+  /**
+   * Ends the segment being written, as {@link #roll} does, if fewer than {@link
+   * LogOptions#replicasMin} of its DataNodes, or of those of another open segment, stay: an
+   * operator takes the others away, and HDFS does not count open files. Asks the NameNode.
+   *
+   * @return whether it did
+   */
+  public boolean rollIfDataNodesLeave() throws IOException {
+    boolean leave = false;
+    for (Path file :
+        LeavingDataNodes.openFiles(location.fs(), location.directory(), options.replicasMin())) {
+      leave |=
+          LogDirectory.segment(file, 0).filter(one -> one.kind() == location.kind()).isPresent();
+    }
+    if (leave) {
+      roll();
+    }
+    return leave;
   }
 
   /** The log's counters so far. */

@@ -270,8 +270,8 @@ final class TableAdmin {
                 + now.name()
                 + " ("
                 + now.table().get()
-                + ") in the lock service was lost, its tablets and files are there: restore the"
-                + " node from a snapshot of ZooKeeper, or give the table up with `stele repair`")
+                + ") in the lock service was lost, its tablets and files are there: restore it with"
+                + " `stele restore-zookeeper`, or give the table up with `stele repair`")
         : Optional.empty();
   }
 

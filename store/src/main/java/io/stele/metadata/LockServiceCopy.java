@@ -261,28 +261,30 @@ public final class LockServiceCopy {
   }
 
   /**
-   * Copies nodes, if they are not the ones that this object has copied last. For one thread at a
-   * time.
+   * Copies nodes, if they are not the ones that this object has copied last. Of nodes that are lost
+   * or damaged it keeps what it had ({@link FormerNodes}). For one thread at a time.
    *
    * @return whether it wrote a copy
    * @throws SteleException REFUSED if a name has had more changes in the copy of another master:
    *     the lock service has an earlier state than it had
    */
   public boolean copyNodes(LastingNodes read) throws IOException {
-    Map<String, CopiedNode> nodes = Map.copyOf(read.nodes());
+    Map<String, CopiedNode> former = lastCopied.isEmpty() ? nodesIfSound() : lastCopied;
+    Map<String, CopiedNode> nodes = FormerNodes.kept(read.nodes(), former);
     if (nodes.equals(lastCopied) && !files(NODES).isEmpty()) {
       return false;
     }
     if (lastCopied.isEmpty()) {
-      requireNamesNotOlder(nodes);
+      requireNamesNotOlder(nodes, former);
     }
     write(NODES, 0, () -> nodes);
     lastCopied = nodes;
     return true;
   }
 
-  private void requireNamesNotOlder(Map<String, CopiedNode> nodes) throws IOException {
-    for (Map.Entry<String, CopiedNode> node : nodesIfSound().entrySet()) {
+  private static void requireNamesNotOlder(
+      Map<String, CopiedNode> nodes, Map<String, CopiedNode> former) throws IOException {
+    for (Map.Entry<String, CopiedNode> node : former.entrySet()) {
       CopiedNode now = nodes.get(node.getKey());
       if (now != null && node.getKey().startsWith(LockPaths.NAMES + "/")) {
         String name = node.getKey().substring(LockPaths.NAMES.length() + 1);

@@ -217,6 +217,7 @@ public final class TabletServer {
   private void startWork(Maintenance maintenance) {
     startWork("maintenance", () -> maintenance.run(ROUND));
     startWork("tablet-locality", locality::run);
+    startWork("log-nodes", new LogNodes(context)::run);
   }
 
   private void startWork(String name, Runnable work) {

@@ -9,6 +9,7 @@ import io.stele.model.CorruptionException;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
+import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.CrashableFileSystem;
@@ -190,6 +191,41 @@ class LockServiceCopyTest {
     LockServiceCopy ofAnother = new LockServiceCopy(SystemRuntime.INSTANCE, fs, layout, locks);
     assertRefused(() -> ofAnother.copyNodes(seen), "table web has had 4 changes, but had 5");
     assertThat(files()).containsExactly("nodes-1");
+  }
+
+  @Test
+  void theSchemaOfATableWhoseNodeIsLostOrDamagedStaysInTheCopy() throws IOException {
+    copy.copyRoot(assigned(SERVER));
+    String path = LockPaths.TABLES + "/t1";
+    Bytes schema = TableCodec.encode(TableSchema.of("web", "contents"));
+    locks.create(path, schema);
+    table("web", "t1", 5);
+    copyNodes();
+    locks.delete(path, 0);
+    for (int i = 0; i < 3; i++) {
+      locks.create(LockPaths.job("j" + i), Bytes.of("lease")); // So that it copies again.
+      copyNodes();
+      copy = new LockServiceCopy(SystemRuntime.INSTANCE, fs, layout, locks); // Another master.
+    }
+    assertThat(copy.contents().nodes().get(path).data()).isEqualTo(schema);
+    locks.create(path, Bytes.of("damaged"));
+    copyNodes();
+    assertThat(copy.contents().nodes().get(path).data()).isEqualTo(schema);
+    restoring().restore();
+    assertThat(lost.read(path).orElseThrow().data()).isEqualTo(schema);
+  }
+
+  @Test
+  void aTableThatNoNameHasAnyMoreIsNotCopied() throws IOException {
+    String path = LockPaths.TABLES + "/t1";
+    locks.create(path, TableCodec.encode(TableSchema.of("web", "contents")));
+    table("web", "t1", 5);
+    copyNodes();
+    locks.delete(path, 0);
+    String name = LockPaths.tableName("web");
+    locks.delete(name, locks.read(name).orElseThrow().version());
+    copyNodes();
+    assertThat(copy.contents().nodes()).doesNotContainKey(path);
   }
 
   @Test
