@@ -13,6 +13,11 @@ record Arguments(List<String> all) {
     return index < all.size() ? Integer.parseInt(all.get(index)) : otherwise;
   }
 
+  /** All from {@code index} on. */
+  List<String> from(int index) {
+    return all.subList(Math.min(index, all.size()), all.size());
+  }
+
   /** Whether {@code word} is at {@code index}, or nothing is. */
   boolean isOrLeftOut(int index, String word) {
     return index >= all.size() || all.get(index).equals(word);

@@ -114,11 +114,12 @@ final class ProcessCluster implements AutoCloseable {
   /**
    * Starts tablet servers, and waits until all have their locks.
    *
-   * @param heap the option that says how large the heap of each is
+   * @param options of Java, for each
    */
-  List<ServerId> startServers(int count, String heap) throws IOException, InterruptedException {
+  List<ServerId> startServers(int count, String... options)
+      throws IOException, InterruptedException {
     for (int i = 0; i < count; i++) {
-      processes.start(TABLET_SERVER + ++servers, TabletServerMain.class, heap);
+      processes.start(TABLET_SERVER + ++servers, TabletServerMain.class, List.of(options));
     }
     while (servers().size() < processes.running(TABLET_SERVER)) {
       TimeUnit.MILLISECONDS.sleep(50);

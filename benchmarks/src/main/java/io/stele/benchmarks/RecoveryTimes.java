@@ -42,7 +42,7 @@ import org.apache.hadoop.hdfs.DFSConfigKeys;
  * worked before a neighbour died. The code of recovery is still new to them.
  *
  * <pre>
- * java -cp ... io.stele.benchmarks.RecoveryTimes [tablets] [MB of log] [report | silent] [servers] [heartbeat] [kills] [rounds of work]
+ * java -cp ... io.stele.benchmarks.RecoveryTimes [tablets] [MB of log] [report | silent] [servers] [heartbeat] [kills] [rounds of work] [options of Java]...
  * </pre>
  */
 public final class RecoveryTimes {
@@ -59,9 +59,21 @@ public final class RecoveryTimes {
    * @param megabytes of the log of the one that is killed, of all its tablets alike
    * @param reports whether the master is told
    * @param heartbeatSeconds of DataNodes
+   * @param options of Java for tablet servers, beside the size of the heap
    */
   private record Plan(
-      int tablets, long megabytes, boolean reports, int servers, int heartbeatSeconds) {
+      int tablets,
+      long megabytes,
+      boolean reports,
+      int servers,
+      int heartbeatSeconds,
+      List<String> options) {
+    String[] serverOptions() {
+      List<String> all = new ArrayList<>(List.of(HEAP));
+      all.addAll(options);
+      return all.toArray(String[]::new);
+    }
+
     Configuration settings() {
       Configuration settings = new Configuration();
       settings.setInt(DFSConfigKeys.DFS_HEARTBEAT_INTERVAL_KEY, heartbeatSeconds);
@@ -90,10 +102,11 @@ public final class RecoveryTimes {
             given.number(1, 512),
             given.isOrLeftOut(2, "report"),
             given.number(3, 4),
-            given.number(4, 3));
+            given.number(4, 3),
+            given.from(7));
     try (ProcessCluster cluster = new ProcessCluster("recovery", 3, plan.settings())) {
       cluster.startMaster();
-      cluster.startServers(plan.servers(), HEAP);
+      cluster.startServers(plan.servers(), plan.serverOptions());
       try (Stele client = Stele.connect(cluster.conf())) {
         new RecoveryTimes(plan, cluster).measure(client, given.number(5, 0), given.number(6, 0));
       }
@@ -120,7 +133,7 @@ public final class RecoveryTimes {
 
     for (int kill = 1; kill <= kills; kill++) {
       Set<ServerId> before = cluster.servers().keySet();
-      Set<ServerId> started = new HashSet<>(cluster.startServers(1, HEAP));
+      Set<ServerId> started = new HashSet<>(cluster.startServers(1, plan.serverOptions()));
       started.removeAll(before);
       ServerId next = started.iterator().next();
       moveAll(client, next);

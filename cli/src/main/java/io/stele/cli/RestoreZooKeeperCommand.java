@@ -29,7 +29,7 @@ import picocli.CommandLine.Spec;
       "For a ZooKeeper that has lost its data, or that was put back to an earlier",
       "state: then delete the cluster's node in ZooKeeper first. No master and no",
       "tablet server may run. Changes of schemas within the last minute before the",
-      "loss may be missing; stele check shows tables of which that is so.",
+      "loss may be missing; stele check lists tables whose schema is missing.",
       "",
       "Examples:",
       "  stele restore-zookeeper          what would be restored",

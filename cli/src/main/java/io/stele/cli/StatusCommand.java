@@ -3,10 +3,14 @@ package io.stele.cli;
 import io.stele.client.ClusterStatus;
 import io.stele.client.Stele;
 import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code stele status}: the cluster as its master sees it. */
@@ -21,6 +25,14 @@ import picocli.CommandLine.Spec;
     })
 final class StatusCommand implements Callable<Integer> {
   @Mixin private ClusterOptions cluster;
+
+  @Option(
+      names = "--targets",
+      description =
+          "Print the addresses of the pages instead, as Prometheus reads them from a file"
+              + " (file_sd_configs).")
+  private boolean targets;
+
   @Spec private CommandSpec spec;
 
   @Override
@@ -28,6 +40,10 @@ final class StatusCommand implements Callable<Integer> {
     PrintWriter out = spec.commandLine().getOut();
     try (Stele stele = cluster.connect()) {
       ClusterStatus status = stele.admin().clusterStatus();
+      if (targets) {
+        printTargets(status, out);
+        return ExitCode.DONE.number();
+      }
       out.println(
           "master  "
               + status.master()
@@ -57,6 +73,23 @@ final class StatusCommand implements Callable<Integer> {
       printAttention(status, out);
     }
     return ExitCode.DONE.number();
+  }
+
+  /** The addresses as JSON: letters, digits, dots, hyphens and a colon, so nothing is escaped. */
+  private static void printTargets(ClusterStatus status, PrintWriter out) {
+    List<String> lines = new ArrayList<>();
+    status.webAddress().ifPresent(address -> lines.add(targets("master", List.of(address))));
+    lines.add(
+        targets(
+            "tabletserver",
+            status.servers().stream().flatMap(server -> server.webAddress().stream()).toList()));
+    out.println("[\n" + String.join(",\n", lines) + "\n]");
+  }
+
+  private static String targets(String component, List<String> addresses) {
+    String quoted =
+        addresses.stream().map(one -> '"' + one + '"').collect(Collectors.joining(", "));
+    return "  {\"labels\": {\"component\": \"" + component + "\"}, \"targets\": [" + quoted + "]}";
   }
 
   /** What is in progress or in trouble, a line each. */

@@ -196,6 +196,20 @@ class TableCommandTest {
   }
 
   @Test
+  void addressesOfPagesArePrintedForPrometheus() throws Exception {
+    String address = "\"[a-z0-9.-]+:\\d+\"";
+    assertThat(run("status", "--targets").out())
+        .matches(
+            "\\[\n  \\{\"labels\": \\{\"component\": \"master\"}, \"targets\": \\["
+                + address
+                + "]},\n  \\{\"labels\": \\{\"component\": \"tabletserver\"}, \"targets\": \\["
+                + address
+                + "(, "
+                + address
+                + ")*]}\n]\n");
+  }
+
+  @Test
   void eventsOfATableAreShownWhateverItsNameLooksLike() throws Exception {
     for (String table : List.of("my_web_table", "web_1_2")) {
       run("table", "create", table, "f");

@@ -196,7 +196,7 @@ public record MemoryPlan(
       compactions = rewrites + 2 * MINOR_COMPACTIONS;
       int files = rewrites * REWRITE_GROUPS + 2 * MINOR_COMPACTIONS * MINOR_GROUPS;
       fixedHeap.add(new Share("the program", PROGRAM_BYTES, ""));
-      fixedHeap.add(new Share("room for the collector, an eighth", heap / COLLECTOR_SHARE, ""));
+      fixedHeap.add(new Share("room for the collector", heap / COLLECTOR_SHARE, ""));
       fixedHeap.add(
           new Share(
               "cache",
@@ -205,7 +205,7 @@ public record MemoryPlan(
       fixedHeap.add(new Share("memtables of METADATA", systemMemtables, ""));
       fixedHeap.add(
           new Share(
-              "what is remembered of operations, twice",
+              "operation memory",
               2 * (operations + SYSTEM_OPERATIONS_BYTES),
               Keys.OPERATIONS_BYTES.name()));
       fixedHeap.add(
@@ -217,7 +217,7 @@ public record MemoryPlan(
               Keys.COMPACTION_THREADS.name()));
       fixedHeap.add(
           new Share("files being written", (LOG_STREAMS + files) * streamBytes(given), ""));
-      fixedHeap.add(new Share("requests of METADATA", systemRequests, ""));
+      fixedHeap.add(new Share("requests about METADATA", systemRequests, ""));
       fixedDirect.add(
           new Share(
               "cache",
@@ -305,10 +305,11 @@ public record MemoryPlan(
       if (replay > 0) {
         shares.add(new Share("logs being replayed", replay, ""));
       }
-      shares.add(new Share("memtables", memtables, Keys.MEMTABLE_TOTAL_BYTES.name()));
+      shares.add(
+          new Share("memtables of users' tables", memtables, Keys.MEMTABLE_TOTAL_BYTES.name()));
       shares.add(
           new Share(
-              "compactions of values of " + value + " bytes",
+              "large values in compactions, of up to " + value + " bytes each",
               (long) (value * ofCompactions()),
               Keys.VALUE_BYTES_MAX.name()));
       shares.add(new Share("requests", requests, Keys.VALUE_BYTES_MAX.name()));
@@ -317,7 +318,7 @@ public record MemoryPlan(
 
     private List<Share> direct(long answers) {
       List<Share> shares = new ArrayList<>(fixedDirect);
-      shares.add(new Share("answers", answers, Keys.VALUE_BYTES_MAX.name()));
+      shares.add(new Share("answers not yet sent", answers, Keys.VALUE_BYTES_MAX.name()));
       return shares;
     }
 

@@ -133,13 +133,17 @@ final class ServerPage {
     metrics.add(gauge("tablets", "Tablets served", rows.size()));
     metrics.add(gauge("troubles", "Work on tablets that fails repeatedly", troubles.size()));
     metrics.add(gauge("sstables", "SSTables of the tablets served", files));
-    metrics.add(gauge("sstable_bytes", "Bytes of these SSTables", fileBytes));
-    metrics.add(gauge("memtable_bytes", "Memory that their memtables take", memtableBytes));
+    metrics.add(gauge("sstable_bytes", "Bytes of the SSTables of the tablets served", fileBytes));
+    metrics.add(
+        gauge(
+            "memtable_bytes",
+            "Memory that the memtables of the tablets served take",
+            memtableBytes));
     Optional<Integer> local = locality.localPercent(served);
     metrics.add(
         gauge(
             "local_percent",
-            "Share of their bytes that lies on this host; NaN while unknown",
+            "Percentage of the SSTables' bytes that is on this host; NaN while unknown",
             local.isPresent() ? local.get() : Double.NaN));
   }
 
@@ -158,12 +162,14 @@ final class ServerPage {
     metrics.add(
         counter(
             "refused_total",
-            "Those that were invalid, or named something that does not exist",
+            "Requests, and operations of batches, that were invalid or named something"
+                + " that does not exist",
             requests.refused()));
     metrics.add(
         counter(
             "failed_total",
-            "Those that failed because of damage or an error here, or whose outcome is unknown",
+            "Requests, and operations of batches, that failed because of damage or an"
+                + " error in the server, or whose outcome is unknown",
             requests.failed()));
   }
 
@@ -205,7 +211,7 @@ final class ServerPage {
     metrics.add(
         counter(
             prefix + "_bytes_total",
-            "Bytes of the SSTables that they wrote",
+            "Bytes of the SSTables that these compactions wrote",
             all.stream().mapToLong(CompactionCounters.Counter::bytes).sum()));
   }
 
@@ -285,7 +291,8 @@ final class ServerPage {
     metrics.add(gauge("cache_heap_bytes", "Taken on the heap", cache.heapBytes()));
     metrics.add(gauge("cache_off_heap_bytes", "Taken off the heap", cache.offHeapBytes()));
     metrics.add(gauge("cache_whole_files", "Files held whole", cache.wholeFiles()));
-    metrics.add(gauge("cache_whole_file_bytes", "Taken by these files", cache.wholeBytes()));
+    metrics.add(
+        gauge("cache_whole_file_bytes", "Bytes of the files held whole", cache.wholeBytes()));
     metrics.add(
         counter(
             "cache_refused_files_total",
@@ -301,7 +308,7 @@ final class ServerPage {
   private static void addLog(List<Metric> metrics, TabletKind kind, LogStatistics log) {
     String prefix = "log_" + kind;
     metrics.add(counter(prefix + "_records_total", "Records acknowledged", log.records()));
-    metrics.add(counter(prefix + "_bytes_total", "Bytes of these records", log.bytes()));
+    metrics.add(counter(prefix + "_bytes_total", "Bytes of the records acknowledged", log.bytes()));
     metrics.add(counter(prefix + "_flushes_total", "Flushes, one per batch", log.flushes()));
     metrics.add(counter(prefix + "_segments_total", "Segments begun", log.segments()));
     metrics.add(

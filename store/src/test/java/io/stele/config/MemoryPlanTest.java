@@ -107,7 +107,8 @@ class MemoryPlanTest {
   void memtablesAndACacheThatDoNotFitAreRefused() {
     conf.set(Keys.MEMTABLE_TOTAL_BYTES.name(), "600m");
     assertThatThrownBy(() -> plan(704, 192))
-        .hasMessageContaining("600.0 MiB  memtables (stele.tabletserver.memtable.total.bytes)");
+        .hasMessageContaining(
+            "600.0 MiB  memtables of users' tables (stele.tabletserver.memtable.total.bytes)");
     conf.unset(Keys.MEMTABLE_TOTAL_BYTES.name());
     conf.set(Keys.CACHE_BYTES.name(), "1g");
     conf.set(Keys.CACHE_OFF_HEAP_PERCENT.name(), "0");

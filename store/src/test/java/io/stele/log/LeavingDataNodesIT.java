@@ -37,8 +37,10 @@ class LeavingDataNodesIT {
   void anAcknowledgedRecordIsThereAfterItsDataNodesWereDecommissionedAndStopped() throws Exception {
     File excluded = new File(scratch, "excluded");
     assertThat(excluded.createNewFile()).isTrue();
-    try (MiniDFSCluster cluster = cluster(excluded);
+    Configuration conf = conf(excluded);
+    try (MiniDFSCluster cluster = new MiniDFSCluster.Builder(conf).numDataNodes(NODES).build();
         DistributedFileSystem fs = cluster.getFileSystem()) {
+      cluster.waitActive();
       Path logs = new Path("/logs/" + SERVER);
       LogDirectory.create(fs, logs);
       CommitLog log =
@@ -60,7 +62,7 @@ class LeavingDataNodesIT {
               .toList();
       assertThat(leaving).hasSize(3);
       Files.write(excluded.toPath(), leaving);
-      fs.refreshNodes();
+      cluster.getNamesystem().getBlockManager().getDatanodeManager().refreshNodes(conf);
       for (int i = 2; log.rollIfDataNodesLeave(); i++) {
         log.append(record(TABLET, i, 1000)).join(); // A standby segment may be there as well.
       }
@@ -74,16 +76,14 @@ class LeavingDataNodesIT {
     }
   }
 
-  private static MiniDFSCluster cluster(File excluded) throws IOException {
+  private static Configuration conf(File excluded) {
     Configuration conf = new Configuration();
     conf.set(MiniDFSCluster.HDFS_MINIDFS_BASEDIR, scratch.getPath());
     conf.set("dfs.hosts.exclude", excluded.toString());
     conf.set("dfs.namenode.decommission.interval", "1s");
     conf.set("dfs.namenode.redundancy.interval.seconds", "1s");
     conf.set("dfs.heartbeat.interval", "1s");
-    MiniDFSCluster cluster = new MiniDFSCluster.Builder(conf).numDataNodes(NODES).build();
-    cluster.waitActive();
-    return cluster;
+    return conf;
   }
 
   private static boolean areDecommissioned(DistributedFileSystem fs, List<String> nodes) {
