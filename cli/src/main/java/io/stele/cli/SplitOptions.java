@@ -1,5 +1,6 @@
 package io.stele.cli;
 
+import io.stele.client.Stele;
 import io.stele.model.Bytes;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -29,6 +30,14 @@ final class SplitOptions {
       paramLabel = "FILE",
       description = "The same for each line of this file on your machine.")
   private Optional<Path> file = Optional.empty();
+
+  /** The rows at which the tablets of a table begin, but the first. */
+  static List<Bytes> rows(Stele stele, String table) throws IOException {
+    return stele.table(table).tablets().stream()
+        .map(tablet -> tablet.rows().start())
+        .filter(row -> !row.isEmpty())
+        .toList();
+  }
 
   /** Writes rows as {@code --splits-file} reads them. */
   static void write(Path file, List<Bytes> rows) throws IOException {

@@ -44,7 +44,7 @@ final class Histories {
             WORKLOADS.stream(),
             Stream.of(
                 JobWritesTest.WORKLOAD,
-                ClearedRowsTest.WORKLOAD,
+                RowsAreClearedTest.WORKLOAD,
                 FamiliesComeAndGoTest.WORKLOAD,
                 PinnedCommitsTest.WORKLOAD,
                 PinnedScansTest.WORKLOAD,

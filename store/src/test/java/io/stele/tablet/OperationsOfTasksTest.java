@@ -20,7 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** What a tablet remembers of the tasks of a job. */
-class TaskOperationsTest {
+class OperationsOfTasksTest {
   private static final String JOB = "job";
   private static final int TASKS = 100;
   private static final Duration WINDOW = Duration.ofMinutes(30);

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The real servers on a real YARN. */
-final class SteleOnYarnIT {
+final class ServersOnYarnIT {
   @TempDir private static Path directory;
 
   @Test

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
  * write them: {@code -Dstele.seed} is the first, {@code -Dstele.histories} how many, of which this
  * takes a tenth.
  */
-class ClearedRowsTest {
+class RowsAreClearedTest {
   private static final long FIRST = Long.getLong("stele.seed", 0);
   private static final int COUNT = Math.max(1, Histories.COUNT / 10);
   static final Workload WORKLOAD =

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 /** What a ZooKeeper that is away for longer than a session does to locks: nothing of itself. */
 @Timeout(120)
 @Isolated("it counts what new threads take of the processors")
-class ZooKeeperOutageIT {
+class LocksInOutageIT {
   private static final Duration SESSION = Duration.ofSeconds(5);
   private static final Duration OUTAGE = Duration.ofSeconds(14);
   private static final Duration BACK_MAX = Duration.ofSeconds(60);
