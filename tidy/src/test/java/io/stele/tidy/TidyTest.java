@@ -59,7 +59,6 @@ class TidyTest {
           "Master.Environment",
           "TabletServer.Environment",
           "TabletStorage",
-          "ApplicationSnapshot",
           "ComponentStatus",
           "ClusterSnapshot.Tablet",
           "Call");

@@ -139,7 +139,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     this.drainCalls = new BlockingCalls(runtime, events, "drain");
     this.drains = new Drains(servers, state, drainCalls, answers::areRecent, clock);
     this.nodes = new NodeListing(this.resourceManager, state, calls, clock);
-    this.registered = new ServerListing(servers, state, calls, clock);
+    this.registered = new ServerListing(servers, state.registrations(), calls, clock);
     this.saving = new StateSaving(stateFile, calls);
   }
 
@@ -204,7 +204,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
             return;
           }
           LOG.info("Asked to keep {} of {}", count, kind.id());
-          state.want(kind, count, clock.instant());
+          state.orders().want(kind, count, clock.instant());
           saving.whenSaved(answer);
         });
     return answer;
@@ -223,7 +223,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
           LOG.info(
               "Asked to stop{}",
               timeout.map(all -> " within " + all.toSeconds() + " s").orElse(""));
-          state.stop(timeout, clock.instant());
+          state.orders().stop(timeout, clock.instant());
           saving.whenSaved(answer);
         });
     return answer;
@@ -256,10 +256,10 @@ final class ApplicationMaster implements ResourceManager.Listener {
 
   /** Whether all is to end: nothing else can be asked for then, as the answer says. */
   private boolean isStopping(CompletableFuture<Void> answer) {
-    if (state.isStopping()) {
+    if (state.orders().isStopping()) {
       answer.completeExceptionally(SteleException.refused("the application is being stopped"));
     }
-    return state.isStopping();
+    return state.orders().isStopping();
   }
 
   private static void perform(Runnable event) {
@@ -284,7 +284,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     if (!claimed) {
       state.unclaimed().ifPresent(saving::refuse);
     }
-    if (!claimed && !state.isStopping()) {
+    if (!claimed && !state.orders().isStopping()) {
       claim();
       return;
     }
@@ -294,7 +294,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
       perform(() -> take(action, now));
     }
     state.setHeadroom(resourceManager.headroomMb());
-    WaitLog.lines(waits.due(state.asks(), now), ask -> state.wait(ask, now))
+    WaitLog.lines(waits.due(state.slots().asks(), now), ask -> state.wait(ask, now))
         .forEach(line -> LOG.warn("{}", line));
     status = state.status(now);
     if (claimed) {
@@ -341,12 +341,12 @@ final class ApplicationMaster implements ResourceManager.Listener {
         Ask ask = ((Action.Request) action).ask();
         LOG.info("{}: asking for a container {}", ask.slot(), ask.placement());
         resourceManager.request(ask);
-        state.asked(ask);
+        state.slots().asked(ask);
       }
       case CANCEL -> {
         Ask ask = ((Action.Cancel) action).ask();
         resourceManager.withdraw(ask.slot());
-        state.notAsked(ask.slot());
+        state.slots().notAsked(ask.slot());
       }
       case LAUNCH -> launch(((Action.Launch) action).container(), now);
       case CHECK -> check(((Action.Check) action).container(), now);
@@ -369,7 +369,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     LOG.info("{}: starting in {} on {}", held.slot(), held.id(), held.node());
     state.enter(held.id(), Phase.STARTING, now);
     Optional<Container> known = Optional.ofNullable(containers.get(held.id()));
-    Deployment deployment = state.deployment();
+    Deployment deployment = state.orders().deployment();
     nodeCalls.call(
         held.node(),
         () -> {
@@ -436,15 +436,15 @@ final class ApplicationMaster implements ResourceManager.Listener {
     }
     ranking = true;
     Set<String> tabletServers = state.tabletServers();
-    Duration unloadTimeout = state.unloadTimeout(now);
+    Duration unloadTimeout = state.orders().unloadTimeout(state.limits().drainTimeout(), now);
     calls.call(
         () -> servers.stopRanks(tabletServers, unloadTimeout),
-        state::setStopRanks,
+        state.orders()::setStopRanks,
         failure -> {
           LOG.warn(
               "Cannot tell which server has METADATA: stopping all tablet servers at once",
               failure);
-          state.setStopRanks(Map.of());
+          state.orders().setStopRanks(Map.of());
         });
   }
 
@@ -477,7 +477,8 @@ final class ApplicationMaster implements ResourceManager.Listener {
   /** YARN will not report the end of a container that it does not know, which may go on unseen. */
   private void giveUp(HeldContainer held) {
     LOG.warn(
-        "{}: giving up {} on {}: YARN has not reported it in time, or has not listed its node for a long time",
+        "{}: giving up {} on {}: YARN has not reported it in time, or has not listed its node for a"
+            + " long time",
         held.slot(),
         held.id(),
         held.node());
@@ -530,7 +531,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     } else {
       LOG.info("{}: given {} on {}", slot.get(), id, node);
       resourceManager.withdraw(slot.get());
-      state.notAsked(slot.get());
+      state.slots().notAsked(slot.get());
       state.allocated(id, slot.get(), node, clock.instant());
     }
   }
@@ -539,11 +540,11 @@ final class ApplicationMaster implements ResourceManager.Listener {
   public void refused(SlotId slot, String reason) {
     events.add(
         () -> {
-          if (state.refused(slot, reason, clock.instant())) {
+          if (state.slots().refused(slot, reason, clock.instant())) {
             LOG.warn(
                 "{}: YARN refuses a container for it; will ask again in {} s: {}",
                 slot,
-                ApplicationState.REFUSAL_PAUSE.toSeconds(),
+                Slots.REFUSAL_PAUSE.toSeconds(),
                 reason);
             resourceManager.withdraw(slot);
           }
@@ -575,8 +576,8 @@ final class ApplicationMaster implements ResourceManager.Listener {
             resourceManager
                 .toNode(report)
                 .ifPresentOrElse(
-                    node -> state.updateNode(node, clock.instant()),
-                    () -> state.removeNode(resourceManager.nodeName(report.getNodeId())));
+                    node -> state.nodes().updated(node, clock.instant()),
+                    () -> state.nodes().removed(resourceManager.nodeName(report.getNodeId())));
           }
         });
   }

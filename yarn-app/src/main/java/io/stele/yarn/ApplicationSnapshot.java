@@ -11,46 +11,18 @@ import java.util.stream.Stream;
 /**
  * A snapshot of everything that {@link Planner} needs for its decisions.
  *
- * @param wanted how many components of each kind to keep running
- * @param wantedSince since when it is that many, of the kinds for which an operator has changed it
- * @param stopping whether everything must end
- * @param stopBy until when servers may drain then; empty if each has the time that is configured
+ * @param goal what operators want
  * @param containers the containers that YARN has given us
- * @param serving those of them whose processes have started up
- * @param preempted those of them that YARN preempts: it is about to take them away, for another
- *     queue
- * @param outdated those of them that were started with an earlier deployment
- * @param withoutLock for how long tablet servers that run have had no lock, and masters while none
- *     had the masters' lock: zero if that was seen only once. Those that hold one are left out, and
- *     no time counts in which the lock service did not answer
- * @param asks the containers that we have requested from YARN
- * @param withoutHeadroom slots for which YARN refuses a container, or has had no room for a while
- * @param nodes the nodes that YARN reports as alive; empty when not known yet
- * @param drainBy when what runs on a node that leaves must begin to drain, by node
- * @param history what is remembered of slots
- * @param provenKinds kinds of which some process has served and kept running
- * @param stopRanks in which order tablet servers end when all is stopped: a container after those
- *     of a lower rank; empty while not known
+ * @param slots what is known of the slots beside their containers
+ * @param nodes what is known of the nodes
  * @param limits times and counts to decide by
  */
 record ApplicationSnapshot(
     Instant now,
-    Map<ComponentKind, Integer> wanted,
-    Map<ComponentKind, Instant> wantedSince,
-    boolean stopping,
-    Optional<Instant> stopBy,
+    Goal goal,
     List<HeldContainer> containers,
-    Set<String> serving,
-    Set<String> preempted,
-    Set<String> outdated,
-    Map<String, Duration> withoutLock,
-    List<Ask> asks,
-    Set<SlotId> withoutHeadroom,
-    List<Node> nodes,
-    Map<String, Instant> drainBy,
-    Map<SlotId, SlotHistory> history,
-    Set<ComponentKind> provenKinds,
-    Optional<Map<String, Integer>> stopRanks,
+    Slots slots,
+    Nodes nodes,
     Limits limits) {
 
   /** A master that has run this long can be elected: which of several serves is not known. */
@@ -58,6 +30,81 @@ record ApplicationSnapshot(
 
   /** In a stop each server has this long to drain, even if the servers before it were slow. */
   private static final Duration DRAIN_LEAST = Duration.ofSeconds(5);
+
+  /**
+   * What operators want.
+   *
+   * @param wanted how many components of each kind to keep running
+   * @param wantedSince since when it is that many, of the kinds for which an operator has changed
+   *     it
+   * @param stop how everything must end; empty if it need not
+   */
+  record Goal(
+      Map<ComponentKind, Integer> wanted,
+      Map<ComponentKind, Instant> wantedSince,
+      Optional<Stop> stop) {
+    Goal {
+      wanted = Map.copyOf(wanted);
+      wantedSince = Map.copyOf(wantedSince);
+    }
+
+    /** How many of the kind are wanted while not everything is to end. */
+    int countOf(ComponentKind kind) {
+      return wanted.getOrDefault(kind, 0);
+    }
+  }
+
+  /**
+   * How everything ends.
+   *
+   * @param by until when servers may drain; empty if each has the time that is configured
+   * @param ranks in which order tablet servers end: a container after those of a lower rank; empty
+   *     while not known
+   */
+  record Stop(Optional<Instant> by, Optional<Map<String, Integer>> ranks) {
+    Stop {
+      ranks = ranks.map(Map::copyOf);
+    }
+  }
+
+  /**
+   * What is known of the slots.
+   *
+   * @param asks the containers that we have requested from YARN
+   * @param withoutHeadroom those for which YARN refuses a container, or has had no room for a while
+   * @param history what is remembered of each
+   * @param provenKinds kinds of which some process has served and kept running
+   */
+  record Slots(
+      List<Ask> asks,
+      Set<SlotId> withoutHeadroom,
+      Map<SlotId, SlotHistory> history,
+      Set<ComponentKind> provenKinds) {
+    Slots {
+      asks = List.copyOf(asks);
+      withoutHeadroom = Set.copyOf(withoutHeadroom);
+      history = Map.copyOf(history);
+      provenKinds = Set.copyOf(provenKinds);
+    }
+  }
+
+  /**
+   * What is known of the nodes.
+   *
+   * @param alive those that YARN reports as alive; empty when not known yet
+   * @param drainBy when what runs on a node that leaves must begin to drain, by node
+   */
+  record Nodes(List<Node> alive, Map<String, Instant> drainBy) {
+    Nodes {
+      alive = List.copyOf(alive);
+      drainBy = Map.copyOf(drainBy);
+    }
+
+    /** Whether YARN wants the node to be left. */
+    boolean isLeaving(String name) {
+      return alive.stream().anyMatch(node -> node.leaving() && node.name().equals(name));
+    }
+  }
 
   /** The size of a container. */
   record Size(long memoryMb, int vcores) {
@@ -106,28 +153,22 @@ record ApplicationSnapshot(
   }
 
   ApplicationSnapshot {
-    wanted = Map.copyOf(wanted);
-    wantedSince = Map.copyOf(wantedSince);
     containers = List.copyOf(containers);
-    serving = Set.copyOf(serving);
-    preempted = Set.copyOf(preempted);
-    outdated = Set.copyOf(outdated);
-    withoutLock = Map.copyOf(withoutLock);
-    asks = List.copyOf(asks);
-    withoutHeadroom = Set.copyOf(withoutHeadroom);
-    nodes = List.copyOf(nodes);
-    drainBy = Map.copyOf(drainBy);
-    history = Map.copyOf(history);
-    provenKinds = Set.copyOf(provenKinds);
+  }
+
+  /** Whether everything must end. */
+  boolean stopping() {
+    return goal.stop().isPresent();
   }
 
   /** Whether the slot is to be filled. */
   boolean wants(SlotId slot) {
-    return !stopping && slot.index() <= wanted.getOrDefault(slot.kind(), 0);
+    return !stopping() && slot.index() <= goal.countOf(slot.kind());
   }
 
   /** Until when a container that drains may take. */
   Instant drainUntil(HeldContainer container) {
+    Optional<Instant> stopBy = goal.stop().flatMap(Stop::by);
     if (stopBy.isEmpty()) {
       return container.since().plus(limits.drainTimeout());
     }
@@ -135,9 +176,14 @@ record ApplicationSnapshot(
     return stopBy.get().isAfter(least) ? stopBy.get() : least;
   }
 
+  /** When what runs on the node, which leaves, must begin to drain. */
+  Instant drainBy(String node) {
+    return nodes.drainBy().getOrDefault(node, now);
+  }
+
   /** Until when a container that is too many may wait for others of its kind to serve. */
   Instant surplusUntil(HeldContainer container) {
-    Instant since = wantedSince.getOrDefault(container.slot().kind(), container.since());
+    Instant since = goal.wantedSince().getOrDefault(container.slot().kind(), container.since());
     Instant tooManySince = since.isAfter(container.since()) ? since : container.since();
     return tooManySince.plus(limits.replacementWait(Optional.empty()));
   }
@@ -149,22 +195,12 @@ record ApplicationSnapshot(
    */
   boolean canTakeOver(HeldContainer container) {
     return container.phase() == HeldContainer.Phase.RUNNING
-        && hasItsLock(container)
+        && container.hasItsLock()
         && (container.slot().kind() != ComponentKind.MASTER || isStandby(container));
   }
 
-  /** Whether it has started up and has its lock, or some master the masters' if it is one. */
-  boolean hasItsLock(HeldContainer container) {
-    return hasStartedUp(container) && !withoutLock.containsKey(container.id());
-  }
-
-  /** Whether it has had its lock since it began, or some master the masters' if it is one. */
-  boolean hasStartedUp(HeldContainer container) {
-    return serving.contains(container.id());
-  }
-
   private boolean isStandby(HeldContainer master) {
-    return Duration.between(master.since(), now).compareTo(STANDBY_AFTER) >= 0;
+    return master.age(now).compareTo(STANDBY_AFTER) >= 0;
   }
 
   /**
@@ -172,21 +208,21 @@ record ApplicationSnapshot(
    * long it takes until another can, unless {@link #mustEndInTime}.
    */
   boolean isLastThatServes(HeldContainer container, Stream<HeldContainer> others) {
-    return hasItsLock(container)
+    return container.hasItsLock()
         && others.noneMatch(
             other ->
                 other.slot().kind() == container.slot().kind()
-                    && !other.equals(container)
-                    && !preempted.contains(other.id())
+                    && !other.id().equals(container.id())
+                    && !other.marks().preempted()
                     && canTakeOver(other));
   }
 
   /** Whether an operator wants none of its kind, or YARN would end it by itself before long. */
   boolean mustEndInTime(HeldContainer container) {
-    return stopping
-        || wanted.getOrDefault(container.slot().kind(), 0) == 0
-        || preempted.contains(container.id())
-        || nodes.stream()
+    return stopping()
+        || goal.countOf(container.slot().kind()) == 0
+        || container.marks().preempted()
+        || nodes.alive().stream()
             .anyMatch(
                 node -> node.name().equals(container.node()) && node.timeToLeave().isPresent());
   }
@@ -197,6 +233,6 @@ record ApplicationSnapshot(
   }
 
   SlotHistory historyOf(SlotId slot) {
-    return history.getOrDefault(slot, SlotHistory.NEW);
+    return slots.history().getOrDefault(slot, SlotHistory.NEW);
   }
 }

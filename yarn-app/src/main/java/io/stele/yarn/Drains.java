@@ -79,7 +79,7 @@ final class Drains {
       askAgainLater(held);
       return;
     }
-    boolean mustEnd = state.snapshot(clock.instant()).mustEndInTime(held);
+    boolean mustEnd = state.mustEndInTime(held.id(), clock.instant());
     // It may be about to end as it was asked to, and registered no more.
     ask(held, !mustEnd, failure -> askAgainAfter(failure, held));
   }

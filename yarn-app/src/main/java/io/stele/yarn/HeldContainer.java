@@ -11,8 +11,9 @@ import java.util.Optional;
  * @param slot the slot that it was asked for
  * @param node the name of its node, as in {@link Node}
  * @param since when it entered its phase
+ * @param marks what was noted of it besides
  */
-record HeldContainer(String id, SlotId slot, String node, Phase phase, Instant since) {
+record HeldContainer(String id, SlotId slot, String node, Phase phase, Instant since, Marks marks) {
   /**
    * A tablet server that has lost its lock ends within this, unless it hangs. Some master has taken
    * the masters' lock within this.
@@ -71,8 +72,70 @@ record HeldContainer(String id, SlotId slot, String node, Phase phase, Instant s
     RELEASED
   }
 
+  /**
+   * What was noted of a container besides its phase.
+   *
+   * @param startedUp whether its process has had its lock since it began, or some master the
+   *     masters' if it is one
+   * @param withoutLock for how long its process, which is to have a lock, has had none, or none of
+   *     the masters if it is one: zero if that was seen only once; empty if it has one. No time
+   *     counts in which the lock service did not answer
+   * @param preempted whether YARN is about to take it away, for another queue
+   * @param outdated whether it was started with an earlier deployment
+   * @param hang how its process hung when it was stopped for that
+   * @param runningSince when it began to run
+   */
+  record Marks(
+      boolean startedUp,
+      Optional<Duration> withoutLock,
+      boolean preempted,
+      boolean outdated,
+      Optional<Hang> hang,
+      Optional<Instant> runningSince) {
+    static final Marks NONE =
+        new Marks(false, Optional.empty(), false, false, Optional.empty(), Optional.empty());
+
+    Marks startedUp(boolean now) {
+      return new Marks(now, withoutLock, preempted, outdated, hang, runningSince);
+    }
+
+    Marks withoutLock(Optional<Duration> time) {
+      return new Marks(startedUp, time, preempted, outdated, hang, runningSince);
+    }
+
+    Marks preempted(boolean now) {
+      return new Marks(startedUp, withoutLock, now, outdated, hang, runningSince);
+    }
+
+    Marks outdated(boolean now) {
+      return new Marks(startedUp, withoutLock, preempted, now, hang, runningSince);
+    }
+
+    Marks hang(Optional<Hang> how) {
+      return new Marks(startedUp, withoutLock, preempted, outdated, how, runningSince);
+    }
+
+    Marks runningSince(Instant time) {
+      return new Marks(startedUp, withoutLock, preempted, outdated, hang, Optional.of(time));
+    }
+  }
+
+  /** A container of which nothing has been noted. */
+  HeldContainer(String id, SlotId slot, String node, Phase phase, Instant since) {
+    this(id, slot, node, phase, since, Marks.NONE);
+  }
+
   HeldContainer in(Phase next, Instant now) {
-    return new HeldContainer(id, slot, node, next, now);
+    return new HeldContainer(id, slot, node, next, now, marks);
+  }
+
+  HeldContainer with(Marks others) {
+    return new HeldContainer(id, slot, node, phase, since, others);
+  }
+
+  /** For how long it has been in its phase. */
+  Duration age(Instant now) {
+    return Duration.between(since, now);
   }
 
   /** Whether it is on its way out whatever is wanted of its slot. */
@@ -80,25 +143,35 @@ record HeldContainer(String id, SlotId slot, String node, Phase phase, Instant s
     return phase == Phase.DRAINING || phase == Phase.STOPPING || phase == Phase.RELEASED;
   }
 
-  /**
-   * Whether its process, which runs, hangs, and how.
-   *
-   * @param served whether it has started up
-   * @param withoutLock for how long it has had no lock, or no master has if it is one
-   */
-  Optional<Hang> hang(boolean served, Duration withoutLock, Instant now) {
-    if (!served) {
-      return withoutLock.compareTo(START_WAIT) >= 0
+  /** Whether it has had its lock since it began, or some master the masters' if it is one. */
+  boolean hasStartedUp() {
+    return marks.startedUp();
+  }
+
+  /** Whether it has started up and has its lock, or some master the masters' if it is one. */
+  boolean hasItsLock() {
+    return marks.startedUp() && marks.withoutLock().isEmpty();
+  }
+
+  /** For how long it has had no lock; zero if it has one, or need not. */
+  Duration withoutLock() {
+    return marks.withoutLock().orElse(Duration.ZERO);
+  }
+
+  /** Whether its process, which runs, hangs, and how. */
+  Optional<Hang> hang(Instant now) {
+    if (!hasStartedUp()) {
+      return withoutLock().compareTo(START_WAIT) >= 0
           ? Optional.of(Hang.NEVER_STARTED)
           : Optional.empty();
     }
-    if (withoutLock.compareTo(LOST_LOCK_WAIT) < 0) {
+    if (withoutLock().compareTo(LOST_LOCK_WAIT) < 0) {
       return Optional.empty();
     }
     if (slot.kind() != ComponentKind.MASTER) {
       return Optional.of(Hang.LOST_ITS_LOCK);
     }
-    boolean mayBeStarting = Duration.between(since, now).compareTo(MASTER_START_WAIT) < 0;
+    boolean mayBeStarting = age(now).compareTo(MASTER_START_WAIT) < 0;
     return mayBeStarting ? Optional.empty() : Optional.of(Hang.LEFT_THE_LOCK_FREE);
   }
 }

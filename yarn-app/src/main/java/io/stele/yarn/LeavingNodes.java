@@ -75,8 +75,7 @@ final class LeavingNodes {
   /** Takes over what an earlier attempt knew, by a clock that may have been ahead. */
   void takeOver(List<LeavingNodeProto> left, Instant now) {
     for (LeavingNodeProto entry : left) {
-      Instant begun = Instant.ofEpochMilli(entry.getSinceMillis());
-      since.put(entry.getNode(), begun.isBefore(now) ? begun : now);
+      since.put(entry.getNode(), SavedTime.past(entry.getSinceMillis(), now));
     }
   }
 }

@@ -55,7 +55,7 @@ final class NodeListing {
    *     difference
    */
   void listWhenDue(boolean placing) {
-    Duration interval = placing || !state.knowsNodes() ? INTERVAL_PLACING : INTERVAL;
+    Duration interval = placing || !state.nodes().any() ? INTERVAL_PLACING : INTERVAL;
     if (listing || clock.instant().isBefore(listed.plus(interval))) {
       return;
     }
@@ -69,7 +69,7 @@ final class NodeListing {
         failure -> {
           LOG.warn("Cannot list the nodes; using the last list", failure);
           ended();
-          state.nodesUnknown();
+          state.nodes().missedList();
         });
   }
 

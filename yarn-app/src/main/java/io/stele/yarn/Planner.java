@@ -101,7 +101,7 @@ final class Planner {
     endReplaceable();
     stopSlowDrains();
     Map<SlotId, Ask> asks = new TreeMap<>();
-    for (Ask ask : snapshot.asks()) {
+    for (Ask ask : snapshot.slots().asks()) {
       boolean unwanted = !snapshot.wants(ask.slot()) || isFilled(ask.slot(), holders);
       if (unwanted || asks.putIfAbsent(ask.slot(), ask) != null) {
         actions.add(new Action.Cancel(ask));
@@ -134,7 +134,7 @@ final class Planner {
   private int rank(HeldContainer container) {
     int leaving = onLeavingNode(container) ? 10 : 0;
     return switch (container.phase()) {
-      case RUNNING -> leaving + (snapshot.hasItsLock(container) ? 0 : 1);
+      case RUNNING -> leaving + (container.hasItsLock() ? 0 : 1);
       case STARTING -> leaving + 2;
       case CHECKING -> leaving + 3;
       case RECOVERED -> leaving + 4;
@@ -155,7 +155,7 @@ final class Planner {
    * @param holder the container that fills its slot
    */
   private void tend(HeldContainer container, boolean wanted, HeldContainer holder) {
-    Duration age = Duration.between(container.since(), snapshot.now());
+    Duration age = container.age(snapshot.now());
     switch (container.phase()) {
       case ALLOCATED ->
           actions.add(
@@ -204,21 +204,16 @@ final class Planner {
 
   /** Whether it must end, and would not if it were asked to. */
   private boolean cannotBeAsked(HeldContainer container) {
-    Duration withoutLock = snapshot.withoutLock().getOrDefault(container.id(), Duration.ZERO);
-    boolean served = snapshot.hasStartedUp(container);
     boolean isOutdated =
-        !served
+        !container.hasStartedUp()
             && container.slot().kind() == ComponentKind.TABLET_SERVER
-            && snapshot.outdated().contains(container.id())
-            && withoutLock.compareTo(OUTDATED_START_WAIT) >= 0;
+            && container.marks().outdated()
+            && container.withoutLock().compareTo(OUTDATED_START_WAIT) >= 0;
     return isOutdated || hangs(container);
   }
 
   private boolean hangs(HeldContainer container) {
-    Duration withoutLock = snapshot.withoutLock().getOrDefault(container.id(), Duration.ZERO);
-    return container
-        .hang(snapshot.hasStartedUp(container), withoutLock, snapshot.now())
-        .isPresent();
+    return container.hang(snapshot.now()).isPresent();
   }
 
   /** Those with the highest numbers end first. */
@@ -243,7 +238,7 @@ final class Planner {
         count(
             kind,
             other -> canTakeOver(other) && !other.equals(container) && !ending.contains(other));
-    return others >= snapshot.wanted().getOrDefault(kind, 0);
+    return others >= snapshot.goal().countOf(kind);
   }
 
   /** One that cannot give its tablets away takes them back, and serves them. */
@@ -271,7 +266,7 @@ final class Planner {
   private void finish() {
     if (snapshot.containers().isEmpty()) {
       actions.add(new Action.Finish());
-    } else if (snapshot.stopRanks().isEmpty() && !holds(ComponentKind.MASTER)) {
+    } else if (stopRanks().isEmpty() && !holds(ComponentKind.MASTER)) {
       actions.add(new Action.RankServers());
     }
   }
@@ -286,13 +281,17 @@ final class Planner {
       return true;
     }
     int rank = stopRank(container);
-    return snapshot.stopRanks().isPresent()
+    return stopRanks().isPresent()
         && !holds(ComponentKind.MASTER)
         && snapshot.containers().stream().noneMatch(other -> stopRank(other) < rank);
   }
 
   private int stopRank(HeldContainer container) {
-    return snapshot.stopRanks().map(ranks -> ranks.getOrDefault(container.id(), 0)).orElse(0);
+    return stopRanks().map(ranks -> ranks.getOrDefault(container.id(), 0)).orElse(0);
+  }
+
+  private Optional<Map<String, Integer>> stopRanks() {
+    return snapshot.goal().stop().flatMap(ApplicationSnapshot.Stop::ranks);
   }
 
   private boolean holds(ComponentKind kind) {
@@ -301,7 +300,7 @@ final class Planner {
 
   /** Whether YARN wants a container's room now, or soon, or another has taken its place. */
   private boolean mustLeave(HeldContainer container, HeldContainer holder) {
-    if (snapshot.preempted().contains(container.id())) {
+    if (container.marks().preempted()) {
       return true;
     }
     if (!onLeavingNode(container)) {
@@ -311,14 +310,13 @@ final class Planner {
         !onLeavingNode(holder)
             && canTakeOver(holder)
             && !ending.contains(holder)
-            && !snapshot.preempted().contains(holder.id());
+            && !holder.marks().preempted();
     return replaced || (isLate(container) && snapshot.mustEndInTime(container));
   }
 
   /** Whether it is on a node that leaves, and its time to wait for a replacement is over. */
   private boolean isLate(HeldContainer container) {
-    Instant latest = snapshot.drainBy().getOrDefault(container.node(), snapshot.now());
-    return onLeavingNode(container) && !snapshot.now().isBefore(latest);
+    return onLeavingNode(container) && !snapshot.now().isBefore(snapshot.drainBy(container.node()));
   }
 
   /**
@@ -327,12 +325,10 @@ final class Planner {
    */
   private boolean isToBeUpgraded(HeldContainer container) {
     Optional<HeldContainer> next =
-        snapshot.containers().stream()
-            .filter(held -> snapshot.outdated().contains(held.id()))
-            .min(UPGRADE_ORDER);
+        snapshot.containers().stream().filter(held -> held.marks().outdated()).min(UPGRADE_ORDER);
     return next.equals(Optional.of(container))
         && container.slot().kind() == ComponentKind.MASTER
-        && snapshot.wanted().entrySet().stream()
+        && snapshot.goal().wanted().entrySet().stream()
             .allMatch(
                 kind ->
                     count(kind.getKey(), held -> canTakeOver(held) || held.equals(container))
@@ -350,7 +346,7 @@ final class Planner {
     boolean onlyOne =
         kind == ComponentKind.MASTER
             && count(kind, held -> canTakeOver(held) && !held.equals(master)) == 0;
-    return snapshot.withoutHeadroom().stream()
+    return snapshot.slots().withoutHeadroom().stream()
         .filter(slot -> slot.kind() == kind && snapshot.wants(slot))
         .filter(slot -> snapshot.containers().stream().noneMatch(c -> c.slot().equals(slot)))
         .map(snapshot::historyOf)
@@ -371,14 +367,13 @@ final class Planner {
   }
 
   private boolean onLeavingNode(HeldContainer container) {
-    return snapshot.nodes().stream()
-            .anyMatch(node -> node.leaving() && node.name().equals(container.node()))
-        && snapshot.nodes().stream().anyMatch(node -> !node.leaving());
+    return snapshot.nodes().isLeaving(container.node())
+        && snapshot.nodes().alive().stream().anyMatch(node -> !node.leaving());
   }
 
   private void fill(Map<SlotId, HeldContainer> holders, Map<SlotId, Ask> asks) {
     for (ComponentKind kind : ComponentKind.values()) {
-      int wanted = snapshot.stopping() ? 0 : snapshot.wanted().getOrDefault(kind, 0);
+      int wanted = snapshot.stopping() ? 0 : snapshot.goal().countOf(kind);
       List<SlotId> empty = new ArrayList<>();
       for (int index = 1; index <= wanted; index++) {
         SlotId slot = new SlotId(kind, index);
@@ -412,8 +407,8 @@ final class Planner {
       return;
     }
     boolean alive =
-        snapshot.nodes().isEmpty()
-            || snapshot.nodes().stream()
+        snapshot.nodes().alive().isEmpty()
+            || snapshot.nodes().alive().stream()
                 .anyMatch(node -> node.name().equals(onNode.node()) && !node.leaving());
     Duration age = Duration.between(ask.since(), snapshot.now());
     if (alive && age.compareTo(snapshot.limits().nodeWait()) < 0) {
@@ -451,7 +446,7 @@ final class Planner {
     SlotHistory history = snapshot.historyOf(slot);
     Set<String> avoid = history.nodesToAvoid(snapshot.now());
     ApplicationSnapshot.Size need = snapshot.limits().sizeOf(slot.kind());
-    return snapshot.nodes().stream()
+    return snapshot.nodes().alive().stream()
         .filter(node -> !node.leaving())
         .filter(node -> node.memoryMb() >= need.memoryMb() && node.vcores() >= need.vcores())
         .filter(node -> !tried.contains(node.name()) && !avoid.contains(node.name()))
@@ -471,9 +466,9 @@ final class Planner {
   }
 
   private Optional<String> reasonToGiveUp() {
-    return snapshot.history().entrySet().stream()
+    return snapshot.slots().history().entrySet().stream()
         .filter(entry -> snapshot.wants(entry.getKey()))
-        .filter(entry -> !snapshot.provenKinds().contains(entry.getKey().kind()))
+        .filter(entry -> !snapshot.slots().provenKinds().contains(entry.getKey().kind()))
         .filter(entry -> !someServes(entry.getKey().kind()))
         .filter(
             entry ->
@@ -493,6 +488,6 @@ final class Planner {
 
   private boolean someServes(ComponentKind kind) {
     return snapshot.containers().stream()
-        .anyMatch(held -> held.slot().kind() == kind && snapshot.hasStartedUp(held));
+        .anyMatch(held -> held.slot().kind() == kind && held.hasStartedUp());
   }
 }

@@ -20,26 +20,27 @@ final class ServerListing {
   private static final Duration INTERVAL_STARTING = Duration.ofSeconds(1);
 
   private final Servers servers;
-  private final ApplicationState state;
+  private final Registrations registrations;
   private final BlockingCalls calls;
   private final InstantSource clock;
   private boolean listing;
   private Instant listed = Instant.EPOCH;
 
-  ServerListing(Servers servers, ApplicationState state, BlockingCalls calls, InstantSource clock) {
+  ServerListing(
+      Servers servers, Registrations registrations, BlockingCalls calls, InstantSource clock) {
     this.servers = servers;
-    this.state = state;
+    this.registrations = registrations;
     this.calls = calls;
     this.clock = clock;
   }
 
   /** Has them listed if it is time to. */
   void listWhenDue() {
-    Duration interval = state.someStart() ? INTERVAL_STARTING : INTERVAL;
+    Duration interval = registrations.someStart() ? INTERVAL_STARTING : INTERVAL;
     if (listing || clock.instant().isBefore(listed.plus(interval))) {
       return;
     }
-    Map<String, ComponentKind> running = state.toBeRegistered();
+    Map<String, ComponentKind> running = registrations.toBeRegistered();
     if (running.isEmpty()) {
       return;
     }
@@ -48,12 +49,12 @@ final class ServerListing {
         () -> servers.serving(running),
         serving -> {
           ended();
-          state.updateRegistered(running.keySet(), serving, listed);
+          registrations.listed(running.keySet(), serving, listed);
         },
         failure -> {
           LOG.warn("Cannot read from the lock service which servers run; will ask again", failure);
           ended();
-          state.registrationsUnknown(failure.toString(), clock.instant());
+          registrations.missedList(failure.toString(), clock.instant());
         });
   }
 

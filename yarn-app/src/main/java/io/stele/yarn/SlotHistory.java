@@ -156,16 +156,11 @@ record SlotHistory(
         proto.hasLastNode() ? Optional.of(proto.getLastNode()) : Optional.empty(),
         proto.getRestarts(),
         proto.getFailuresList().stream()
-            .map(one -> new Failure(earlier(one.getTimeMillis(), now), one.getNode()))
+            .map(one -> new Failure(SavedTime.past(one.getTimeMillis(), now), one.getNode()))
             .toList(),
-        earlier(proto.getLastWellMillis(), now),
-        earlier(proto.getNotBeforeMillis(), now.plus(BACK_OFF_MAX)),
+        SavedTime.past(proto.getLastWellMillis(), now),
+        SavedTime.earlier(proto.getNotBeforeMillis(), now.plus(BACK_OFF_MAX)),
         proto.getLastExit());
-  }
-
-  private static Instant earlier(long millis, Instant limit) {
-    Instant time = Instant.ofEpochMilli(millis);
-    return time.isBefore(limit) ? time : limit;
   }
 
   /** The same slot in another application: only its node counts, where its files lie. */

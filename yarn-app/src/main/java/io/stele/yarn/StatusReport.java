@@ -49,6 +49,7 @@ final class StatusReport {
     Set<SlotId> slots = new TreeSet<>();
     if (!snapshot.stopping()) {
       snapshot
+          .goal()
           .wanted()
           .forEach(
               (kind, count) -> {
@@ -88,7 +89,7 @@ final class StatusReport {
             registrationsUnknown
                 .or(() -> noteOf(container))
                 .orElseGet(() -> pastOf(container.slot())))
-        .setOutdated(snapshot.outdated().contains(container.id()))
+        .setOutdated(container.marks().outdated())
         .build();
   }
 
@@ -97,7 +98,7 @@ final class StatusReport {
       return component(slot).setState("WAITING").setNote(unclaimed.get()).build();
     }
     Optional<Ask> ask =
-        snapshot.asks().stream().filter(made -> made.slot().equals(slot)).findFirst();
+        snapshot.slots().asks().stream().filter(made -> made.slot().equals(slot)).findFirst();
     if (ask.isPresent()) {
       return component(slot).setState("ASKED").setNote(waitOf(ask.get())).build();
     }
@@ -117,7 +118,7 @@ final class StatusReport {
   /** Why the ask has not been met yet. */
   String waitOf(Ask ask) {
     long need = snapshot.limits().sizeOf(ask.slot().kind()).memoryMb();
-    return WaitLog.words(ask, need, headroomMb, snapshot.nodes(), snapshot.now());
+    return WaitLog.words(ask, need, headroomMb, snapshot.nodes().alive(), snapshot.now());
   }
 
   /** How the slot's processes have ended; empty if none has. */
@@ -137,24 +138,20 @@ final class StatusReport {
   private String stateOf(HeldContainer container) {
     return switch (container.phase()) {
       case RUNNING ->
-          hasLostItsLock(container) ? "LOST" : serves(container) ? "RUNNING" : "STARTING";
+          hasLostItsLock(container) ? "LOST" : container.hasStartedUp() ? "RUNNING" : "STARTING";
       case ALLOCATED, STARTING, EXPECTED, RECOVERED, CHECKING -> "STARTING";
       case DRAINING -> "DRAINING";
       case STOPPING, RELEASED -> "STOPPING";
     };
   }
 
-  private boolean serves(HeldContainer container) {
-    return snapshot.hasStartedUp(container);
-  }
-
-  private boolean hasLostItsLock(HeldContainer container) {
-    return serves(container) && snapshot.withoutLock().containsKey(container.id());
+  private static boolean hasLostItsLock(HeldContainer container) {
+    return container.hasStartedUp() && !container.hasItsLock();
   }
 
   /** What the container's process waits for; empty if it just runs. */
   private Optional<String> noteOf(HeldContainer container) {
-    if (snapshot.preempted().contains(container.id())) {
+    if (container.marks().preempted()) {
       return Optional.of("YARN is preempting its container");
     }
     return switch (container.phase()) {
@@ -173,7 +170,7 @@ final class StatusReport {
   }
 
   private Optional<String> noteOfRunning(HeldContainer container) {
-    Duration withoutLock = snapshot.withoutLock().getOrDefault(container.id(), Duration.ZERO);
+    Duration withoutLock = container.withoutLock();
     if (isTooMany(container.slot())) {
       return Optional.of(
           "is no longer needed: ends once "
@@ -183,7 +180,7 @@ final class StatusReport {
                       + secondsUntil(snapshot.surplusUntil(container))
                       + " s at the latest"));
     }
-    if (snapshot.outdated().contains(container.id())) {
+    if (container.marks().outdated()) {
       return Optional.of("has yet to be upgraded");
     }
     if (hasLostItsLock(container)) {
@@ -195,14 +192,14 @@ final class StatusReport {
               + " s");
     }
     if (leaves(container)) {
-      Instant latest = snapshot.drainBy().getOrDefault(container.node(), snapshot.now());
+      Instant latest = snapshot.drainBy(container.node());
       return Optional.of(
           "its node is being decommissioned: ends once "
               + (snapshot.waitsForAnother(container)
                   ? "another serves"
                   : "its replacement serves, in " + secondsUntil(latest) + " s at the latest"));
     }
-    if (!serves(container) && withoutLock.compareTo(SLOW_START) >= 0) {
+    if (!container.hasStartedUp() && withoutLock.compareTo(SLOW_START) >= 0) {
       String past = pastOf(container.slot());
       return Optional.of(
           "has been starting for "
@@ -220,8 +217,7 @@ final class StatusReport {
   }
 
   private boolean leaves(HeldContainer container) {
-    return snapshot.nodes().stream()
-        .anyMatch(node -> node.leaving() && node.name().equals(container.node()));
+    return snapshot.nodes().isLeaving(container.node());
   }
 
   /** Rounded up; zero if the time is over. */

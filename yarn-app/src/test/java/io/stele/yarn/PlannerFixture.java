@@ -62,23 +62,26 @@ abstract class PlannerFixture {
   ApplicationSnapshot snapshot() {
     return new ApplicationSnapshot(
         NOW,
-        wanted,
-        wantedSince,
-        stopping,
-        stopBy,
-        containers,
-        serving,
-        preempted,
-        outdated,
-        withoutLock,
-        asks,
-        withoutHeadroom,
-        nodes,
-        drainBy,
-        history,
-        proven,
-        stopRanks,
+        new ApplicationSnapshot.Goal(
+            wanted,
+            wantedSince,
+            stopping
+                ? Optional.of(new ApplicationSnapshot.Stop(stopBy, stopRanks))
+                : Optional.empty()),
+        containers.stream().map(this::marked).toList(),
+        new ApplicationSnapshot.Slots(asks, withoutHeadroom, history, proven),
+        new ApplicationSnapshot.Nodes(nodes, drainBy),
         limits());
+  }
+
+  private HeldContainer marked(HeldContainer container) {
+    String id = container.id();
+    return container.with(
+        HeldContainer.Marks.NONE
+            .startedUp(serving.contains(id))
+            .withoutLock(Optional.ofNullable(withoutLock.get(id)))
+            .preempted(preempted.contains(id))
+            .outdated(outdated.contains(id)));
   }
 
   List<String> planned() {

@@ -1,0 +1,94 @@
+package io.stele.yarn;
+
+import io.stele.yarn.HeldContainer.Phase;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * What the lock service says of the processes in our containers: which have started up, and for how
+ * long which have had no lock; or that it does not answer. It is noted in the containers.
+ *
+ * <p>Confined to the ApplicationMaster's one thread.
+ */
+final class Registrations {
+  /** Between two answers no more than this counts. */
+  private static final Duration GAP_MAX = Duration.ofSeconds(20);
+
+  /** Operators are told when the lock service has been away for this long. */
+  private static final Duration SILENCE_MAX = Duration.ofMinutes(1);
+
+  /** The lock service has not answered since then. */
+  private record Silence(Instant since, String reason) {}
+
+  private final HeldContainers containers;
+
+  /** Containers of running tablet servers that hold no lock, and of masters while none holds it. */
+  private final Absences locksAbsent = new Absences(GAP_MAX);
+
+  private Optional<Silence> silence = Optional.empty();
+
+  Registrations(HeldContainers containers) {
+    this.containers = containers;
+  }
+
+  /** Whether some process runs and is not known to have started up. */
+  boolean someStart() {
+    return !containers.all(held -> held.phase() == Phase.RUNNING && !held.hasStartedUp()).isEmpty();
+  }
+
+  /**
+   * Containers of which the lock service may know something new. A tablet server holds a lock as
+   * long as it serves, also while it drains; of the masters that serve one does.
+   */
+  Map<String, ComponentKind> toBeRegistered() {
+    Map<String, ComponentKind> running = new TreeMap<>();
+    for (HeldContainer held : containers.all()) {
+      if (held.phase() == Phase.RUNNING
+          || held.phase() == Phase.DRAINING
+          || held.phase() == Phase.EXPECTED) {
+        running.put(held.id(), held.slot().kind());
+      }
+    }
+    return running;
+  }
+
+  /** Notes which of the containers asked for have processes that the lock service knows. */
+  void listed(Set<String> asked, Set<String> registered, Instant now) {
+    silence = Optional.empty();
+    Set<String> expected =
+        asked.stream()
+            .filter(id -> containers.find(id).isPresent())
+            .collect(Collectors.toUnmodifiableSet());
+    locksAbsent.listed(expected, registered, now);
+    for (HeldContainer held : containers.all()) {
+      String id = held.id();
+      Optional<Duration> withoutLock =
+          locksAbsent.isAbsent(id) ? Optional.of(locksAbsent.of(id)) : Optional.empty();
+      boolean startedUp = held.hasStartedUp() || registered.contains(id);
+      containers.mark(id, marks -> marks.startedUp(startedUp).withoutLock(withoutLock));
+    }
+  }
+
+  /** Notes that the lock service does not say which processes it knows. */
+  void missedList(String reason, Instant now) {
+    locksAbsent.missedList();
+    silence = Optional.of(new Silence(silence.map(Silence::since).orElse(now), reason));
+  }
+
+  /** Why it is not known which processes serve; empty if it is, or has not been for a moment. */
+  Optional<String> whyUnknown(Instant now) {
+    return silence
+        .filter(one -> Duration.between(one.since(), now).compareTo(SILENCE_MAX) >= 0)
+        .map(
+            one ->
+                "the lock service has not answered the ApplicationMaster for "
+                    + Duration.between(one.since(), now).toSeconds()
+                    + " s, so it does not see which processes serve, and replaces none that hangs: "
+                    + one.reason());
+  }
+}
