@@ -4,7 +4,6 @@ import io.stele.model.SteleException;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
 import io.stele.wire.application.ApplicationProtos.StatusResponseProto;
-import io.stele.yarn.HeldContainer.Phase;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -14,7 +13,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.yarn.api.records.Container;
 import org.apache.hadoop.yarn.api.records.ContainerExitStatus;
@@ -42,6 +40,9 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationMaster.class);
   private static final Duration TICK = Duration.ofSeconds(1);
 
+  /** The end of everything is saved within this, or not at all. */
+  private static final Duration FINISH_WAIT = Duration.ofSeconds(5);
+
   /** Starts processes in containers. */
   interface Starter {
     /**
@@ -58,7 +59,6 @@ final class ApplicationMaster implements ResourceManager.Listener {
 
   private final String applicationId;
   private final ResourceManager resourceManager;
-  private final NodeManagers nodeManagers;
   private final Servers servers;
   private final Starter starter;
   private final StateFile stateFile;
@@ -68,20 +68,21 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private final ApplicationState state;
   private final EventQueue events;
   private final BlockingCalls calls;
-  private final NodeCalls nodeCalls;
   private final ExitReports exits;
-  private final BlockingCalls drainCalls;
-  private final Drains drains;
+  private final ContainerActions actions;
   private final NodeListing nodes;
   private final ServerListing registered;
   private final StateSaving saving;
-  private final Map<String, Container> containers = new TreeMap<>();
 
   /** Whether the cluster is this application's: until then no container is asked for. */
   private boolean claimed;
 
   private boolean claiming;
   private boolean ranking;
+
+  /** When the application ends though that could not be saved; empty while something runs. */
+  private Optional<Instant> finishBy = Optional.empty();
+
   private OptionalInt exitCode = OptionalInt.empty();
   private final WaitLog waits = new WaitLog();
   private final HeartbeatAnswers answers;
@@ -122,7 +123,6 @@ final class ApplicationMaster implements ResourceManager.Listener {
       Environment environment) {
     this.applicationId = applicationId;
     this.state = new ApplicationState(settings, deployment);
-    this.nodeManagers = environment.nodeManagers();
     this.servers = environment.servers();
     this.starter = environment.starter();
     this.stateFile = environment.stateFile();
@@ -131,13 +131,12 @@ final class ApplicationMaster implements ResourceManager.Listener {
     this.clock = forwardClock(runtime);
     this.events = new EventQueue(runtime);
     this.calls = new BlockingCalls(runtime, events, "blocking-call");
-    this.nodeCalls = new NodeCalls(runtime, events);
     this.exits = new ExitReports(servers, runtime, events);
     this.answers = new HeartbeatAnswers(runtime, state.limits().answerAge());
     this.resourceManager = resourceManager.connect(this);
-    // Each may wait for the lock service for as long as a server may take to drain.
-    this.drainCalls = new BlockingCalls(runtime, events, "drain");
-    this.drains = new Drains(servers, state, drainCalls, answers::areRecent, clock);
+    this.actions =
+        new ContainerActions(
+            environment, this.resourceManager, state, events, answers::areRecent, clock);
     this.nodes = new NodeListing(this.resourceManager, state, calls, clock);
     this.registered = new ServerListing(servers, state.registrations(), calls, clock);
     this.saving = new StateSaving(stateFile, calls);
@@ -173,8 +172,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
       perform(this::turn);
     }
     calls.close();
-    nodeCalls.close();
-    drainCalls.close();
+    actions.close();
     exits.close();
     return exitCode.getAsInt();
   }
@@ -348,86 +346,19 @@ final class ApplicationMaster implements ResourceManager.Listener {
         resourceManager.withdraw(ask.slot());
         state.slots().notAsked(ask.slot());
       }
-      case LAUNCH -> launch(((Action.Launch) action).container(), now);
-      case CHECK -> check(((Action.Check) action).container(), now);
-      case DRAIN -> drain(((Action.Drain) action).container(), now);
-      case STOP -> stop(((Action.Stop) action).container(), now);
-      case RELEASE -> release(((Action.Release) action).container(), now);
+      case LAUNCH -> actions.launch(((Action.Launch) action).container(), now);
+      case CHECK -> actions.check(((Action.Check) action).container(), now);
+      case DRAIN -> actions.drain(((Action.Drain) action).container(), now);
+      case STOP -> actions.stop(((Action.Stop) action).container(), now);
+      case RELEASE -> actions.release(((Action.Release) action).container(), now);
       case RANK_SERVERS -> rank(now);
-      case FINISH ->
-          unregister(
-              FinalApplicationStatus.SUCCEEDED, StopOutcome.diagnostics(state.notDrained()), 0);
+      case FINISH -> finish(now);
       case GIVE_UP -> {
         String reason = ((Action.GiveUp) action).reason();
         LOG.error("Giving up: {}", reason);
         unregister(FinalApplicationStatus.FAILED, reason, 1);
       }
     }
-  }
-
-  private void launch(HeldContainer held, Instant now) {
-    LOG.info("{}: starting in {} on {}", held.slot(), held.id(), held.node());
-    state.enter(held.id(), Phase.STARTING, now);
-    Optional<Container> known = Optional.ofNullable(containers.get(held.id()));
-    Deployment deployment = state.orders().deployment();
-    nodeCalls.call(
-        held.node(),
-        () -> {
-          starter.start(held.slot(), known.orElseThrow(), deployment);
-          return true;
-        },
-        started -> enterFrom(held.id(), Phase.STARTING, Phase.RUNNING),
-        failure -> {
-          LOG.warn("{} could not be started in {}", held.slot(), held.id(), failure);
-          launchFailed(held, failure);
-        });
-  }
-
-  private void launchFailed(HeldContainer held, Throwable e) {
-    if (state.phaseOf(held.id()).equals(Optional.of(Phase.STARTING))) {
-      state.launchFailed(
-          held.id(), "could not be started on " + held.node() + "\n" + e, clock.instant());
-      resourceManager.release(ContainerId.fromString(held.id()));
-    }
-  }
-
-  private void check(HeldContainer held, Instant now) {
-    state.enter(held.id(), Phase.CHECKING, now);
-    Optional<Container> known = Optional.ofNullable(containers.get(held.id()));
-    nodeCalls.call(
-        held.node(),
-        () -> {
-          Container container = known.orElseThrow();
-          return nodeManagers.wasStarted(container.getId(), container.getNodeId());
-        },
-        started -> checked(held, started),
-        failure -> {
-          // A node that does not answer may well run it; YARN tells us when it has ended.
-          LOG.warn(
-              "{}: {} is assumed to be running: its node did not answer",
-              held.slot(),
-              held.id(),
-              failure);
-          enterFrom(held.id(), Phase.CHECKING, Phase.RUNNING);
-        });
-  }
-
-  /**
-   * What was never started is given back: its token is the earlier attempt's and may be too old.
-   */
-  private void checked(HeldContainer held, boolean started) {
-    LOG.info("{}: {} was {}started", held.slot(), held.id(), started ? "" : "never ");
-    if (started) {
-      enterFrom(held.id(), Phase.CHECKING, Phase.RUNNING);
-    } else if (state.phaseOf(held.id()).equals(Optional.of(Phase.CHECKING))) {
-      release(held.in(Phase.ALLOCATED, clock.instant()), clock.instant());
-    }
-  }
-
-  private void drain(HeldContainer held, Instant now) {
-    LOG.info("{}: draining {}", held.slot(), held.id());
-    state.enter(held.id(), Phase.DRAINING, now);
-    drains.begin(held, cannot -> stop(cannot, clock.instant()));
   }
 
   private void rank(Instant now) {
@@ -448,32 +379,6 @@ final class ApplicationMaster implements ResourceManager.Listener {
         });
   }
 
-  private void stop(HeldContainer held, Instant now) {
-    LOG.info("{}: stopping {}", held.slot(), held.id());
-    state.enter(held.id(), Phase.STOPPING, now);
-    Optional<Container> known = Optional.ofNullable(containers.get(held.id()));
-    nodeCalls.call(
-        held.node(),
-        () -> {
-          Container container = known.orElseThrow();
-          nodeManagers.stop(container.getId(), container.getNodeId());
-          return true;
-        },
-        stopped -> {}, // YARN tells us when it has ended.
-        failure -> LOG.warn("{}: the node of {} did not stop it", held.slot(), held.id(), failure));
-  }
-
-  private void release(HeldContainer held, Instant now) {
-    LOG.info("{}: releasing {}", held.slot(), held.id());
-    resourceManager.release(ContainerId.fromString(held.id()));
-    if (held.phase() == Phase.ALLOCATED) {
-      state.forget(held.id()); // Nothing runs in it, so its end need not be awaited.
-      containers.remove(held.id());
-    } else {
-      state.enter(held.id(), Phase.RELEASED, now);
-    }
-  }
-
   /** YARN will not report the end of a container that it does not know, which may go on unseen. */
   private void giveUp(HeldContainer held) {
     LOG.warn(
@@ -488,9 +393,15 @@ final class ApplicationMaster implements ResourceManager.Listener {
         ContainerStatus.newInstance(id, ContainerState.COMPLETE, "", ContainerExitStatus.ABORTED));
   }
 
-  private void enterFrom(String id, Phase from, Phase to) {
-    if (state.phaseOf(id).equals(Optional.of(from))) {
-      state.enter(id, to, clock.instant());
+  /**
+   * All is down as asked. Whoever waits for that reads in the state file how it went, so the end is
+   * saved first; without HDFS it is not waited for.
+   */
+  private void finish(Instant now) {
+    Instant latest = finishBy.orElse(now.plus(FINISH_WAIT));
+    finishBy = Optional.of(latest);
+    if (!claimed || saving.hasSaved(state.toProto(applicationId)) || !now.isBefore(latest)) {
+      unregister(FinalApplicationStatus.SUCCEEDED, StopOutcome.diagnostics(state.notDrained()), 0);
     }
   }
 
@@ -507,33 +418,12 @@ final class ApplicationMaster implements ResourceManager.Listener {
 
   @Override
   public void allocated(List<Container> given) {
-    events.add(() -> given.forEach(container -> hold(container, false)));
+    events.add(() -> given.forEach(container -> actions.hold(container, false)));
   }
 
   @Override
   public void recovered(List<Container> inherited) {
-    events.add(() -> inherited.forEach(container -> hold(container, true)));
-  }
-
-  private void hold(Container container, boolean inherited) {
-    String id = container.getId().toString();
-    Optional<SlotId> slot = SlotId.of(container.getAllocationRequestId());
-    if (slot.isEmpty()) {
-      LOG.warn("{} fills no slot; releasing it", id);
-      resourceManager.release(container.getId());
-      return;
-    }
-    String node = resourceManager.nodeName(container.getNodeId());
-    containers.put(id, container);
-    if (inherited) {
-      LOG.info("{}: inherited {} on {}", slot.get(), id, node);
-      state.recovered(id, slot.get(), node, clock.instant());
-    } else {
-      LOG.info("{}: given {} on {}", slot.get(), id, node);
-      resourceManager.withdraw(slot.get());
-      state.slots().notAsked(slot.get());
-      state.allocated(id, slot.get(), node, clock.instant());
-    }
+    events.add(() -> inherited.forEach(container -> actions.hold(container, true)));
   }
 
   @Override
@@ -559,7 +449,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private void ended(ContainerStatus ended) {
     String id = ended.getContainerId().toString();
     ContainerExit exit = new ContainerExit(ended.getExitStatus(), ended.getDiagnostics());
-    containers.remove(id);
+    actions.forget(id);
     Optional<HeldContainer> held = state.ended(id, exit, clock.instant());
     LOG.info(
         "{}: {}",

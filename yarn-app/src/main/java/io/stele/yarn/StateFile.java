@@ -55,8 +55,20 @@ final class StateFile {
 
   /** What the latest attempt before this one wrote; empty when none ever did. */
   Optional<ApplicationStateProto> read() throws IOException {
+    return latest(files, earlier());
+  }
+
+  /** What the latest of all attempts wrote, for whoever asks; empty when none ever did. */
+  static Optional<ApplicationStateProto> latest(Configuration conf, Path prefix)
+      throws IOException {
+    FileContext files = FileContext.getFileContext(prefix.toUri(), conf);
+    return latest(files, all(files, prefix));
+  }
+
+  private static Optional<ApplicationStateProto> latest(
+      FileContext files, Map<ApplicationAttemptId, Path> among) throws IOException {
     Optional<Map.Entry<ApplicationAttemptId, Path>> latest =
-        earlier().entrySet().stream().max(Map.Entry.comparingByKey());
+        among.entrySet().stream().max(Map.Entry.comparingByKey());
     if (latest.isEmpty()) {
       return Optional.empty();
     }
@@ -91,23 +103,28 @@ final class StateFile {
 
   /** The files of earlier attempts, including those of earlier applications. */
   private Map<ApplicationAttemptId, Path> earlier() throws IOException {
-    Map<ApplicationAttemptId, Path> earlier = new HashMap<>();
+    Map<ApplicationAttemptId, Path> earlier = all(files, prefix);
+    earlier.keySet().removeIf(id -> id.compareTo(attempt) >= 0);
+    return earlier;
+  }
+
+  private static Map<ApplicationAttemptId, Path> all(FileContext files, Path prefix)
+      throws IOException {
+    Map<ApplicationAttemptId, Path> found = new HashMap<>();
     String begin = prefix.getName() + ".";
     try {
-      RemoteIterator<FileStatus> all = files.listStatus(prefix.getParent());
-      while (all.hasNext()) {
-        Path file = all.next().getPath();
+      RemoteIterator<FileStatus> listed = files.listStatus(prefix.getParent());
+      while (listed.hasNext()) {
+        Path file = listed.next().getPath();
         String name = file.getName();
         if (name.startsWith(begin) && !name.endsWith(TEMPORARY)) {
-          idOf(name.substring(begin.length()))
-              .filter(id -> id.compareTo(attempt) < 0)
-              .ifPresent(id -> earlier.put(id, file));
+          idOf(name.substring(begin.length())).ifPresent(id -> found.put(id, file));
         }
       }
     } catch (FileNotFoundException e) {
-      return earlier; // No attempt has ever written.
+      return found; // No attempt has ever written.
     }
-    return earlier;
+    return found;
   }
 
   private static Optional<ApplicationAttemptId> idOf(String name) {

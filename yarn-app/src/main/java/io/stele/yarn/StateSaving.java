@@ -47,6 +47,11 @@ final class StateSaving {
                         + reason)));
   }
 
+  /** Whether the state is what was saved last. */
+  boolean hasSaved(ApplicationStateProto current) {
+    return current.equals(saved);
+  }
+
   /** Writes the state if it differs from what was saved last. */
   void save(ApplicationStateProto current) {
     if (saving) {
@@ -54,7 +59,7 @@ final class StateSaving {
     }
     List<CompletableFuture<Void>> covered = waiting;
     waiting = new ArrayList<>();
-    if (current.equals(saved)) {
+    if (hasSaved(current)) {
       covered.forEach(answer -> answer.complete(null));
       return;
     }

@@ -1,44 +1,33 @@
 package io.stele.yarn;
 
-import io.stele.metadata.Attempts;
 import io.stele.model.SteleException;
-import io.stele.runtime.Deadline;
-import io.stele.runtime.Futures;
 import io.stele.runtime.IoCallable;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
-import io.stele.wire.Address;
 import io.stele.wire.ControlClient;
-import io.stele.wire.ControlPlane;
 import io.stele.wire.application.ApplicationProtos.FlexRequestProto;
-import io.stele.wire.application.ApplicationProtos.StatusRequestProto;
-import io.stele.wire.application.ApplicationProtos.StatusResponseProto;
 import io.stele.wire.application.ApplicationProtos.StopRequestProto;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.ipc.RemoteException;
 import org.apache.hadoop.security.Credentials;
 import org.apache.hadoop.util.VersionInfo;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.ApplicationReport;
 import org.apache.hadoop.yarn.api.records.ApplicationSubmissionContext;
-import org.apache.hadoop.yarn.api.records.FinalApplicationStatus;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.api.records.YarnApplicationState;
 import org.apache.hadoop.yarn.client.api.YarnClient;
 import org.apache.hadoop.yarn.client.api.YarnClientApplication;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
-import org.apache.hadoop.yarn.exceptions.ApplicationNotFoundException;
 import org.apache.hadoop.yarn.exceptions.YarnException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -54,10 +43,7 @@ import org.slf4j.LoggerFactory;
 public final class YarnSubmitter implements Closeable {
   private static final Logger LOG = LoggerFactory.getLogger(YarnSubmitter.class);
   private static final ProcessRuntime RUNTIME = SystemRuntime.INSTANCE;
-  private static final Duration POLL = Duration.ofMillis(250);
-  private static final Duration FOREVER = Duration.ofDays(365);
   private static final Duration RESOURCE_MANAGER_PATIENCE = Duration.ofSeconds(30);
-  private static final Duration CALL_TIMEOUT = Duration.ofSeconds(5);
 
   /** Failures of the ApplicationMaster further apart than this do not count together. */
   private static final Duration ATTEMPTS_WINDOW = Duration.ofMinutes(5);
@@ -69,6 +55,7 @@ public final class YarnSubmitter implements Closeable {
   private final YarnSettings settings;
   private final YarnClient client;
   private final ClusterApplications applications;
+  private final ApplicationAsker asker;
 
   private YarnSubmitter(
       Configuration conf,
@@ -79,6 +66,7 @@ public final class YarnSubmitter implements Closeable {
     this.settings = settings;
     this.client = client;
     this.applications = applications;
+    this.asker = new ApplicationAsker(conf, settings.applicationName(), client);
   }
 
   /**
@@ -145,7 +133,7 @@ public final class YarnSubmitter implements Closeable {
   /** The cluster's application, if no master answers and it is not being stopped. */
   private Optional<ApplicationId> starting(StartOptions options) throws IOException {
     Optional<ApplicationReport> running = applications.running();
-    if (running.isEmpty() || statusOf(running.get()).stopping()) {
+    if (running.isEmpty() || asker.statusOf(running.get()).stopping()) {
       return Optional.empty();
     }
     try (MasterProbe probe = new MasterProbe(RUNTIME, conf)) {
@@ -221,7 +209,7 @@ public final class YarnSubmitter implements Closeable {
   public void awaitServing(ApplicationId id, StartOptions options, Consumer<String> progress)
       throws IOException {
     try (MasterProbe probe = new MasterProbe(RUNTIME, conf)) {
-      new Startup(RUNTIME, () -> statusIfKnown(id), missingMaster(options, probe), progress)
+      new Startup(RUNTIME, () -> asker.statusIfKnown(id), missingMaster(options, probe), progress)
           .await(options.timeout());
     }
   }
@@ -241,7 +229,7 @@ public final class YarnSubmitter implements Closeable {
       return applications
           .lastHolder()
           .filter(report -> ClusterClaim.Fate.of(report) == ClusterClaim.Fate.ENDED)
-          .map(this::statusOf);
+          .map(asker::statusOf);
     } catch (IOException e) {
       LOG.debug("The lock service does not say who had the cluster", e); // Said before.
       return Optional.empty();
@@ -251,7 +239,7 @@ public final class YarnSubmitter implements Closeable {
   /** The running application of this cluster; empty when none runs. */
   public Optional<ApplicationStatus> status() throws IOException {
     Optional<ApplicationReport> running = applications.running();
-    return running.isPresent() ? Optional.of(statusOf(running.get())) : Optional.empty();
+    return running.isPresent() ? Optional.of(asker.statusOf(running.get())) : Optional.empty();
   }
 
   /**
@@ -260,29 +248,7 @@ public final class YarnSubmitter implements Closeable {
    * @throws SteleException NOT_FOUND when YARN does not know it
    */
   public ApplicationStatus status(ApplicationId id) throws IOException {
-    return statusOf(report(id));
-  }
-
-  /** The same for a loop that has a deadline: if no ResourceManager answers, nothing is known. */
-  private ApplicationStatus statusIfKnown(ApplicationId id) throws IOException {
-    try {
-      return status(id);
-    } catch (SteleException e) {
-      if (e.code() != SteleException.Code.RETRY_LATER) {
-        throw e;
-      }
-      return new ApplicationStatus(
-          id,
-          settings.applicationName(),
-          YarnApplicationState.RUNNING.name(),
-          "",
-          String.valueOf(e.getMessage()),
-          false,
-          false,
-          0,
-          "",
-          List.of());
-    }
+    return asker.statusOf(asker.report(id));
   }
 
   /**
@@ -292,72 +258,8 @@ public final class YarnSubmitter implements Closeable {
    * @throws SteleException NOT_FOUND when YARN does not know it
    */
   public boolean hasBegun(ApplicationId id) throws IOException {
-    ApplicationReport report = report(id);
+    ApplicationReport report = asker.report(id);
     return report.getYarnApplicationState() == YarnApplicationState.RUNNING || !neverRan(report);
-  }
-
-  private ApplicationStatus statusOf(ApplicationReport report) {
-    List<ComponentStatus> components = List.of();
-    boolean reachable = false;
-    boolean stopping = false;
-    int notDrained = 0;
-    String deployment = "";
-    if (report.getYarnApplicationState() == YarnApplicationState.RUNNING) {
-      try {
-        StatusResponseProto status =
-            call(report, service -> service.status(null, StatusRequestProto.getDefaultInstance()));
-        stopping = status.getStopping();
-        notDrained = status.getNotDrained();
-        deployment =
-            status.hasDeployment() ? Deployment.of(status.getDeployment()).files() : deployment;
-        components =
-            status.getComponentsList().stream()
-                .map(
-                    c ->
-                        new ComponentStatus(
-                            c.getId(),
-                            c.getState(),
-                            c.getContainer(),
-                            c.getNode(),
-                            c.getRestarts(),
-                            c.getNote(),
-                            c.getOutdated(),
-                            c.getFailures(),
-                            c.getLastExit()))
-                .toList();
-        reachable = true;
-      } catch (IOException | SteleException e) {
-        // Between two attempts nobody answers; the status says so.
-        reachable = false;
-      }
-    }
-    return new ApplicationStatus(
-        report.getApplicationId(),
-        report.getName(),
-        stateOf(report),
-        pageOf(report),
-        Optional.ofNullable(report.getDiagnostics()).orElse(""),
-        reachable,
-        stopping,
-        notDrained,
-        deployment,
-        components);
-  }
-
-  /** YARN calls an application that unregistered finished, even if it unregistered as failed. */
-  private static String stateOf(ApplicationReport report) {
-    return report.getYarnApplicationState() == YarnApplicationState.FINISHED
-            && report.getFinalApplicationStatus() == FinalApplicationStatus.FAILED
-        ? YarnApplicationState.FAILED.name()
-        : report.getYarnApplicationState().name();
-  }
-
-  /** YARN's proxy, or the page itself where the proxy has no port, as in an embedded YARN. */
-  private static String pageOf(ApplicationReport report) {
-    return Stream.of(report.getTrackingUrl(), report.getOriginalTrackingUrl())
-        .filter(url -> url != null && !url.equals("N/A") && !url.contains(":0/"))
-        .findFirst()
-        .orElse("");
   }
 
   /**
@@ -380,27 +282,10 @@ public final class YarnSubmitter implements Closeable {
         FlexRequestProto.newBuilder().setKind(kind.id()).setCount(count).build();
     ApplicationReport running = requireRunning();
     try {
-      call(running, service -> service.flex(null, request));
+      asker.call(running, service -> service.flex(null, request));
     } catch (IOException e) {
-      throw unanswered(running, e);
+      throw ApplicationAsker.unanswered(running, e);
     }
-  }
-
-  /** What is known of a request to the ApplicationMaster that failed: it may have reached it. */
-  static IOException unanswered(ApplicationReport report, IOException failure) {
-    if (failure instanceof RemoteException) {
-      return failure;
-    }
-    throw Attempts.wasNotReached(failure)
-        ? new SteleException(
-            SteleException.Code.RETRY_LATER,
-            "the ApplicationMaster of " + report.getApplicationId() + " does not answer",
-            failure)
-        : SteleException.outcomeUnknown(
-            "the ApplicationMaster of "
-                + report.getApplicationId()
-                + " did not answer in time: ask again, which changes nothing if it was done",
-            failure);
   }
 
   private ApplicationReport requireRunning() throws IOException {
@@ -434,16 +319,16 @@ public final class YarnSubmitter implements Closeable {
   public void upgrade(StartOptions options, Consumer<String> progress) throws IOException {
     ApplicationReport running = requireRunning();
     ApplicationId id = running.getApplicationId();
-    RollingUpgrade.requireSeveral(statusOf(running));
+    RollingUpgrade.requireSeveral(asker.statusOf(running));
     Deployment deployment =
         Deployment.upload(
             options.jars(), ShippedConfiguration.of(conf), layout(), id.toString(), progress);
-    try (ControlClient<ApplicationProtocol> master = masterOf(running)) {
+    try (ControlClient<ApplicationProtocol> master = asker.masterOf(running)) {
       RollingUpgrade.begin(master, deployment, id.toString());
     } catch (IOException e) {
-      throw unanswered(running, e);
+      throw ApplicationAsker.unanswered(running, e);
     }
-    new RollingUpgrade(RUNTIME, () -> statusIfKnown(id), applications::serverIn, progress)
+    new RollingUpgrade(RUNTIME, () -> asker.statusIfKnown(id), applications::serverIn, progress)
         .run(conf, deployment, options.timeout());
   }
 
@@ -461,64 +346,84 @@ public final class YarnSubmitter implements Closeable {
   public Optional<StopOutcome> stop(Duration timeout, Consumer<String> progress)
       throws IOException {
     Optional<ApplicationReport> running = applications.running();
-    if (running.isEmpty()) {
-      return Optional.empty();
-    }
-    ApplicationId id = running.get().getApplicationId();
-    Deadline deadline = Deadline.after(RUNTIME, timeout);
-    StatusLines lines = new StatusLines(progress);
-    boolean asked = false;
-    boolean killed = false;
-    boolean begun = true;
-    int notDrained = 0; // When the ApplicationMaster last answered, with those that were left.
-    while (true) {
-      Optional<ApplicationReport> known = reportIfKnown(id, killed || deadline.isOver());
-      if (known.isEmpty()) {
-        pause();
-        continue;
-      }
-      ApplicationReport report = known.get();
-      if (!ClusterApplications.ALIVE.contains(report.getYarnApplicationState())) {
-        progress.accept(id + " is " + report.getYarnApplicationState());
-        return Optional.of(begun ? outcomeOf(report, notDrained) : new StopOutcome(true, 0));
-      }
-      if (report.getYarnApplicationState() == YarnApplicationState.RUNNING) {
-        asked = asked || killed || askToStop(report, deadline.remaining(), progress);
-        ApplicationStatus status = statusOf(report);
-        notDrained =
-            status.reachable()
-                ? status.notDrained() + status.of(ComponentKind.TABLET_SERVER).size()
-                : notDrained;
-        lines.show(status);
-      } else if (!asked && neverRan(report)) {
-        begun = false;
-        progress.accept(id + " is not running yet: telling YARN to kill it");
-        kill(id);
-      }
-      if (deadline.isOver()) {
-        progress.accept(
-            id + " has not ended within " + timeout.toSeconds() + " s: telling YARN to kill it");
-        kill(id);
-        killed = true;
-        deadline = Deadline.after(RUNTIME, FOREVER);
-      }
-      pause();
-    }
+    return running.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            new ApplicationStop(RUNTIME, new ToStop(running.get().getApplicationId()), progress)
+                .await(timeout));
   }
 
-  /**
-   * How an application that has begun has ended.
-   *
-   * @param notDrained how many tablet servers had ended without being drained, or were left, when
-   *     it last said so
-   */
-  private static StopOutcome outcomeOf(ApplicationReport report, int notDrained) {
-    boolean inOrder =
-        report.getYarnApplicationState() == YarnApplicationState.FINISHED
-            && report.getFinalApplicationStatus() == FinalApplicationStatus.SUCCEEDED;
-    return inOrder
-        ? StopOutcome.of(Optional.ofNullable(report.getDiagnostics()).orElse(""))
-        : new StopOutcome(false, notDrained);
+  /** An application that is to stop. */
+  private final class ToStop implements ApplicationStop.Application {
+    private final ApplicationId id;
+
+    ToStop(ApplicationId id) {
+      this.id = id;
+    }
+
+    @Override
+    public ApplicationId id() {
+      return id;
+    }
+
+    @Override
+    public Optional<ApplicationReport> report(boolean isLast) throws IOException {
+      return asker.reportIfKnown(id, isLast);
+    }
+
+    @Override
+    public ApplicationStatus status(ApplicationReport report) {
+      return asker.statusOf(report);
+    }
+
+    @Override
+    public boolean neverRan(ApplicationReport report) {
+      return YarnSubmitter.this.neverRan(report);
+    }
+
+    @Override
+    public boolean stop(ApplicationReport report, Duration timeout) {
+      StopRequestProto request =
+          StopRequestProto.newBuilder().setTimeoutMillis(timeout.toMillis()).build();
+      try {
+        asker.call(report, service -> service.stop(null, request));
+        return true;
+      } catch (IOException e) {
+        return false; // The next attempt of the ApplicationMaster is asked.
+      } catch (SteleException e) {
+        if (e.code() == SteleException.Code.OUTCOME_UNKNOWN
+            || e.code() == SteleException.Code.RETRY_LATER) {
+          return false; // It may stop, but should it restart, it may not.
+        }
+        throw e;
+      }
+    }
+
+    @Override
+    public void kill() throws IOException {
+      try {
+        client.killApplication(id);
+        settings
+            .root()
+            .getFileSystem(conf)
+            .delete(layout().applicationDirectory(id.toString()), true);
+      } catch (YarnException e) {
+        throw new IOException("cannot have YARN kill " + id, e);
+      }
+    }
+
+    @Override
+    public OptionalInt savedNotDrained() {
+      try {
+        return StateFile.latest(conf, layout().state(settings.applicationName()))
+            .filter(left -> left.getApplicationId().equals(id.toString()) && left.getStopping())
+            .map(left -> OptionalInt.of(left.getNotDrained()))
+            .orElse(OptionalInt.empty());
+      } catch (IOException e) {
+        LOG.warn("Cannot read the state that {} has left", id, e);
+        return OptionalInt.empty();
+      }
+    }
   }
 
   /** A ResourceManager that has restarted forgets that an ApplicationMaster runs, for a while. */
@@ -531,85 +436,6 @@ public final class YarnSubmitter implements Closeable {
     } catch (IOException e) {
       LOG.warn("Cannot tell whether {} has run", report.getApplicationId(), e);
       return false; // Whoever asks takes it for one that runs.
-    }
-  }
-
-  private boolean askToStop(ApplicationReport report, Duration timeout, Consumer<String> progress) {
-    StopRequestProto request =
-        StopRequestProto.newBuilder().setTimeoutMillis(timeout.toMillis()).build();
-    try {
-      call(report, service -> service.stop(null, request));
-      progress.accept("asked " + report.getApplicationId() + " to stop");
-      return true;
-    } catch (IOException e) {
-      return false; // The next attempt of the ApplicationMaster is asked.
-    } catch (SteleException e) {
-      if (e.code() == SteleException.Code.OUTCOME_UNKNOWN
-          || e.code() == SteleException.Code.RETRY_LATER) {
-        return false; // It may stop, but should it restart, it may not.
-      }
-      throw e;
-    }
-  }
-
-  private void kill(ApplicationId id) throws IOException {
-    try {
-      client.killApplication(id);
-      settings
-          .root()
-          .getFileSystem(conf)
-          .delete(layout().applicationDirectory(id.toString()), true);
-    } catch (YarnException e) {
-      throw new IOException("cannot have YARN kill " + id, e);
-    }
-  }
-
-  private <T> T call(ApplicationReport report, ControlPlane.Call<ApplicationProtocol, T> call)
-      throws IOException {
-    try (ControlClient<ApplicationProtocol> master = masterOf(report)) {
-      return master.call(call);
-    }
-  }
-
-  private ControlClient<ApplicationProtocol> masterOf(ApplicationReport report) throws IOException {
-    if (report.getHost() == null || report.getRpcPort() <= 0) {
-      throw SteleException.retryLater(
-          report.getApplicationId()
-              + " has no ApplicationMaster now: YARN starts another one; the servers keep running");
-    }
-    Address address = new Address(report.getHost(), report.getRpcPort());
-    return ControlClient.connect(conf, address, ApplicationProtocol.class, CALL_TIMEOUT);
-  }
-
-  private ApplicationReport report(ApplicationId id) throws IOException {
-    try {
-      return client.getApplicationReport(id);
-    } catch (ApplicationNotFoundException e) {
-      throw new SteleException(SteleException.Code.NOT_FOUND, "YARN knows no application " + id, e);
-    } catch (YarnException e) {
-      throw new IOException("cannot get a report on " + id + " from YARN", e);
-    }
-  }
-
-  /** Empty if no ResourceManager answers now, unless it is asked for the last time. */
-  private Optional<ApplicationReport> reportIfKnown(ApplicationId id, boolean isLast)
-      throws IOException {
-    try {
-      return Optional.of(report(id));
-    } catch (SteleException e) {
-      if (isLast || e.code() != SteleException.Code.RETRY_LATER) {
-        throw e;
-      }
-      LOG.info("Nothing is known of {} now: {}", id, e.getMessage());
-      return Optional.empty();
-    }
-  }
-
-  private static void pause() throws InterruptedIOException {
-    try {
-      RUNTIME.sleep(POLL);
-    } catch (InterruptedException e) {
-      throw Futures.interrupted(e, "the application stays as it is");
     }
   }
 

@@ -2,6 +2,7 @@ package io.stele.yarn;
 
 import io.stele.model.SteleException;
 import io.stele.runtime.Futures;
+import io.stele.runtime.IoRunnable;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
@@ -58,6 +59,9 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
 
   final Map<String, ClusterClaim.Fate> fates = new TreeMap<>();
   ResourceManager.Listener listener;
+
+  /** What is done when the application ends. */
+  IoRunnable whenUnregistered = () -> {};
 
   /** How it ends to ask a server to drain, if not well. */
   Optional<IOException> drainFailure = Optional.empty();
@@ -231,8 +235,9 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   }
 
   @Override
-  public void unregister(FinalApplicationStatus status, String message) {
+  public void unregister(FinalApplicationStatus status, String message) throws IOException {
     calls.add("unregister " + status + " " + message);
+    whenUnregistered.run();
   }
 
   @Override

@@ -34,6 +34,16 @@ final class StateFileTest {
   }
 
   @Test
+  void whoeverAsksReadsWhatTheLatestAttemptWrote() throws Exception {
+    org.apache.hadoop.fs.Path prefix =
+        new org.apache.hadoop.fs.Path(directory.resolve("state").toUri());
+    assertThat(StateFile.latest(conf, prefix)).isEmpty();
+    new StateFile(conf, prefix, FakeYarn.attempt(2)).write(stateNamed("second"));
+    new StateFile(conf, prefix, FakeYarn.attempt(1)).write(stateNamed("stale"));
+    assertThat(StateFile.latest(conf, prefix)).contains(stateNamed("second"));
+  }
+
+  @Test
   void aStateFileThatIsDamagedIsNamed() throws Exception {
     Files.write(directory.resolve("state." + FakeYarn.attempt(1)), new byte[] {-1, -1, -1});
     org.apache.hadoop.fs.Path prefix =

@@ -3,8 +3,12 @@ package io.stele.yarn;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.runtime.Task;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -69,6 +73,46 @@ final class StateSavingTest extends ApplicationMasterFixture {
           process.sleep(A_WHILE);
           assertThat(calls()).containsExactly("register");
           assertThat(states()).contains("tabletserver-3 RUNNING");
+        });
+  }
+
+  private boolean savedThatNoneIsLeft(int notDrained) throws IOException {
+    return StateFile.latest(conf, new org.apache.hadoop.fs.Path(directory.resolve("state").toUri()))
+        .filter(state -> state.getStopping() && state.getContainersCount() == 0)
+        .filter(state -> state.getNotDrained() == notDrained)
+        .isPresent();
+  }
+
+  @Test
+  void howAllWasStoppedIsSavedBeforeTheApplicationEnds() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          master.stop(Optional.empty());
+          process.sleep(A_WHILE);
+          List<Boolean> saved = new ArrayList<>();
+          yarn.whenUnregistered = () -> saved.add(savedThatNoneIsLeft(1));
+          yarn.end("tabletserver-2", 0);
+          yarn.end("tabletserver-1", 137);
+          process.sleep(A_WHILE);
+          assertThat(exits).containsExactly(0);
+          assertThat(saved).containsExactly(true);
+        });
+  }
+
+  @Test
+  void whereNothingCanBeSavedTheApplicationEndsAllTheSame() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          master.stop(Optional.empty());
+          process.sleep(A_WHILE);
+          Files.createDirectory(directory.resolve("state." + FakeYarn.attempt(1) + ".tmp"));
+          yarn.end("tabletserver-1", 0);
+          yarn.end("tabletserver-2", 0);
+          process.sleep(A_WHILE);
+          assertThat(exits).containsExactly(0);
+          assertThat(savedThatNoneIsLeft(0)).isFalse();
         });
   }
 }

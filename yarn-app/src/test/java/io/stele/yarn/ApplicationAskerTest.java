@@ -17,12 +17,12 @@ import org.apache.hadoop.yarn.api.records.ApplicationReport;
 import org.apache.hadoop.yarn.util.Records;
 import org.junit.jupiter.api.Test;
 
-class YarnSubmitterTest {
+final class ApplicationAskerTest {
   private final ApplicationReport report = Records.newRecord(ApplicationReport.class);
 
   private SteleException told(IOException failure) {
     return catchThrowableOfType(
-        SteleException.class, () -> YarnSubmitter.unanswered(report, failure));
+        SteleException.class, () -> ApplicationAsker.unanswered(report, failure));
   }
 
   @Test
@@ -52,6 +52,6 @@ class YarnSubmitterTest {
   @Test
   void aFailureThatItAnswersWithIsPassedOn() {
     RemoteException answer = new RemoteException("a.Failure", "planted");
-    assertThat(YarnSubmitter.unanswered(report, answer)).isSameAs(answer);
+    assertThat(ApplicationAsker.unanswered(report, answer)).isSameAs(answer);
   }
 }
