@@ -139,7 +139,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
             environment, this.resourceManager, state, events, answers::areRecent, clock);
     this.nodes = new NodeListing(this.resourceManager, state, calls, clock);
     this.registered = new ServerListing(servers, state.registrations(), calls, clock);
-    this.saving = new StateSaving(stateFile, calls);
+    this.saving = new StateSaving(stateFile, calls, clock);
   }
 
   /** A clock that is never adjusted, so pauses and timeouts have their intended length. */

@@ -310,11 +310,13 @@ final class ApplicationState {
    */
   void takeOver(ApplicationStateProto proto, String applicationId, Instant now) {
     boolean same = proto.getApplicationId().equals(applicationId);
-    slots.takeOver(proto, same, now);
-    nodes.takeOver(proto, now);
+    SavedTimes times =
+        same ? SavedTimes.of(proto, limits.answerAge(), now) : SavedTimes.ofAnother(now);
+    slots.takeOver(proto, same, times);
+    nodes.takeOver(proto, times);
     if (same) {
-      orders.takeOver(proto, now);
-      containers.takeOver(proto, now);
+      orders.takeOver(proto, times);
+      containers.takeOver(proto, times);
       notDrained = proto.getNotDrained();
     }
   }

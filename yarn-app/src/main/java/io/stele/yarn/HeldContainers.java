@@ -135,19 +135,19 @@ final class HeldContainers {
   }
 
   /** Expects the containers that an earlier attempt of this application held. */
-  void takeOver(ApplicationStateProto proto, Instant now) {
+  void takeOver(ApplicationStateProto proto, SavedTimes times) {
     proto.getServingList().forEach(id -> markLeft(id, marks -> marks.startedUp(true)));
     proto.getOutdatedList().forEach(id -> markLeft(id, marks -> marks.outdated(true)));
     for (HeldContainerProto one : proto.getContainersList()) {
       if (one.hasRunningSinceMillis()) {
-        Instant since = SavedTime.past(one.getRunningSinceMillis(), now);
+        Instant since = times.past(one.getRunningSinceMillis());
         markLeft(one.getId(), marks -> marks.runningSince(since));
       }
       Marks marks = left.getOrDefault(one.getId(), Marks.NONE);
       SlotId slot = SlotId.parse(one.getSlot());
       held.put(
           one.getId(),
-          new HeldContainer(one.getId(), slot, one.getNode(), Phase.EXPECTED, now, marks));
+          new HeldContainer(one.getId(), slot, one.getNode(), Phase.EXPECTED, times.now(), marks));
       left.remove(one.getId());
     }
   }

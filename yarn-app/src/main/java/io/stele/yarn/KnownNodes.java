@@ -115,7 +115,7 @@ final class KnownNodes {
   }
 
   /** Takes over what an earlier attempt knew, be it of another application. */
-  void takeOver(ApplicationStateProto proto, Instant now) {
-    leaving.takeOver(proto.getLeavingNodesList(), now);
+  void takeOver(ApplicationStateProto proto, SavedTimes times) {
+    leaving.takeOver(proto.getLeavingNodesList(), times);
   }
 }

@@ -72,10 +72,10 @@ final class LeavingNodes {
         .toList();
   }
 
-  /** Takes over what an earlier attempt knew, by a clock that may have been ahead. */
-  void takeOver(List<LeavingNodeProto> left, Instant now) {
+  /** Takes over what an earlier attempt knew. */
+  void takeOver(List<LeavingNodeProto> left, SavedTimes times) {
     for (LeavingNodeProto entry : left) {
-      since.put(entry.getNode(), SavedTime.past(entry.getSinceMillis(), now));
+      since.put(entry.getNode(), times.past(entry.getSinceMillis()));
     }
   }
 }

@@ -118,11 +118,11 @@ final class Orders {
   }
 
   /** Takes over what an earlier attempt of this application was told. */
-  void takeOver(ApplicationStateProto proto, Instant now) {
+  void takeOver(ApplicationStateProto proto, SavedTimes times) {
     if (proto.getStopping()) {
       Optional<Instant> by =
           proto.hasStopByMillis()
-              ? Optional.of(Instant.ofEpochMilli(proto.getStopByMillis()))
+              ? Optional.of(times.any(proto.getStopByMillis()))
               : Optional.empty();
       stop = Optional.of(new ApplicationSnapshot.Stop(by, Optional.empty()));
     }
@@ -130,7 +130,7 @@ final class Orders {
       ComponentKind kind = ComponentKind.parse(count.getKind());
       wanted.put(kind, count.getCount());
       if (count.hasSinceMillis()) {
-        wantedSince.put(kind, SavedTime.past(count.getSinceMillis(), now));
+        wantedSince.put(kind, times.past(count.getSinceMillis()));
       }
     }
     if (proto.hasDeployment()) {

@@ -148,18 +148,18 @@ record SlotHistory(
   }
 
   /**
-   * What an earlier attempt wrote. The clock of its machine may have been ahead: nothing happened
-   * later than now, and no pause is longer than those that are made.
+   * What an earlier attempt wrote. Nothing happened later than now, and no pause is longer than
+   * those that are made.
    */
-  static SlotHistory of(SlotStateProto proto, Instant now) {
+  static SlotHistory of(SlotStateProto proto, SavedTimes times) {
     return new SlotHistory(
         proto.hasLastNode() ? Optional.of(proto.getLastNode()) : Optional.empty(),
         proto.getRestarts(),
         proto.getFailuresList().stream()
-            .map(one -> new Failure(SavedTime.past(one.getTimeMillis(), now), one.getNode()))
+            .map(one -> new Failure(times.past(one.getTimeMillis()), one.getNode()))
             .toList(),
-        SavedTime.past(proto.getLastWellMillis(), now),
-        SavedTime.earlier(proto.getNotBeforeMillis(), now.plus(BACK_OFF_MAX)),
+        times.past(proto.getLastWellMillis()),
+        times.within(proto.getNotBeforeMillis(), BACK_OFF_MAX),
         proto.getLastExit());
   }
 

@@ -107,9 +107,9 @@ final class Slots {
    *
    * @param same whether it was one of this application; of another only the nodes are kept
    */
-  void takeOver(ApplicationStateProto proto, boolean same, Instant now) {
+  void takeOver(ApplicationStateProto proto, boolean same, SavedTimes times) {
     for (SlotStateProto entry : proto.getSlotsList()) {
-      SlotHistory past = SlotHistory.of(entry, now);
+      SlotHistory past = SlotHistory.of(entry, times);
       remember(SlotId.parse(entry.getId()), same ? past : past.inAnotherApplication());
     }
     if (same) {

@@ -3,6 +3,8 @@ package io.stele.yarn;
 import io.stele.model.SteleException;
 import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -10,7 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Saves for the next attempt of the ApplicationMaster what it must know, with one write at a time.
+ * Saves for the next attempt of the ApplicationMaster what it must know, with one write at a time:
+ * whenever it changes, and again after a while, so that the next attempt can tell about how long
+ * ago that was without trust in the clocks of two machines.
  *
  * <p>Confined to the ApplicationMaster's one thread.
  */
@@ -20,13 +24,19 @@ final class StateSaving {
 
   private final StateFile file;
   private final BlockingCalls calls;
+  private final InstantSource clock;
   private ApplicationStateProto saved = ApplicationStateProto.getDefaultInstance();
+  private Instant savedAt = Instant.EPOCH;
   private boolean saving;
   private List<CompletableFuture<Void>> waiting = new ArrayList<>();
 
-  StateSaving(StateFile file, BlockingCalls calls) {
+  /**
+   * @param clock the one that all times in the state are of
+   */
+  StateSaving(StateFile file, BlockingCalls calls, InstantSource clock) {
     this.file = file;
     this.calls = calls;
+    this.clock = clock;
   }
 
   /** Completes {@code answer} once everything that has been done up to now is saved. */
@@ -52,23 +62,26 @@ final class StateSaving {
     return current.equals(saved);
   }
 
-  /** Writes the state if it differs from what was saved last. */
+  /** Writes the state if it differs from what was saved last, or that was a while ago. */
   void save(ApplicationStateProto current) {
     if (saving) {
       return;
     }
     List<CompletableFuture<Void>> covered = waiting;
     waiting = new ArrayList<>();
-    if (hasSaved(current)) {
+    Instant now = clock.instant();
+    if (hasSaved(current) && now.isBefore(savedAt.plus(SavedTimes.REFRESH))) {
       covered.forEach(answer -> answer.complete(null));
       return;
     }
     saving = true;
+    ApplicationStateProto dated = current.toBuilder().setSavedAtMillis(now.toEpochMilli()).build();
     calls.run(
-        () -> file.write(current),
+        () -> file.write(dated),
         () -> {
           saving = false;
           saved = current;
+          savedAt = now;
           covered.forEach(answer -> answer.complete(null));
         },
         failure -> {

@@ -23,7 +23,7 @@ final class HeldContainersTest {
     ApplicationStateProto.Builder proto = ApplicationStateProto.newBuilder().setApplicationId("a");
     containers.writeTo(proto);
     HeldContainers later = new HeldContainers();
-    later.takeOver(proto.build(), NOW.plusSeconds(100));
+    later.takeOver(proto.build(), SavedTimes.ofAnother(NOW.plusSeconds(100)));
     return later;
   }
 

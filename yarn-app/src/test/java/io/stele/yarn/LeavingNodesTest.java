@@ -54,12 +54,12 @@ final class LeavingNodesTest {
   void aLaterAttemptKnowsItAndItsClockMayBeBehind() {
     leaving.seen(node(true), NOW);
     LeavingNodes later = new LeavingNodes(EXPIRY);
-    later.takeOver(leaving.toProto(), NOW.plusSeconds(30));
+    later.takeOver(leaving.toProto(), SavedTimes.ofAnother(NOW.plusSeconds(30)));
     later.seen(node(true), NOW.plusSeconds(40));
     assertThat(later.since("a", NOW.plusSeconds(40))).isEqualTo(NOW);
     Instant behind = NOW.minusSeconds(100);
     later = new LeavingNodes(EXPIRY);
-    later.takeOver(leaving.toProto(), behind);
+    later.takeOver(leaving.toProto(), SavedTimes.ofAnother(behind));
     assertThat(later.since("a", behind.plusSeconds(5))).isEqualTo(behind);
   }
 }

@@ -67,14 +67,14 @@ final class PlannerFailuresTest extends PlannerFixture {
     for (int i = 5; i > 0; i--) {
       past = past.failed(NOW.minusSeconds(i), "a", "exit 1\nand its last words");
     }
-    SlotHistory later = SlotHistory.of(past.toProto(slot(1)), NOW);
+    SlotHistory later = SlotHistory.of(past.toProto(slot(1)), SavedTimes.ofAnother(NOW));
     assertThat(later.recentFailureCount(NOW)).isEqualTo(5);
     assertThat(later.notBefore()).isEqualTo(NOW.plusSeconds(7));
     assertThat(later.nodesToAvoid(NOW)).containsExactly("a");
     assertThat(later.lastExit()).isEqualTo("exit 1");
     assertThat(later.restarts()).isEqualTo(5);
     Instant behind = NOW.minusSeconds(3600); // The clock of its machine.
-    assertThat(SlotHistory.of(past.toProto(slot(1)), behind).notBefore())
+    assertThat(SlotHistory.of(past.toProto(slot(1)), SavedTimes.ofAnother(behind)).notBefore())
         .isEqualTo(behind.plusSeconds(60));
   }
 

@@ -6,6 +6,7 @@ import io.stele.runtime.Task;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -114,5 +115,63 @@ final class StateSavingTest extends ApplicationMasterFixture {
           assertThat(exits).containsExactly(0);
           assertThat(savedThatNoneIsLeft(0)).isFalse();
         });
+  }
+
+  /** Another attempt, on a machine whose clock is off by {@code skew}. */
+  private void attemptWithSkew(Task first, Duration skew) throws Exception {
+    yarn.listener.shutDown("another attempt has begun");
+    process.await(first.ended());
+    process.setSkew(skew);
+    calls();
+    attempt();
+  }
+
+  private void aNodesTimeIsKept(Duration skew) throws Exception {
+    simulation.run(
+        () -> {
+          Task first = attempt();
+          yarn.full = true;
+          yarn.decommission(yarn.nodeOf("tabletserver-1"), 2 * 3600);
+          process.sleep(Duration.ofMinutes(40));
+          attemptWithSkew(first, skew);
+          process.sleep(Duration.ofMinutes(50));
+          assertThat(calls()).as("119 min are for another").doesNotContain("drain tabletserver-1");
+          process.sleep(Duration.ofMinutes(31));
+          assertThat(calls()).contains("drain tabletserver-1");
+        });
+  }
+
+  @Test
+  void theTimeOfANodeThatLeavesIsKeptByAClockThatIsBehind() throws Exception {
+    aNodesTimeIsKept(Duration.ofHours(-2));
+  }
+
+  @Test
+  void theTimeOfANodeThatLeavesIsKeptByAClockThatIsAhead() throws Exception {
+    aNodesTimeIsKept(Duration.ofHours(2));
+  }
+
+  private void theTimeToStopIsKept(Duration skew) throws Exception {
+    simulation.run(
+        () -> {
+          Task first = attempt();
+          master.stop(Optional.of(Duration.ofMinutes(60)));
+          process.sleep(Duration.ofMinutes(5));
+          attemptWithSkew(first, skew);
+          process.sleep(Duration.ofMinutes(20));
+          assertThat(calls()).doesNotContain("stop tabletserver-1", "stop tabletserver-2");
+          process.sleep(Duration.ofMinutes(40));
+          assertThat(calls()).contains("stop tabletserver-1", "stop tabletserver-2");
+        });
+  }
+
+  @Test
+  void theTimeToStopIsKeptByAClockThatIsBehind() throws Exception {
+    theTimeToStopIsKept(Duration.ofHours(-2));
+  }
+
+  @Test
+  void theTimeToStopIsKeptByAClockThatIsAhead() throws Exception {
+    theTimeToStopIsKept(Duration.ofHours(2));
   }
 }
