@@ -47,6 +47,11 @@ final class Absences {
     listed = Optional.of(now);
   }
 
+  /** Notes that {@code name} had been absent for {@code time} when it was last listed by others. */
+  void takeOver(String name, Duration time) {
+    absent.put(name, time);
+  }
+
   /** Notes that no list could be made. */
   void missedList() {
     listed = Optional.empty();

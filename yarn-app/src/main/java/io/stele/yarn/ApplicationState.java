@@ -317,6 +317,7 @@ final class ApplicationState {
     if (same) {
       orders.takeOver(proto, times);
       containers.takeOver(proto, times);
+      registrations.takeOver();
       notDrained = proto.getNotDrained();
     }
   }

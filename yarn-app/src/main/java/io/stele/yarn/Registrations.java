@@ -42,19 +42,29 @@ final class Registrations {
   }
 
   /**
-   * Containers of which the lock service may know something new. A tablet server holds a lock as
-   * long as it serves, also while it drains; of the masters that serve one does.
+   * Containers of which the lock service may know something new: those whose processes may run. A
+   * tablet server holds a lock as long as it serves, also while it drains; of the masters that
+   * serve one does.
    */
   Map<String, ComponentKind> toBeRegistered() {
     Map<String, ComponentKind> running = new TreeMap<>();
     for (HeldContainer held : containers.all()) {
-      if (held.phase() == Phase.RUNNING
-          || held.phase() == Phase.DRAINING
-          || held.phase() == Phase.EXPECTED) {
-        running.put(held.id(), held.slot().kind());
+      switch (held.phase()) {
+        case RUNNING, DRAINING, EXPECTED, RECOVERED, CHECKING ->
+            running.put(held.id(), held.slot().kind());
+        case ALLOCATED, STARTING, STOPPING, RELEASED -> {
+          // Nothing runs yet, or its end alone is news.
+        }
       }
     }
     return running;
+  }
+
+  /** Takes over for how long processes had been starting when an earlier attempt last saw them. */
+  void takeOver() {
+    for (HeldContainer held : containers.all()) {
+      held.marks().withoutLock().ifPresent(time -> locksAbsent.takeOver(held.id(), time));
+    }
   }
 
   /** Notes which of the containers asked for have processes that the lock service knows. */

@@ -47,6 +47,17 @@ final class AbsencesTest {
   }
 
   @Test
+  void anAbsenceThatOthersSawGoesOnWithTheFirstList() {
+    absences.takeOver("a", Duration.ofSeconds(90));
+    list(3600);
+    assertThat(secondsOf("a")).isEqualTo(90);
+    list(5, "b");
+    assertThat(secondsOf("a")).isEqualTo(95);
+    list(5, "a");
+    assertThat(secondsOf("a")).isZero();
+  }
+
+  @Test
   void whatIsNotExpectedIsForgotten() {
     list(0);
     list(10);

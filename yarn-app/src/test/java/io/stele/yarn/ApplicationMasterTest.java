@@ -187,7 +187,8 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
           assertThat(calls())
               .containsExactly(
                   "register",
-                  "unregister FAILED another application already runs the cluster: application_1_0009");
+                  "unregister FAILED another application already runs the cluster:"
+                      + " application_1_0009");
           assertThat(directory).as("no state was written").isEmptyDirectory();
         });
   }
@@ -258,7 +259,8 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
           assertThat(calls())
               .contains("stop tabletserver-2")
               .endsWith(
-                  "unregister SUCCEEDED stopped as asked; 1 tablet server ended without being drained");
+                  "unregister SUCCEEDED stopped as asked; 1 tablet server ended without being"
+                      + " drained");
         });
   }
 
@@ -423,6 +425,29 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
           process.sleep(HeldContainer.START_WAIT.plusMinutes(1));
           assertThat(restarts("tabletserver-1")).isEqualTo(2);
           assertThat(yarn.nodeOf("tabletserver-1")).as("it failed twice").isNotEqualTo(node);
+        });
+  }
+
+  @Test
+  void theTimeToStartUpGoesOnThoughTheApplicationMasterRestarts() throws Exception {
+    simulation.run(
+        () -> {
+          yarn.withoutLock.add("tabletserver-1");
+          Task attempt = attempt();
+          for (int i = 0; i < 2; i++) {
+            process.sleep(Duration.ofMinutes(3));
+            yarn.listener.shutDown("another attempt has begun");
+            process.await(attempt.ended());
+            attempt = attempt();
+          }
+          calls();
+          process.sleep(Duration.ofMinutes(2));
+          assertThat(calls()).doesNotContain("stop tabletserver-1");
+          process.sleep(Duration.ofMinutes(3));
+          assertThat(calls())
+              .containsSubsequence("stop tabletserver-1", "start tabletserver-1")
+              .doesNotContain("stop tabletserver-2");
+          assertThat(noteOf("tabletserver-1")).contains("had not started up within 10 min");
         });
   }
 
