@@ -456,7 +456,7 @@ public final class Admin {
    * tried.
    *
    * @throws io.stele.model.SteleException NOT_FOUND if there is no such server; REFUSED while it is
-   *     drained to end
+   *     drained to end, or its ApplicationMaster asks for that again and again
    */
   public void undrainServer(ServerId server) throws IOException {
     DrainRequestProto request = DrainRequestProto.newBuilder().setUndo(true).build();

@@ -377,7 +377,9 @@ final class AdminService implements TabletServerService.BlockingInterface {
     } else if (request.getStay()) {
       started.drain();
     } else {
-      started.beginDrainAndEnd(request.getUnlessLast());
+      Optional<String> reason =
+          request.hasReason() ? Optional.of(request.getReason()) : Optional.empty();
+      started.beginDrainAndEnd(request.getUnlessLast(), reason);
     }
   }
 }

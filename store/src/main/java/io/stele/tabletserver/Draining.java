@@ -20,7 +20,8 @@ import org.slf4j.LoggerFactory;
  * The draining of a server: it gives all its tablets away and takes none. A drain lasts until
  * {@link #undo}. A drain before the server's end ({@link #drainForShutdown}) cannot be undone;
  * while it runs, nothing else changes what the server takes. If it fails, the server continues as
- * before. An end that was asked for ({@link #beginEnd}) is then tried again, until {@link #undo}.
+ * before. An end that was asked for ({@link #beginEnd}) is then tried again, until {@link #undo};
+ * that is refused while somebody asks for the end again and again.
  *
  * <p>The server's lock says whether it is drained, so that every master knows. What the lock says
  * and what {@link TabletLifecycle} does change together, under one guard that is held over I/O.
@@ -36,6 +37,9 @@ final class Draining {
   private static final Duration END_AGAIN = Duration.ofSeconds(1);
 
   private static final Duration END_AGAIN_MAX = Duration.ofMinutes(2);
+
+  /** Who asks again and again for the server's end does so within this. */
+  private static final Duration REASON_HOLDS = Duration.ofSeconds(30);
 
   /** How often the master is asked, while tablets are given away, whether a server takes them. */
   private static final Duration TAKER_SEEN = Duration.ofSeconds(1);
@@ -60,6 +64,14 @@ final class Draining {
   /** What ends the server once it has no tablets, if it was asked to end. */
   @GuardedBy("this")
   private Optional<IoRunnable> end = Optional.empty();
+
+  /** Of whom and why the end is that is asked for again and again; empty if it is not. */
+  @GuardedBy("this")
+  private Optional<String> endReason = Optional.empty();
+
+  /** Until when the reason holds, if it is not given again. */
+  @GuardedBy("this")
+  private Deadline endReasonHolds;
 
   /** For how long a failed end is not tried again. */
   @GuardedBy("this")
@@ -93,6 +105,7 @@ final class Draining {
     this.taker = new FreshRead<>(context.runtime(), contact::othersTakeTablets);
     this.changing = context.runtime().newLock();
     this.endPause = Deadline.after(context.runtime(), Duration.ZERO);
+    this.endReasonHolds = this.endPause;
   }
 
   /**
@@ -113,9 +126,15 @@ final class Draining {
    * @param whenEmpty ends the server, which has no tablets and takes none
    * @param unlessLast do not carry it out at once, but as if it had failed before; a request of
    *     which this is a repetition goes on as it was
+   * @param reason of whom the request is, who repeats it, and why: it cannot be undone meanwhile.
+   *     Empty if it is made once
    */
-  void beginEnd(IoRunnable whenEmpty, boolean unlessLast) {
+  void beginEnd(IoRunnable whenEmpty, boolean unlessLast, Optional<String> reason) {
     synchronized (this) {
+      if (reason.isPresent()) {
+        endReason = reason;
+        endReasonHolds = Deadline.after(context.runtime(), REASON_HOLDS);
+      }
       if (shuttingDown) {
         LOG.info("Asked again to drain and end: does so already");
         return;
@@ -136,7 +155,8 @@ final class Draining {
    * Undoes {@link #begin}, and {@link #beginEnd} if that has failed: the server gives no further
    * tablet away, and soon takes tablets again.
    *
-   * @throws SteleException REFUSED if the server is drained to end: it never takes tablets again
+   * @throws SteleException REFUSED if the server is drained to end: it never takes tablets again;
+   *     or if somebody asks for its end again and again. Nothing is changed then
    */
   void undo() {
     synchronized (this) {
@@ -147,8 +167,13 @@ final class Draining {
                 + " is giving its tablets away before it ends, and will take no more: it is being"
                 + " restarted, or is not needed any more");
       }
+      if (end.isPresent() && endReason.isPresent() && !endReasonHolds.isOver()) {
+        throw SteleException.refused(
+            "server " + context.id() + " is to end, and is asked to again: " + endReason.get());
+      }
       wanted = false;
       end = Optional.empty();
+      endReason = Optional.empty();
     }
     startWorker();
   }

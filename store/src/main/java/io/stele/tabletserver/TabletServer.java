@@ -448,9 +448,11 @@ public final class TabletServer {
    * that fails. Does not wait.
    *
    * @param unlessLast only while another server takes tablets
+   * @param reason of whom the request is, who repeats it, and why: {@link #undrain} is refused
+   *     meanwhile. Empty if it is made once
    */
-  void beginDrainAndEnd(boolean unlessLast) {
-    draining.beginEnd(this::endDrained, unlessLast);
+  void beginDrainAndEnd(boolean unlessLast, Optional<String> reason) {
+    draining.beginEnd(this::endDrained, unlessLast, reason);
   }
 
   private void endDrained() throws IOException {
@@ -477,7 +479,8 @@ public final class TabletServer {
    * Takes tablets again after {@link #drain}, soon, and gives up a {@link #beginDrainAndEnd} that
    * has failed so far. Does not wait.
    *
-   * @throws SteleException REFUSED if {@link #drainAndEnd} is under way
+   * @throws SteleException REFUSED if {@link #drainAndEnd} is under way, or is asked for again and
+   *     again
    */
   public void undrain() {
     draining.undo();

@@ -215,7 +215,7 @@ class DrainingTest {
   void anEndThatFailsIsTriedAgainWhileAnotherServerTakesTablets() throws Exception {
     CountDownLatch ended = new CountDownLatch(1);
     noFileCanBeWritten();
-    draining.beginEnd(ended::countDown, false);
+    draining.beginEnd(ended::countDown, false, Optional.empty());
     awaitFailedEnd();
     world.disk.heal();
     int before = asked.get();
@@ -232,8 +232,8 @@ class DrainingTest {
   void aServerThatIsAskedToEndUnlessItIsTheLastWaitsForAnother() throws Exception {
     CountDownLatch ended = new CountDownLatch(1);
     int before = asked.get();
-    draining.beginEnd(ended::countDown, true);
-    draining.beginEnd(ended::countDown, true);
+    draining.beginEnd(ended::countDown, true, Optional.empty());
+    draining.beginEnd(ended::countDown, true, Optional.empty());
     MiniStele.await("the master is asked again", () -> asked.get() > before + 1);
     assertThat(draining.isShuttingDown()).as("nobody would take the tablet").isFalse();
     startOther();
@@ -248,7 +248,7 @@ class DrainingTest {
     takers.add(OTHER.toString());
     CountDownLatch ended = new CountDownLatch(1);
     noFileCanBeWritten();
-    draining.beginEnd(ended::countDown, false);
+    draining.beginEnd(ended::countDown, false, Optional.empty());
     awaitUndone();
     world.disk.heal();
     draining.begin(); // The worker goes on, and would try the end again first.
@@ -256,6 +256,26 @@ class DrainingTest {
     draining.undo();
     awaitDrained(false);
     assertThat(ended.getCount()).isEqualTo(1);
+  }
+
+  @Test
+  void anEndThatIsAskedForAgainAndAgainIsNotUndoneBetweenTwoTries() throws Exception {
+    CountDownLatch ended = new CountDownLatch(1);
+    Optional<String> reason = Optional.of("its container is called back");
+    noFileCanBeWritten();
+    draining.begin();
+    draining.beginEnd(ended::countDown, false, reason);
+    MiniStele.await("the end has failed", () -> failures.get() > 0 && !draining.isShuttingDown());
+    draining.beginEnd(ended::countDown, true, reason);
+    assertThatThrownBy(draining::undo)
+        .isInstanceOfSatisfying(
+            SteleException.class, e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
+        .hasMessageContaining("its container is called back");
+    awaitDrained(true); // What an operator asked for holds as well.
+    world.disk.heal();
+    startOther();
+    takers.add(OTHER.toString());
+    ended.await();
   }
 
   /** Waits until an attempt at the end has failed. */

@@ -13,7 +13,8 @@ interface Servers {
   /**
    * Asks the tablet server in the container to give its tablets away and then end; returns when it
    * has begun. If it fails to, it takes its tablets back, and tries again by itself while another
-   * server takes tablets. To ask while it gives them away changes nothing.
+   * server takes tablets. To ask while it gives them away changes nothing. For a while after it was
+   * last asked, operators cannot undo it.
    *
    * @param unlessLast only while another server takes tablets
    * @throws NotRegisteredException if no tablet server is registered from the container

@@ -55,6 +55,12 @@ final class SteleServers implements Servers {
   /** So many servers are called at once. */
   private static final int CALLS_MAX = 16;
 
+  /** Why an operator cannot undo a drain of ours, and what to do. */
+  static final String DRAIN_REASON =
+      "the ApplicationMaster gives its container back, and asks until it has ended; 'stele yarn"
+          + " status' says why. Another takes its place if as many are wanted: 'stele yarn flex"
+          + " tabletserver N' changes how many are";
+
   private static final Duration EXITED_WAIT = Duration.ofMinutes(2);
   private static final Duration PAUSE = Duration.ofMillis(500);
 
@@ -75,9 +81,7 @@ final class SteleServers implements Servers {
   @Override
   public void drain(String containerId, boolean unlessLast) throws IOException {
     DrainRequestProto request =
-        unlessLast
-            ? DrainRequestProto.newBuilder().setUnlessLast(true).build()
-            : DrainRequestProto.getDefaultInstance();
+        DrainRequestProto.newBuilder().setUnlessLast(unlessLast).setReason(DRAIN_REASON).build();
     Deadline deadline = Deadline.after(runtime, drainTimeout);
     ServerInfo server =
         findInTime(containerId, deadline)

@@ -20,6 +20,7 @@ import io.stele.wire.ControlServer;
 import io.stele.wire.MasterProtocol;
 import io.stele.wire.NetworkTransport;
 import io.stele.wire.TabletServerProtocol;
+import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.MasterService;
 import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
 import io.stele.wire.control.ControlProtos.TabletServerService;
@@ -98,7 +99,7 @@ final class SteleServersTest {
   void drainsTheTabletServerThatRegisteredFromTheContainer() throws IOException {
     register("container_1");
     servers.drain("container_1", false);
-    assertThat(calls).containsExactly("drain");
+    assertThat(calls).containsExactly("drain for a reason");
     assertThatThrownBy(() -> servers.drain("container_2", true))
         .isInstanceOf(NotRegisteredException.class)
         .hasMessageContaining("container_2");
@@ -132,7 +133,7 @@ final class SteleServersTest {
               SystemRuntime.INSTANCE, transport.controlPlane(), Duration.ofSeconds(60), late)
           .drain("container_1", false);
     }
-    assertThat(calls).containsExactly("drain");
+    assertThat(calls).containsExactly("drain for a reason");
     assertThat(attempts).hasValue(3);
   }
 
@@ -318,11 +319,13 @@ final class SteleServersTest {
             new Class<?>[] {service},
             (proxy, method, arguments) -> {
               String detail =
-                  ((Message) arguments[1])
-                      .getAllFields().values().stream()
-                          .map(value -> " " + value)
-                          .findFirst()
-                          .orElse("");
+                  arguments[1] instanceof DrainRequestProto drain
+                      ? drain.hasReason() ? " for a reason" : ""
+                      : ((Message) arguments[1])
+                          .getAllFields().values().stream()
+                              .map(value -> " " + value)
+                              .findFirst()
+                              .orElse("");
               boolean seen =
                   arguments[1] instanceof ServerExitedRequestProto exited && exited.getSeen();
               calls.add(method.getName() + detail + (seen ? " seen" : ""));
