@@ -1,9 +1,11 @@
 package io.stele.tabletserver;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.memtable.MemoryAccount;
 import io.stele.model.SteleException;
 import io.stele.model.TabletKind;
 import io.stele.runtime.MemoryClaim;
+import io.stele.runtime.ProcessRuntime;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -11,6 +13,10 @@ import java.util.concurrent.atomic.AtomicLong;
  * The memory that all memtables of one kind of tablets may use. As it fills up, the largest are
  * compacted, then writes are delayed, the longer the less is left; at the limit they are refused,
  * before the heap is in danger.
+ *
+ * <p>A large write that is refused would find no room for ever while smaller ones take all that
+ * compactions make. So for a while room is kept for one such write: smaller ones are refused that
+ * would take it. Then, for as long, none is kept, so that smaller writes do not starve either.
  *
  * <p>Root and METADATA have their own budget, as a server full of user data must still be able to
  * write METADATA. The sum is always exact: memtables report what they allocate and release. Safe
@@ -23,13 +29,35 @@ final class MemtableBudget implements MemoryAccount {
   /** Longer than most compactions of a memtable take: writers are slowed, but no more than that. */
   static final Duration DELAY_MAX = Duration.ofMillis(200);
 
+  /** Room is kept only for writes that take more than one in so many bytes of all. */
+  private static final int KEPT_SHARE = 16;
+
+  /**
+   * How long room is kept: the compaction of the largest memtables takes less, and clients try
+   * again several times meanwhile.
+   */
+  static final Duration KEPT = Duration.ofSeconds(15);
+
+  private static final Kept NOTHING = new Kept(0, 0);
+
+  private final ProcessRuntime runtime;
   private final long bytesMax;
   private final AtomicLong bytes = new AtomicLong();
   private final AtomicLong reserved = new AtomicLong(); // By writes on their way.
   private final AtomicLong refused = new AtomicLong(); // The largest write since something went.
 
-  MemtableBudget(long bytesMax) {
+  private volatile Kept kept = NOTHING;
+
+  @GuardedBy("this")
+  private long noneKeptUntilNanos;
+
+  /** Room for a write of {@code bytes}, kept since {@code sinceNanos}; none if 0. */
+  private record Kept(long bytes, long sinceNanos) {}
+
+  MemtableBudget(ProcessRuntime runtime, long bytesMax) {
+    this.runtime = runtime;
     this.bytesMax = bytesMax;
+    this.noneKeptUntilNanos = runtime.nanoTime();
   }
 
   @Override
@@ -59,7 +87,8 @@ final class MemtableBudget implements MemoryAccount {
    */
   long excess() {
     long now = bytes();
-    return Math.max(now - (long) (bytesMax * COMPACT_ABOVE), now + refused.get() - bytesMax);
+    long wanted = Math.max(refused.get(), keptFrom(0));
+    return Math.max(now - (long) (bytesMax * COMPACT_ABOVE), now + wanted - bytesMax);
   }
 
   /**
@@ -137,20 +166,58 @@ final class MemtableBudget implements MemoryAccount {
               + bytesMax
               + ": make several mutations of it, or raise stele.tabletserver.memtable.total.bytes");
     }
+    long left = bytesMax - keptFrom(writeBytes);
     long now = bytes() + reserved.getAndAdd(more) - own;
-    if (now > 0 && now + writeBytes > bytesMax) {
-      reserved.addAndGet(-more);
-      refused.accumulateAndGet(writeBytes, Math::max);
-      throw SteleException.retryLater(
-          "the memtables of this server's "
-              + kind
-              + " tablets have "
-              + now
-              + " bytes, of "
-              + bytesMax
-              + " allowed. There is no room for "
-              + writeBytes
-              + " more until they are compacted: try again later");
+    if (now + writeBytes <= left) {
+      Kept mine = kept;
+      if (mine.bytes() > 0 && writeBytes >= mine.bytes()) {
+        end(mine);
+      }
+      return;
+    }
+    reserved.addAndGet(-more);
+    refused.accumulateAndGet(writeBytes, Math::max);
+    keep(writeBytes);
+    throw SteleException.retryLater(
+        "the memtables of this server's "
+            + kind
+            + " tablets have "
+            + now
+            + " bytes, of "
+            + bytesMax
+            + " allowed"
+            + (left < bytesMax ? ", and room is kept for a larger write that waits" : "")
+            + ". There is no room for "
+            + writeBytes
+            + " more until they are compacted: try again later");
+  }
+
+  /** How many bytes are kept from a write of that size now. */
+  private long keptFrom(long writeBytes) {
+    Kept now = kept;
+    if (writeBytes >= now.bytes()) {
+      return 0;
+    }
+    if (runtime.nanoTime() - now.sinceNanos() >= KEPT.toNanos()) {
+      end(now);
+      return 0;
+    }
+    return now.bytes();
+  }
+
+  /** Keeps room for a write that was refused, if it is large and none is kept. */
+  private synchronized void keep(long writeBytes) {
+    long now = runtime.nanoTime();
+    if (kept.bytes() == 0 && writeBytes > bytesMax / KEPT_SHARE && now - noneKeptUntilNanos >= 0) {
+      kept = new Kept(writeBytes, now);
+    }
+  }
+
+  private synchronized void end(Kept one) {
+    if (kept.equals(one)) {
+      kept = NOTHING;
+      long now = runtime.nanoTime();
+      noneKeptUntilNanos = now + (now - one.sinceNanos());
     }
   }
 }

@@ -74,14 +74,14 @@ final class ServerResources {
         new KindResources(
             TabletKind.USER,
             userLog,
-            new MemtableBudget(config.memory().memtableBytes()),
+            new MemtableBudget(runtime, config.memory().memtableBytes()),
             OperationBudget.compacted(config.memory().operationsBytes()),
             new CompactionCounters(),
             KindResources.Threads.of(runtime, TabletKind.USER, config)),
         new KindResources(
             TabletKind.SYSTEM,
             systemLog,
-            new MemtableBudget(config.memory().systemMemtableBytes()),
+            new MemtableBudget(runtime, config.memory().systemMemtableBytes()),
             OperationBudget.compacted(config.memory().systemOperationsBytes()),
             new CompactionCounters(),
             KindResources.Threads.of(runtime, TabletKind.SYSTEM, config)),

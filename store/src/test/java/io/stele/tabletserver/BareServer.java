@@ -86,7 +86,7 @@ public final class BareServer implements AutoCloseable {
         new KindResources(
             TabletKind.USER,
             log,
-            new MemtableBudget(MEMTABLE_BYTES_MAX),
+            new MemtableBudget(runtime, MEMTABLE_BYTES_MAX),
             OperationBudget.unlimited(),
             new CompactionCounters(),
             new KindResources.Threads(

@@ -15,8 +15,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class WriteDelayTest {
-  private final MemtableBudget budget = new MemtableBudget(1000);
   private final ManualRuntime runtime = new ManualRuntime();
+  private final MemtableBudget budget = new MemtableBudget(runtime, 1000);
   private final List<String> done = new ArrayList<>();
   private final List<Throwable> refused = new ArrayList<>();
   private final WriteDelay delay = new WriteDelay(runtime, 3, 100);
