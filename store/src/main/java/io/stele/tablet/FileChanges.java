@@ -16,6 +16,7 @@ import io.stele.record.Pin;
 import io.stele.record.RecordChangeSize;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -93,8 +94,9 @@ final class FileChanges {
   }
 
   /**
-   * Removes a pin: compactions may then drop what only it needed. False if there is none of that
-   * name.
+   * Removes a pin, and then what was kept for it alone: compactions may then drop what only it
+   * needed. False if there is none of that name. If this fails, the pin may be gone, and {@link
+   * #keepsUnseen} be true.
    */
   boolean unpin(String name) throws IOException {
     return edits.alone(
@@ -102,18 +104,43 @@ final class FileChanges {
           if (core.pins().find(name).isEmpty()) {
             return false;
           }
-          List<Pin> left =
-              core.pins().all().stream().filter(pin -> !pin.name().equals(name)).toList();
-          List<TabletFile> files = core.current().peek().files();
-          List<FileRef> unseen =
-              ClearedFiles.unseen(files.stream().map(TabletFile::ref).toList(), left);
-          edits.commit(edits.edit("unpinned by " + name, 0).remove(unseen).unpin(name).build());
+          edits.commit(edits.edit("unpinned by " + name, 0).unpin(name).build());
           core.pins().remove(name);
-          if (!unseen.isEmpty()) {
-            core.current().swap(state -> state.without(filesOf(state, unseen)));
-          }
+          removeUnseenParts();
           return true;
         });
+  }
+
+  /** Whether cleared parts of files are left that no pin sees any more. */
+  boolean keepsUnseen() {
+    return !unseen().isEmpty();
+  }
+
+  /** Removes the cleared parts of files that no pin sees any more. */
+  void removeUnseen() throws IOException {
+    edits.alone(this::removeUnseenParts);
+  }
+
+  /** In as many edits as METADATA wants: no read sees these parts, so none sees only some gone. */
+  private void removeUnseenParts() throws IOException {
+    for (List<FileRef> left = unseen(); !left.isEmpty(); left = unseen()) {
+      RecordChangeSize size = new RecordChangeSize(core.spec().extent());
+      List<FileRef> some = new ArrayList<>();
+      for (FileRef part : left) {
+        size.remove(part);
+        size.putDropped(part.path());
+        if (!size.fits() && !some.isEmpty()) {
+          break;
+        }
+        some.add(part);
+      }
+      edits.commit(edits.edit("removed what only pins saw", 0).remove(some).build());
+      core.current().swap(state -> state.without(filesOf(state, some)));
+    }
+  }
+
+  private List<FileRef> unseen() {
+    return ClearedFiles.unseen(refs(), core.pins().all());
   }
 
   /**
@@ -235,8 +262,8 @@ final class FileChanges {
    *
    * @param now what was cleared, for the manifest
    * @throws RecordFullException if the tablet has too many files for that: nothing was changed
-   * @throws SteleException RETRY_LATER if pins keep so many cleared parts of files that the end of
-   *     a pin would be too large a change: nothing was changed
+   * @throws SteleException RETRY_LATER if pins would keep too many cleared parts of files: nothing
+   *     was changed
    */
   void clear(RowRange rows, ClearedRows now) throws IOException {
     minor.between(
@@ -246,7 +273,7 @@ final class FileChanges {
                   FileReplacement files =
                       FileReplacement.cleared(List.of(rows), refs(), before, core.pins().all());
                   requireFits(files, List.of());
-                  requireUnpinFits(files);
+                  requireFewKept(files);
                   take(edits.edit("cleared " + rows, files.upTo()).clear(now), files, core.rules());
                 }));
   }
@@ -336,10 +363,10 @@ final class FileChanges {
   }
 
   /**
-   * The end of a pin removes in one edit what only it sees. In several, a failure between them
-   * would leave a pin without all that it sees, or parts that no pin sees.
+   * What pins keep must not make the record ever larger: there is no more of it than one edit could
+   * remove. What jobs replace has a bound of its own, which holds before they commit.
    */
-  private void requireUnpinFits(FileReplacement files) {
+  private void requireFewKept(FileReplacement files) {
     List<FileRef> cleared =
         Stream.concat(refs().stream(), files.added().stream()).filter(FileRef::isCleared).toList();
     RecordChangeSize size = new RecordChangeSize(core.spec().extent());
@@ -404,7 +431,8 @@ final class FileChanges {
   }
 
   private static List<TabletFile> filesOf(TabletState state, List<FileRef> refs) {
-    return state.files().stream().filter(file -> refs.contains(file.ref())).toList();
+    Set<FileRef> wanted = new HashSet<>(refs);
+    return state.files().stream().filter(file -> wanted.contains(file.ref())).toList();
   }
 
   private List<Pending> waitingFor(String job) {

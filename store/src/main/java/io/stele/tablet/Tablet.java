@@ -363,9 +363,24 @@ public final class Tablet implements Closeable {
     return fileChanges.pin(name);
   }
 
-  /** Removes a pin; false if there is none of that name. */
+  /**
+   * Removes a pin, and what was kept for it alone; false if there is none of that name.
+   *
+   * @throws IOException if it failed and the tablet continues; the pin may be gone, and {@link
+   *     #keepsUnseen} be true
+   */
   public boolean unpin(String name) throws IOException {
     return fileChanges.unpin(name);
+  }
+
+  /** Whether something is left that was kept for pins and that none sees any more. */
+  public boolean keepsUnseen() {
+    return fileChanges.keepsUnseen();
+  }
+
+  /** Removes what is left that was kept for pins and that none sees any more. */
+  public void removeUnseen() throws IOException {
+    fileChanges.removeUnseen();
   }
 
   /** The pinned read points, the lowest first. */

@@ -49,18 +49,23 @@ final class JobPins {
     return jobs.state(job) != JobNodes.State.BEGUN;
   }
 
-  /** Whether the last look found that a job with a pin of the tablet is gone. */
+  /**
+   * Whether the last look found that a job with a pin of the tablet is gone, or what was kept for
+   * one could not be removed.
+   */
   boolean hasEnded(HostedTablet hosted) {
-    return states.anyOver()
-        && hosted.tablet().pins().stream().anyMatch(pin -> states.isGone(pin.name()));
+    return hosted.tablet().keepsUnseen()
+        || (states.anyOver()
+            && hosted.tablet().pins().stream().anyMatch(pin -> states.isGone(pin.name())));
   }
 
-  /** Removes the pins of a tablet whose jobs the last look found to be gone. */
+  /** Removes the pins of a tablet whose jobs the last look found to be gone, and what they kept. */
   void unpin(HostedTablet hosted) throws IOException {
     for (Pin pin : hosted.tablet().pins()) {
       if (states.isGone(pin.name()) && hosted.tablet().unpin(pin.name())) {
         LOG.info("Tablet {} is no longer pinned: job {} is over", hosted.id(), pin.name());
       }
     }
+    hosted.tablet().removeUnseen();
   }
 }

@@ -19,6 +19,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.record.ClearedRows;
 import io.stele.record.FileRef;
+import io.stele.record.PendingReplacement;
 import io.stele.record.RecordChangeSize;
 import io.stele.runtime.MemoryClaim;
 import io.stele.runtime.Signal;
@@ -33,6 +34,7 @@ import org.junit.jupiter.api.Test;
 class ClearedTabletTest {
   private static final TableSchema SCHEMA = TableSchema.of("t", List.of(ColumnFamily.of("f")));
   private static final int FILES = 6;
+  private static final String PREFIX = "r".repeat(1_000);
 
   private final TabletFixture fixture = fixture();
   private int asked;
@@ -65,22 +67,33 @@ class ClearedTabletTest {
     }
   }
 
-  /**
-   * Each clearing keeps a part of every file, and the end of the pin removes all of them at once.
-   */
-  @Test
-  void rowsAreNotClearedUnderAPinThatCouldThenNotEnd() throws IOException {
-    String prefix = "r".repeat(1_000);
+  /** Files of which each clearing of {@link #narrow} keeps a part under a pin, with a long name. */
+  private void pinnedFiles() throws IOException {
     for (int i = 0; i < 50; i++) {
-      fixture.put(prefix + 100, "f", "q", i, "");
-      fixture.put(prefix + 999, "f", "q", i, "");
+      fixture.put(PREFIX + 100, "f", "q", i, "");
+      fixture.put(PREFIX + 999, "f", "q", i, "");
       fixture.tablet.minorCompact();
     }
     fixture.tablet.pin("job");
+  }
+
+  private static RowRange narrow(int i) {
+    return RowRange.of(PREFIX + i, PREFIX + (i + 1));
+  }
+
+  private RecordChangeSize removalOfCleared() {
+    RecordChangeSize size = new RecordChangeSize(RowRange.ALL);
+    fixture.manifest.record().files().stream().filter(FileRef::isCleared).forEach(size::remove);
+    return size;
+  }
+
+  @Test
+  void pinsKeepALimitedNumberOfClearedParts() throws IOException {
+    pinnedFiles();
     assertThatThrownBy(
             () -> {
               for (int i = 100; i < 200; i++) {
-                clear(RowRange.of(prefix + i, prefix + (i + 1)));
+                clear(narrow(i));
               }
             })
         .isInstanceOfSatisfying(
@@ -88,16 +101,48 @@ class ClearedTabletTest {
             e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
         .hasMessageContaining("cleared parts of its files");
     fixture.tablet.resumeWrites();
-    RecordChangeSize unpinning = new RecordChangeSize(RowRange.ALL);
-    fixture.manifest.record().files().stream()
-        .filter(FileRef::isCleared)
-        .forEach(unpinning::remove);
-    assertThat(unpinning.fits()).isTrue();
+    assertThat(removalOfCleared().fits()).isTrue();
 
     assertThat(fixture.tablet.unpin("job")).isTrue();
     assertThat(fixture.manifest.record().files()).noneMatch(FileRef::isCleared);
     clear(RowRange.ALL);
     assertThat(fixture.rows()).isEmpty();
+  }
+
+  /** A job that has committed cannot wait for the end of a pin. */
+  private void replaceUntilOneChangeCouldNotRemoveWhatIsKept() throws IOException {
+    pinnedFiles();
+    for (int i = 100; i < 200; i++) {
+      fixture.tablet.register(List.of(new PendingReplacement("job" + i, narrow(i))));
+      fixture.tablet.pauseWrites();
+      fixture.tablet.take("job" + i);
+      fixture.tablet.resumeWrites();
+    }
+    assertThat(removalOfCleared().fits()).isFalse();
+  }
+
+  @Test
+  void thePinEndsHoweverMuchItKeptOfWhatJobsReplaced() throws IOException {
+    replaceUntilOneChangeCouldNotRemoveWhatIsKept();
+    assertThat(fixture.tablet.unpin("job")).isTrue();
+    assertThat(fixture.manifest.record().files()).noneMatch(FileRef::isCleared);
+    assertThat(fixture.tablet.keepsUnseen()).isFalse();
+  }
+
+  @Test
+  void whatIsLeftWhenTheEndOfAPinFailsHalfWayIsRemovedLater() throws IOException {
+    replaceUntilOneChangeCouldNotRemoveWhatIsKept();
+    fixture.manifest.beforeAnswer(() -> fixture.manifest.next(TestManifest.Mood.FAILS));
+    assertThatThrownBy(() -> fixture.tablet.unpin("job")).isInstanceOf(IOException.class);
+    fixture.manifest.beforeAnswer(() -> {});
+    assertThat(fixture.tablet.pins()).isEmpty();
+    assertThat(fixture.rows()).singleElement().asString().startsWith(PREFIX + 999);
+    fixture.reopen(List.of());
+    assertThat(fixture.tablet.keepsUnseen()).isTrue();
+    fixture.tablet.removeUnseen();
+    assertThat(fixture.tablet.keepsUnseen()).isFalse();
+    assertThat(fixture.manifest.record().files()).noneMatch(FileRef::isCleared);
+    assertThat(fixture.rows()).singleElement().asString().startsWith(PREFIX + 999);
   }
 
   /**

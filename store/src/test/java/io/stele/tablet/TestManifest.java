@@ -7,6 +7,7 @@ import io.stele.record.LoweredCounts;
 import io.stele.record.ManifestEdit;
 import io.stele.record.Pending;
 import io.stele.record.Pin;
+import io.stele.record.RecordChangeSize;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -129,6 +130,12 @@ final class TestManifest implements Manifest {
   }
 
   private void apply(ManifestEdit edit) {
+    RecordChangeSize size = new RecordChangeSize(record.extent());
+    edit.removed().forEach(size::remove);
+    edit.added().forEach(size::put);
+    if (!size.fits()) {
+      throw new AssertionError("METADATA takes no such change: " + size);
+    }
     List<FileRef> files = new ArrayList<>(record.files());
     for (FileRef file : edit.removed()) {
       if (!files.remove(file)) {
