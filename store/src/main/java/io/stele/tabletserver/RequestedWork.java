@@ -2,6 +2,7 @@ package io.stele.tabletserver;
 
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
+import io.stele.model.TableId;
 import io.stele.model.TabletKind;
 import io.stele.record.Pending;
 import io.stele.runtime.IoRunnable;
@@ -13,7 +14,6 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 
 /**
  * The work on tablets that others ask for. Jobs pin tablets and register files; the master has rows
@@ -47,8 +47,8 @@ final class RequestedWork implements JobOutcomes {
   private final JobTasks tasks;
   private final RowClearing clearing;
 
-  // Maintenance needs the other threads for tablets that cannot wait.
-  private final Executor compactionThread;
+  // Maintenance needs the other threads for tablets that cannot wait. Tables take turns.
+  private final OneAtATime<TableId> compactions;
 
   RequestedWork(
       TabletWork work, JobStates states, JobPins pins, JobFiles files, RowClearing clearing) {
@@ -58,7 +58,7 @@ final class RequestedWork implements JobOutcomes {
     this.files = files;
     this.tasks = new JobTasks(states);
     this.clearing = clearing;
-    this.compactionThread = new OneAtATime(work.rewriteThreads(TabletKind.USER));
+    this.compactions = new OneAtATime<>(work.rewriteThreads(TabletKind.USER));
   }
 
   /**
@@ -224,7 +224,13 @@ final class RequestedWork implements JobOutcomes {
   /** Starts the requested compaction of a tablet, unless it is running, or none is wanted. */
   void startCompaction(HostedTablet hosted) {
     if (hosted.compactions().needsStart()) {
-      work.start(hosted, hosted.rewrites(), 1, compactionThread, COMPACT, () -> compactNow(hosted));
+      work.start(
+          hosted,
+          hosted.rewrites(),
+          1,
+          task -> compactions.execute(hosted.id().table(), task),
+          COMPACT,
+          () -> compactNow(hosted));
     }
   }
 
