@@ -101,6 +101,7 @@ public final class SimulatedCluster {
   private final Transport supervisorTransport;
   private final LockService supervisorLocks;
   private final List<Slot> slots = new ArrayList<>();
+  private boolean startsAgain = true;
   private Optional<Operator> operator = Optional.empty();
   private int clients;
   private final List<Violation> violations = new ArrayList<>();
@@ -277,6 +278,9 @@ public final class SimulatedCluster {
           supervisor.start("reports " + dead, () -> report(dead, true));
         }
         supervisor.sleep(Duration.ofMillis(random.nextLong(RESTART_MAX_MILLIS)));
+        if (!startsAgain) {
+          return;
+        }
         start(slot);
       }
     } catch (InterruptedException | ExecutionException e) {
@@ -316,16 +320,27 @@ public final class SimulatedCluster {
     }
   }
 
+  /** From now on no process is started in place of one that has ended. */
+  void startNoMore() {
+    startsAgain = false;
+  }
+
   /** Asks a tablet server to drain itself and end, as an operator would. */
   public void drainAndEnd(Slot slot) {
+    drainAndEnd(slot, false);
+  }
+
+  /** Likewise, and perhaps only while another server takes tablets. */
+  void drainAndEnd(Slot slot, boolean unlessLast) {
     Optional<TabletServer> server = slot.server;
     if (server.isPresent() && !slot.process().isDead()) {
       Address address = server.get().controlAddress();
-      supervisor.start("drains " + slot, () -> drainAndEnd(address));
+      DrainRequestProto request = DrainRequestProto.newBuilder().setUnlessLast(unlessLast).build();
+      supervisor.start("drains " + slot, () -> drainAndEnd(address, request));
     }
   }
 
-  private void drainAndEnd(Address server) {
+  private void drainAndEnd(Address server, DrainRequestProto request) {
     try {
       supervisorTransport
           .controlPlane()
@@ -333,7 +348,7 @@ public final class SimulatedCluster {
               server,
               TabletServerProtocol.class,
               REPORT_TIMEOUT,
-              protocol -> protocol.drain(null, DrainRequestProto.getDefaultInstance()));
+              protocol -> protocol.drain(null, request));
     } catch (IOException | SteleException e) {
       simulation.note(supervisor, "could not drain " + server + ": " + e);
     }

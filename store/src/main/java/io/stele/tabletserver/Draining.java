@@ -7,7 +7,6 @@ import io.stele.model.SteleException;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.Durations;
 import io.stele.runtime.FreshRead;
-import io.stele.runtime.IoCallable;
 import io.stele.runtime.IoRunnable;
 import java.io.IOException;
 import java.time.Duration;
@@ -22,6 +21,11 @@ import org.slf4j.LoggerFactory;
  * while it runs, nothing else changes what the server takes. If it fails, the server continues as
  * before. An end that was asked for ({@link #beginEnd}) is then tried again, until {@link #undo};
  * that is refused while somebody asks for the end again and again.
+ *
+ * <p>An end that is tried again, or was to be unless the server is the last, leaves no tablet
+ * unserved: the server gives each away only while another takes any, and ends only once others
+ * serve all that it gave away. Otherwise it takes tablets again, also those. So of several servers
+ * with such an end, one stays until others come.
  *
  * <p>The server's lock says whether it is drained, so that every master knows. What the lock says
  * and what {@link TabletLifecycle} does change together, under one guard that is held over I/O.
@@ -121,7 +125,7 @@ final class Draining {
   /**
    * From now on, and until {@link #undo}, drains the server for its end and then ends it. A request
    * is carried out at once, whether or not others take the tablets. What failed is tried again, but
-   * only while another server takes tablets: whoever asked may no longer watch over it.
+   * only while other servers take the tablets: whoever asked may no longer watch over it.
    *
    * @param whenEmpty ends the server, which has no tablets and takes none
    * @param unlessLast do not carry it out at once, but as if it had failed before; a request of
@@ -147,7 +151,7 @@ final class Draining {
     if (unlessLast) {
       startWorker();
     } else {
-      context.runtime().start("drain", () -> tryToEnd(() -> true));
+      context.runtime().start("drain", () -> tryToEnd(false));
     }
   }
 
@@ -196,16 +200,17 @@ final class Draining {
       }
       shuttingDown = true;
     }
-    giveAllAway(() -> true);
+    giveAllAway(false);
   }
 
   /**
    * Whoever calls this has set {@link #shuttingDown}.
    *
-   * @param mayGive asked once the lock says that the server is drained. So of two servers that do
-   *     this at the same time, at least one learns that the other takes no tablets
+   * @param onlyToTakers give tablets away only while another server takes any, and wait until all
+   *     are served. That is asked once the lock says that the server is drained. So of two servers
+   *     that do this at the same time, at least one learns that the other takes no tablets
    */
-  private void giveAllAway(IoCallable<Boolean> mayGive) throws IOException {
+  private void giveAllAway(boolean onlyToTakers) throws IOException {
     LOG.info("Draining {} tablets", context.tablets().count());
     boolean empty = false;
     try {
@@ -215,10 +220,14 @@ final class Draining {
       } finally {
         changing.unlock();
       }
-      if (!mayGive.call()) {
-        throw SteleException.retryLater("no other server takes tablets");
+      if (onlyToTakers) {
+        if (!anotherTakesTablets(Duration.ZERO)) {
+          throw SteleException.retryLater("no other server takes tablets");
+        }
+        evacuation.handOver(() -> anotherTakesTablets(TAKER_SEEN));
+      } else {
+        evacuation.unloadForShutdown(() -> true);
       }
-      evacuation.unloadForShutdown();
       empty = true;
     } finally {
       if (!empty) {
@@ -237,6 +246,7 @@ final class Draining {
       synchronized (this) {
         shuttingDown = false;
         lifecycle.setDraining(wanted);
+        lifecycle.setClosed(false);
         Duration longer = Durations.max(endPause.limit().multipliedBy(2), END_AGAIN);
         endPause = Deadline.after(context.runtime(), Durations.min(longer, END_AGAIN_MAX));
       }
@@ -248,7 +258,7 @@ final class Draining {
   }
 
   /** Ends the server, unless that was undone, or is under way already. */
-  private void tryToEnd(IoCallable<Boolean> mayGive) {
+  private void tryToEnd(boolean onlyToTakers) {
     IoRunnable whenEmpty;
     synchronized (this) {
       if (shuttingDown || end.isEmpty()) {
@@ -258,7 +268,7 @@ final class Draining {
       whenEmpty = end.get();
     }
     try {
-      giveAllAway(mayGive);
+      giveAllAway(onlyToTakers);
     } catch (IOException | RuntimeException e) {
       LOG.error("Draining failed; the server keeps its remaining tablets, and will try again", e);
       return;
@@ -279,7 +289,7 @@ final class Draining {
       endPause = Deadline.after(context.runtime(), Durations.max(endPause.limit(), END_AGAIN));
     }
     if (anotherTakesTablets(TAKER_SEEN)) {
-      tryToEnd(() -> anotherTakesTablets(Duration.ZERO));
+      tryToEnd(true);
     }
   }
 
@@ -318,7 +328,10 @@ final class Draining {
               context.id(),
               e.toString());
         }
-        context.life().awaitEnd(AGAIN);
+        // Not at the same moments as others: none of several that try to end would see a taker.
+        long least = AGAIN.toMillis() / 2;
+        long millis = least + context.runtime().random().nextLong(2 * least);
+        context.life().awaitEnd(Duration.ofMillis(millis));
       }
     } catch (InterruptedException e) {
       LOG.debug("The server ends", e);

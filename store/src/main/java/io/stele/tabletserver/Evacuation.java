@@ -1,6 +1,10 @@
 package io.stele.tabletserver;
 
 import io.stele.config.MemoryPlan;
+import io.stele.metadata.Assignment;
+import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecordReader;
+import io.stele.metadata.TabletRecords;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
 import io.stele.runtime.Deadline;
@@ -11,10 +15,15 @@ import io.stele.runtime.IoConsumer;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,30 +40,29 @@ final class Evacuation {
   private static final Duration MOVES_END_MAX = Duration.ofSeconds(30);
   private static final Duration POLL_EVERY = Duration.ofMillis(10);
 
+  private static final Duration TAKEN_POLL = Duration.ofMillis(100);
+
   private final ProcessRuntime runtime;
+  private final ServerLife life;
+  private final TabletRecords records;
   private final HostedTablets tablets;
   private final ServerResources resources;
   private final TabletLifecycle lifecycle;
 
   Evacuation(ServerContext server, TabletLifecycle lifecycle) {
     this.runtime = server.runtime();
+    this.life = server.life();
+    this.records = server.records();
     this.tablets = server.tablets();
     this.resources = server.resources();
     this.lifecycle = lifecycle;
   }
 
   /**
-   * Unloads every tablet.
+   * Unloads every tablet while {@code shouldContinue} returns true; it is called before each
+   * tablet, on any thread.
    *
    * @throws IOException if some tablets could not be unloaded: these stay
-   */
-  void unloadAll() throws IOException {
-    unloadAll(() -> true);
-  }
-
-  /**
-   * Like {@link #unloadAll()}, while {@code shouldContinue} returns true; it is called before each
-   * tablet, on any thread.
    */
   void unloadAll(IoCallable<Boolean> shouldContinue) throws IOException {
     unloadAllOfUsers(shouldContinue);
@@ -63,22 +71,90 @@ final class Evacuation {
   }
 
   /**
-   * Unloads every tablet, and has none loaded meanwhile and, unless it fails, afterwards. Otherwise
-   * the master could assign a tablet again that was just unloaded.
+   * Unloads every tablet, and has none loaded meanwhile and afterwards, until {@link
+   * TabletLifecycle#setClosed} allows it again. Otherwise the master could assign a tablet again
+   * that was just unloaded.
    *
-   * @throws SteleException RETRY_LATER if the loads and splits in progress do not end
+   * @param shouldContinue as for {@link #unloadAll}
+   * @return what was unloaded
+   * @throws SteleException RETRY_LATER if the loads and splits in progress do not end, or it was
+   *     not to continue
    * @throws IOException if some tablets could not be unloaded: these stay
    */
-  void unloadForShutdown() throws IOException {
-    unloadAllOfUsers(() -> true);
+  Collection<HostedTablet> unloadForShutdown(IoCallable<Boolean> shouldContinue)
+      throws IOException {
+    Collection<HostedTablet> unloaded = new LinkedHashSet<>(tablets.all());
+    unloadAllOfUsers(shouldContinue);
     lifecycle.setClosed(true);
-    boolean empty = false;
+    awaitLoadsAndSplits();
+    unloaded.addAll(tablets.all());
+    unloadAll(shouldContinue);
+    if (tablets.count() > 0) {
+      throw SteleException.retryLater("no other server takes the tablets any more");
+    }
+    return unloaded;
+  }
+
+  /**
+   * Unloads as {@link #unloadForShutdown}, and returns when others serve all of it.
+   *
+   * @param anotherTakes whether another server takes tablets
+   * @throws SteleException RETRY_LATER if none does before
+   */
+  void handOver(IoCallable<Boolean> anotherTakes) throws IOException {
+    Collection<HostedTablet> given = unloadForShutdown(anotherTakes);
+    CompletableFuture<Void> taken = new CompletableFuture<>();
+    AtomicBoolean isGivenUp = new AtomicBoolean();
+    // On its own thread: METADATA cannot be read as long as nobody has taken it.
+    runtime.start("hand-over", () -> awaitTaken(given, taken, isGivenUp));
     try {
-      awaitLoadsAndSplits();
-      unloadAll();
-      empty = true;
+      while (!runtime.await(taken, TAKEN_POLL)) {
+        if (life.isOver() || !anotherTakes.call()) {
+          throw SteleException.retryLater("the only server that took tablets has not taken all");
+        }
+      }
+    } catch (InterruptedException e) {
+      throw Futures.interrupted(e, "waiting for others to take the tablets");
     } finally {
-      lifecycle.setClosed(empty);
+      isGivenUp.set(true);
+    }
+  }
+
+  private void awaitTaken(
+      Collection<HostedTablet> given, CompletableFuture<Void> taken, AtomicBoolean isGivenUp) {
+    try {
+      for (HostedTablet one : given) {
+        while (!isTaken(one)) {
+          if (isGivenUp.get() || life.awaitEnd(TAKEN_POLL)) {
+            return;
+          }
+        }
+      }
+      taken.complete(null);
+    } catch (InterruptedException | InterruptedIOException e) {
+      LOG.debug("The server ends", e);
+    }
+  }
+
+  /** Whether others serve its rows, or cannot: then this server could not either. */
+  private boolean isTaken(HostedTablet given) throws InterruptedIOException {
+    try {
+      TabletRecordReader reader = records.reader();
+      Collection<TabletRecord> now =
+          given.id().equals(TabletId.ROOT)
+              ? reader.readRoot().stream().toList()
+              : reader.readOver(given.id().table(), given.record().extent());
+      return now.stream()
+          .allMatch(
+              record ->
+                  record.assignment().state() == Assignment.State.LOADED
+                      || record.trouble().isPresent());
+    } catch (IOException | RuntimeException e) {
+      if (e instanceof InterruptedIOException interruption && Futures.isInterruption(e)) {
+        throw interruption;
+      }
+      LOG.debug("Cannot see yet who has taken tablet {}", given.id(), e);
+      return false;
     }
   }
 

@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.lock.Lock;
 import io.stele.lock.LockPaths;
+import io.stele.metadata.Assignment;
 import io.stele.metadata.MasterInfo;
 import io.stele.metadata.ServerInfo;
+import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
+import io.stele.model.TabletId;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.FaultInjector;
 import io.stele.sim.MemoryLockService;
@@ -45,6 +48,7 @@ class DrainingTest {
   private TestServer server;
   private final AtomicReference<Next> next = new AtomicReference<>(Next.GOOD);
   private Draining draining;
+  private TabletId id; // Of its tablet.
   private final Set<String> takers = ConcurrentHashMap.newKeySet(); // According to the master.
   private final AtomicInteger asked = new AtomicInteger();
   private final AtomicInteger failures = new AtomicInteger(); // Of files that could not be made.
@@ -62,7 +66,9 @@ class DrainingTest {
     draining =
         new Draining(
             server.context, unreliable(lock), DrainingTest::info, server.lifecycle, contact);
-    TestServer.put(server.takeNew(TableSchema.of("t", "f")), "row", "value");
+    HostedTablet hosted = server.takeNew(TableSchema.of("t", "f"));
+    id = hosted.id();
+    TestServer.put(hosted, "row", "value");
   }
 
   /** The lock, of which the next update fails as {@link #next} says. */
@@ -223,6 +229,9 @@ class DrainingTest {
     assertThat(draining.isShuttingDown()).as("nobody would take the tablet").isFalse();
     startOther();
     takers.add(OTHER.toString());
+    awaitGiven();
+    assertThat(ended.getCount()).as("nobody serves the tablet yet").isEqualTo(1);
+    otherTakesTheTablet();
     ended.await();
     assertThat(server.context.tablets().count()).isZero();
     assertThat(saysDrained()).isTrue();
@@ -238,8 +247,39 @@ class DrainingTest {
     assertThat(draining.isShuttingDown()).as("nobody would take the tablet").isFalse();
     startOther();
     takers.add(OTHER.toString());
+    awaitGiven();
+    assertThat(ended.getCount()).as("nobody serves the tablet yet").isEqualTo(1);
+    otherTakesTheTablet();
     ended.await();
     assertThat(server.context.tablets().count()).isZero();
+  }
+
+  @Test
+  void whatItsOnlyTakerDoesNotServeBeforeItDiesTheServerTakesAgain() throws Exception {
+    CountDownLatch ended = new CountDownLatch(1);
+    Lock other = startOther();
+    takers.add(OTHER.toString());
+    draining.beginEnd(ended::countDown, true);
+    awaitGiven();
+    other.release();
+    takers.clear();
+    awaitDrained(false);
+    assertThat(draining.isShuttingDown()).isFalse();
+    TabletRecord again = server.records().assign(server.stored(id), server.context.id());
+    server.lifecycle.load(again.id(), again.row(), again.assignment().epoch());
+    server.work();
+    MiniStele.await("it is served", () -> server.context.tablets().count() == 1);
+    assertThat(ended.getCount()).isEqualTo(1);
+  }
+
+  private void awaitGiven() throws Exception {
+    MiniStele.await(
+        "the tablet is given away",
+        () -> server.stored(id).assignment().state() == Assignment.State.NONE);
+  }
+
+  private void otherTakesTheTablet() throws Exception {
+    server.records().loaded(server.records().assign(server.stored(id), OTHER));
   }
 
   @Test

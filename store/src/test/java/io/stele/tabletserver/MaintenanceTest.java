@@ -210,7 +210,7 @@ class MaintenanceTest {
       server.maintenance().round();
       assertThat(server.minor.size()).isEqualTo(1);
       assertThat(server.rewrites.size()).isPositive();
-      server.evacuation.unloadAll();
+      server.evacuation.unloadAll(() -> true);
       assertThat(server.context.tablets().count()).isZero();
       server.work();
       assertThat(server.aborts).isEmpty();

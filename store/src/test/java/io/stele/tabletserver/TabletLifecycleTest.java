@@ -237,12 +237,13 @@ class TabletLifecycleTest {
               Operation.CREATE,
               path -> path.getName().endsWith(".sst"),
               new FaultInjector.Effect.Fail()));
-      assertThatThrownBy(() -> server.evacuation.unloadAll()).isInstanceOf(IOException.class);
+      assertThatThrownBy(() -> server.evacuation.unloadAll(() -> true))
+          .isInstanceOf(IOException.class);
       world.disk.heal();
       assertThat(server.context.tablets().has(hosted)).isTrue();
       TestServer.put(hosted, "row2", "value");
       assertThat(TestServer.rows(hosted)).isEqualTo(2);
-      server.evacuation.unloadAll();
+      server.evacuation.unloadAll(() -> true);
       assertThat(server.context.tablets().count()).isZero();
       assertThat(server.aborts).isEmpty();
     }
@@ -260,7 +261,7 @@ class TabletLifecycleTest {
               Operation.CREATE,
               path -> path.toString().contains("/" + stuck.id().table() + "/"),
               new FaultInjector.Effect.Fail()));
-      assertThatThrownBy(() -> server.evacuation.unloadAll())
+      assertThatThrownBy(() -> server.evacuation.unloadAll(() -> true))
           .isInstanceOf(IOException.class)
           .hasMessageContaining(stuck.id().toString());
       world.disk.heal();
@@ -273,7 +274,7 @@ class TabletLifecycleTest {
     try (TestServer server = new TestServer(world)) {
       TabletRecord assigned =
           server.records().assign(server.createTable(SCHEMA), server.context.id());
-      server.evacuation.unloadForShutdown();
+      server.evacuation.unloadForShutdown(() -> true);
       server.lifecycle.setDraining(true);
       server.lifecycle.setDraining(false);
       server.lifecycle.load(assigned.id(), assigned.row(), assigned.assignment().epoch());
