@@ -1,5 +1,6 @@
 package io.stele.sim;
 
+import io.stele.client.Stele;
 import io.stele.lock.LockService;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.MasterInfo;
@@ -7,7 +8,7 @@ import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
-import io.stele.model.TableId;
+import io.stele.model.TableSchema;
 import io.stele.tabletserver.TabletServer;
 import io.stele.wire.Address;
 import io.stele.wire.ControlPlane;
@@ -18,7 +19,6 @@ import io.stele.wire.Transport;
 import io.stele.wire.control.ControlProtos.BalanceRequestProto;
 import io.stele.wire.control.ControlProtos.BeginJobRequestProto;
 import io.stele.wire.control.ControlProtos.BeginJobResponseProto;
-import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.EndJobRequestProto;
 import io.stele.wire.control.ControlProtos.MergeTabletRequestProto;
@@ -53,6 +53,7 @@ final class Operator {
   private final LockService locks;
   private final Transport transport;
   private final ClusterView view;
+  private final Stele client;
 
   Operator(SimulatedCluster cluster) {
     this.cluster = cluster;
@@ -60,6 +61,7 @@ final class Operator {
     this.locks = cluster.ensemble().connect(process);
     this.transport = cluster.network().transport(process, process.name());
     this.view = new ClusterView(cluster, process);
+    this.client = cluster.connect(process);
   }
 
   /** Moves a tablet, soon. */
@@ -135,18 +137,11 @@ final class Operator {
     }
   }
 
+  /** As any user does: by the client, which asks servers as their versions know. */
   private void compactAllNow() throws IOException {
-    for (TableId table : view.tablesToServe()) {
-      CompactTableRequestProto request =
-          CompactTableRequestProto.newBuilder().setTableId(table.value()).build();
-      for (ServerInfo server : view.servers().values()) {
-        process.start(
-            "compacts",
-            () ->
-                quietly(
-                    "compact",
-                    () -> call(server.control(), one -> one.compactTable(null, request))));
-      }
+    for (TableSchema table : client.admin().listTables()) {
+      process.start(
+          "compacts", () -> quietly("compact", () -> client.admin().compactTable(table.name())));
     }
   }
 

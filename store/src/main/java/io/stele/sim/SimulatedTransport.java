@@ -36,6 +36,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.apache.hadoop.ipc.RemoteException;
 import org.apache.hadoop.thirdparty.protobuf.BlockingService;
 import org.apache.hadoop.thirdparty.protobuf.Descriptors.MethodDescriptor;
 import org.apache.hadoop.thirdparty.protobuf.Message;
@@ -251,12 +252,18 @@ final class SimulatedTransport implements Transport, DataPlane, ControlPlane {
     } catch (SteleException e) {
       return e;
     } catch (ServiceException e) {
-      return e.getCause() instanceof SteleException known
-          ? known
-          : new IOException("the service failed: " + e.getMessage(), e);
+      return e.getCause() instanceof SteleException known ? known : failed(e.getCause());
     } catch (RuntimeException e) {
-      return new IOException("the service failed: " + e, e);
+      return failed(e);
     }
+  }
+
+  /** What callers learn of a failure: its class and its message. */
+  private static IOException failed(Throwable failure) {
+    IOException told =
+        new RemoteException(failure.getClass().getName(), "the service failed: " + failure);
+    told.initCause(failure);
+    return told;
   }
 
   @Override

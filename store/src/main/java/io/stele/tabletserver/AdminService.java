@@ -247,6 +247,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
     }
   }
 
+  /** Kept for clients of earlier versions alone, which know no other: {@link #compactTablets}. */
   @Override
   public EmptyProto compactTable(RpcController controller, CompactTableRequestProto request)
       throws ServiceException {

@@ -7,8 +7,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The compactions of whole tables that users request. Safe for use by any number of threads; the
- * caller's thread does the work.
+ * The compactions of whole tables, by a request that is kept for clients of earlier versions alone:
+ * those of this one request them tablet by tablet ({@link CompactionRequests}), and use this only
+ * for servers of earlier versions. It can go when no such clients are left. Safe for use by any
+ * number of threads; the caller's thread does the work.
  */
 final class TableCompactions {
   private static final Logger LOG = LoggerFactory.getLogger(TableCompactions.class);

@@ -2,6 +2,8 @@ package io.stele.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.model.Bytes;
+import io.stele.model.TableSchema;
 import io.stele.sim.workload.Pace;
 import io.stele.sim.workload.TablesComeAndGo;
 import io.stele.sim.workload.Workload;
@@ -35,5 +37,27 @@ class MixedVersionsTest {
     }
     assertThat(NextVersion.WRITTEN.get()).as("written by the next version").isGreaterThan(COUNT);
     assertThat(NextVersion.READ.get()).as("read by this version").isGreaterThan(COUNT);
+  }
+
+  /** In histories an operator compacts too seldom for this. */
+  @Test
+  @SuppressWarnings("try") // Planted while the block runs.
+  void serversThatDoNotKnowTheRequestAreAskedToCompactInTheFormerWay() throws Exception {
+    Duration length = Duration.ofSeconds(30);
+    try (AutoCloseable planted = NextVersion.plant()) {
+      ClusterFixture.run(
+          FIRST,
+          3,
+          ClusterFixture.settings(FIRST, length),
+          fixture -> {
+            TableSchema schema = TableSchema.of("t", "f");
+            List<Bytes> splits = List.of(Bytes.of("b"), Bytes.of("c"), Bytes.of("d"));
+            fixture.until(length, () -> fixture.client().admin().createTable(schema, splits));
+            fixture.cluster().operator().splitAll(Duration.ofSeconds(1));
+            fixture.process().sleep(length);
+            assertThat(NextVersion.UNKNOWN.get()).as("requests not known").isPositive();
+            fixture.until(length, () -> fixture.client().admin().compactTable("t"));
+          });
+    }
   }
 }

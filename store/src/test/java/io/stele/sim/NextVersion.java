@@ -20,12 +20,16 @@ import org.apache.avro.Schema;
 import org.apache.avro.io.BinaryEncoder;
 import org.apache.avro.io.EncoderFactory;
 import org.apache.avro.specific.SpecificRecordBase;
+import org.apache.hadoop.ipc.RpcNoSuchMethodException;
+import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 import org.apache.hadoop.thirdparty.protobuf.UnknownFieldSet;
 
 /**
  * Makes some processes of simulated clusters behave as the next version of Stele: their values in
  * METADATA and the lock service have two fields more, their tablet records columns that this
- * version does not know, and so have their requests a field. The others are of this version.
+ * version does not know, and so have their requests a field. The others are of this version, but
+ * that they know the compaction of tables only by its former request, as if the present one came
+ * with the next version.
  *
  * <p>A process that is started again changes its version: so each history upgrades and takes back.
  * What the next version writes is made here without the product's own encoding.
@@ -45,6 +49,9 @@ public final class NextVersion {
 
   static final AtomicLong READ = new AtomicLong();
 
+  /** Requests that processes of this version did not know. */
+  static final AtomicLong UNKNOWN = new AtomicLong();
+
   private NextVersion() {}
 
   /** Processes are of both versions until the result is closed. A class takes one part only. */
@@ -56,7 +63,8 @@ public final class NextVersion {
             part("metadata.Avro", "encode", MoreFields.class),
             part("metadata.Assignment", "decode", Reading.class),
             part("metadata.RecordCodec", "putEvent", MoreColumns.class),
-            part("sim.SimulatedTransport", "call", MoreInRequests.class))) {
+            part("sim.SimulatedTransport", "call", MoreInRequests.class),
+            part("tabletserver.AdminService", "compactTablets", Unknown.class))) {
       planted.add(part.plant());
     }
     return () -> {
@@ -195,6 +203,14 @@ public final class NextVersion {
         : argument;
   }
 
+  /** Answers a request as a server does that has no such method. */
+  public static void requireNext() throws ServiceException {
+    if (!isNext()) {
+      UNKNOWN.incrementAndGet();
+      throw new ServiceException(new RpcNoSuchMethodException("only the next version knows it"));
+    }
+  }
+
   static final class Running {
     @Advice.OnMethodEnter
     static void enter(@Advice.FieldValue("process") Object process) {
@@ -235,6 +251,13 @@ public final class NextVersion {
         @Advice.Argument(value = 1, readOnly = false, typing = Assigner.Typing.DYNAMIC)
             Object second) {
       second = NextVersion.sent(second);
+    }
+  }
+
+  static final class Unknown {
+    @Advice.OnMethodEnter
+    static void enter() throws ServiceException {
+      NextVersion.requireNext();
     }
   }
 }
