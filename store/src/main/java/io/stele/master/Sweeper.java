@@ -11,6 +11,7 @@ import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.ServerId;
+import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.record.PendingFile;
@@ -61,6 +62,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Sweeper {
   private static final Logger LOG = LoggerFactory.getLogger(Sweeper.class);
+  private static final int FORGET_FAILURES_MAX = 3; // Of a table, in one sweep.
 
   private final TabletRecords records;
   private final Schemas schemas;
@@ -289,12 +291,7 @@ final class Sweeper {
       }
     }
     sweepDirectories(tablets, listing.empty(), deletions);
-    for (TabletRecord record : mark) {
-      List<String> forgotten = record.dropped().keySet().stream().filter(gone::contains).toList();
-      if (!forgotten.isEmpty()) {
-        forget(record, forgotten);
-      }
-    }
+    forget(mark, gone);
     return deleted;
   }
 
@@ -323,11 +320,24 @@ final class Sweeper {
     return result;
   }
 
-  private void forget(TabletRecord record, List<String> gone) throws IOException {
-    try {
-      records.forgetDropped(record, gone);
-    } catch (RecordChangedException e) {
-      LOG.debug("{} was changed by somebody else: left for the next sweep", record, e);
+  /** Removes deleted files from the records of their tablets; what fails, the next sweep does. */
+  private void forget(List<TabletRecord> mark, Set<String> gone) throws IOException {
+    int failures = 0;
+    for (TabletRecord record : mark) {
+      List<String> forgotten = record.dropped().keySet().stream().filter(gone::contains).toList();
+      if (forgotten.isEmpty()) {
+        continue;
+      }
+      try {
+        records.forgetDropped(record, forgotten);
+      } catch (RecordChangedException e) {
+        LOG.debug("{} was changed by somebody else: left for the next sweep", record, e);
+      } catch (IOException | SteleException e) { // Those of other tablets are forgotten.
+        if (Futures.isInterruption(e) || ++failures == FORGET_FAILURES_MAX) {
+          throw e; // METADATA is away, and each of the others would wait for it.
+        }
+        LOG.warn("Files that {} had dropped were deleted, but it still names them", record, e);
+      }
     }
   }
 

@@ -616,6 +616,33 @@ class SweeperTest {
   }
 
   @Test
+  void aRecordThatCannotBeWrittenDoesNotHoldUpThoseOfOtherTablets() throws Exception {
+    run(
+        () -> {
+          TableId many = master.table("many", Bytes.of("m"));
+          for (TabletRecord record : master.records.reader().readAll(many)) {
+            put(record, List.of(), Map.of(create(Layout.file(record.id(), 1, 1)), 0L));
+          }
+          sweeper.sweep();
+          master.sleep(GRACE);
+          AtomicBoolean failed = new AtomicBoolean();
+          master.memory.before(
+              update -> {
+                if (!failed.getAndSet(true)) {
+                  throw SteleException.retryLater("for the test");
+                }
+              });
+          assertThat(sweeper.sweep()).isEqualTo(2);
+          assertThat(master.records.reader().readAll(many))
+              .extracting(record -> record.dropped().size())
+              .containsExactly(1, 0);
+          sweeper.sweep();
+          assertThat(master.records.reader().readAll(many))
+              .allMatch(record -> record.dropped().isEmpty());
+        });
+  }
+
+  @Test
   void aTableWhoseFilesCannotBeListedDoesNotHoldUpOthers() throws Exception {
     run(
         () -> {
