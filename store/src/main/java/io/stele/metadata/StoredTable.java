@@ -14,8 +14,8 @@ import java.util.List;
  * @param state whether it is complete
  * @param dropped the families that it once had
  * @param lowered how many versions its families counted before
- * @param splitRows the rows at which it is split when it is created; meaningful while it is being
- *     created
+ * @param splitRows the rows at which it was split when it was created. They are kept as long as the
+ *     table: tablets that meet at one are never merged because they are small
  * @param version of the node, on which changes are conditional
  */
 public record StoredTable(
