@@ -63,7 +63,6 @@ public record MemoryPlan(
   /** A collector needs some of the heap free, the more the larger arrays are. */
   private static final int COLLECTOR_SHARE = 8;
 
-  private static final long SYSTEM_OPERATIONS_BYTES = 4 * MIB;
   private static final long MEMTABLE_BYTES_LEAST = 8 * MIB;
   private static final long REPLAY_BYTES_MOST = 8 * MIB;
   private static final int REPLAY_SHARE = 64; // Of the heap.
@@ -176,6 +175,7 @@ public record MemoryPlan(
     private final long systemMemtables;
     private final long systemRequests;
     private final long operations;
+    private final long systemOperations;
     private final int compactions;
     private final long valueSet;
     private final long memtablesSet;
@@ -191,6 +191,7 @@ public record MemoryPlan(
       valueSet = Keys.VALUE_BYTES_MAX.in(conf);
       memtablesSet = Keys.MEMTABLE_TOTAL_BYTES.in(conf);
       systemMemtables = Math.min(32 * MIB, Math.max(8 * MIB, heap / 16));
+      systemOperations = Math.min(16 * MIB, Math.max(2 * MIB, heap / 128));
       systemRequests = Math.min(16 * MIB, Math.max(8 * MIB, heap / 32));
       int rewrites = 2 * Keys.COMPACTION_THREADS.in(conf);
       compactions = rewrites + 2 * MINOR_COMPACTIONS;
@@ -206,7 +207,7 @@ public record MemoryPlan(
       fixedHeap.add(
           new Share(
               "operation memory",
-              2 * (operations + SYSTEM_OPERATIONS_BYTES),
+              2 * (operations + systemOperations),
               Keys.OPERATIONS_BYTES.name()));
       fixedHeap.add(
           new Share(
@@ -266,7 +267,7 @@ public record MemoryPlan(
           memtables,
           systemMemtables,
           operations,
-          SYSTEM_OPERATIONS_BYTES,
+          systemOperations,
           (int) replay,
           requests,
           systemRequests,

@@ -51,6 +51,14 @@ class MemoryPlanTest {
   }
 
   @Test
+  void whatMetadataRemembersOfOperationsFollowsFromTheMemory() {
+    conf.set(Keys.CACHE_BYTES.name(), "8m");
+    assertThat(plan(182, 96).systemOperationsBytes()).isEqualTo(2 * MIB);
+    assertThat(plan(1024, 256).systemOperationsBytes()).isEqualTo(8 * MIB);
+    assertThat(plan(64 << 10, 16 << 10).systemOperationsBytes()).isEqualTo(16 * MIB);
+  }
+
+  @Test
   void whatIsSetIsKept() {
     conf.set(Keys.VALUE_BYTES_MAX.name(), "2m");
     conf.set(Keys.MEMTABLE_TOTAL_BYTES.name(), "300m");
@@ -66,11 +74,11 @@ class MemoryPlanTest {
   void logsBeingReplayedHaveMemoryOnlyWhereThereIsSomeToSpare() {
     assertThat(plan(704, 192).replayBytes()).isEqualTo(8 * MIB);
     conf.set(Keys.CACHE_BYTES.name(), "8m");
-    MemoryPlan smallest = plan(188, 96);
+    MemoryPlan smallest = plan(182, 96);
     assertThat(smallest.replayBytes()).isBetween(0, (int) MIB);
     assertThat(smallest.valueBytesMax()).isEqualTo(MemoryPlan.VALUE_BYTES_LEAST);
-    assertThat(sum(smallest.heap())).isLessThanOrEqualTo(188 * MIB);
-    assertThatThrownBy(() -> plan(187, 96)).hasMessageContaining("and has 187.0");
+    assertThat(sum(smallest.heap())).isLessThanOrEqualTo(182 * MIB);
+    assertThatThrownBy(() -> plan(181, 96)).hasMessageContaining("and has 181.0");
   }
 
   /** Any server may have METADATA. */
@@ -79,7 +87,7 @@ class MemoryPlanTest {
     conf.set(Keys.CACHE_BYTES.name(), "8m");
     for (String value : new String[] {"0", "1k", "1m"}) {
       conf.set(Keys.VALUE_BYTES_MAX.name(), value);
-      MemoryPlan smallest = plan(188, 96);
+      MemoryPlan smallest = plan(182, 96);
       assertThat((long) smallest.frameBytesMax())
           .as(value)
           .isGreaterThan(RecordChangeSize.REQUEST_BYTES_MAX + (128 << 10));
