@@ -54,12 +54,7 @@ final class ColumnHistory {
   private boolean tombstones;
   private long pushedOutThrough;
 
-  // Tombstones of time ranges, the newest first.
-  private int ranges;
-  private long[] rangeFrom = new long[4];
-  private long[] rangeTo = new long[4];
-  private long[] rangeSequence = new long[4];
-  private int[] rangeOrdinal = new int[4];
+  private final RangeTombstones ranges = new RangeTombstones();
   private long deletedBelow; // All timestamps below it are in one of them.
 
   // Sequence numbers of tombstones of single versions: first of those with greater timestamps, then
@@ -97,7 +92,7 @@ final class ColumnHistory {
     former = before;
     tombstones = false;
     pushedOutThrough = NEVER;
-    ranges = 0;
+    ranges.clear();
     deletedBelow = 0;
     singlesAbove = 0;
     singles = 0;
@@ -122,17 +117,7 @@ final class ColumnHistory {
       deletedBelow = to;
     }
     beginTombstones();
-    if (ranges == rangeFrom.length) {
-      rangeFrom = Arrays.copyOf(rangeFrom, ranges * 2);
-      rangeTo = Arrays.copyOf(rangeTo, ranges * 2);
-      rangeSequence = Arrays.copyOf(rangeSequence, ranges * 2);
-      rangeOrdinal = Arrays.copyOf(rangeOrdinal, ranges * 2);
-    }
-    rangeFrom[ranges] = from;
-    rangeTo[ranges] = to;
-    rangeSequence[ranges] = sequence;
-    rangeOrdinal[ranges] = ordinal;
-    ranges++;
+    ranges.add(from, to, sequence, ordinal);
     return true;
   }
 
@@ -158,7 +143,7 @@ final class ColumnHistory {
   Fate version(long at, long sequence, int ordinal, boolean surplus) {
     long end = timestamp == at ? endedAt : Long.MAX_VALUE;
     boolean overwritten = end != Long.MAX_VALUE && endedByOverwriting;
-    long deleted = firstRangeOver(at, sequence, ordinal);
+    long deleted = ranges.firstOver(at, sequence, ordinal);
     if (deleted < end || (deleted == end && overwritten)) {
       end = deleted;
       overwritten = false;
@@ -247,30 +232,11 @@ final class ColumnHistory {
     return formerLives.get(i);
   }
 
-  /** The sequence number of the first range tombstone after a version that deleted it. */
-  private long firstRangeOver(long at, long sequence, int ordinal) {
-    for (int i = ranges - 1; i >= 0; i--) {
-      boolean later =
-          rangeSequence[i] > sequence
-              || (rangeSequence[i] == sequence && rangeOrdinal[i] > ordinal);
-      if (later && rangeFrom[i] <= at && at < rangeTo[i]) {
-        return rangeSequence[i];
-      }
-    }
-    return Long.MAX_VALUE;
-  }
-
   /**
    * The sequence number of the first tombstone after a version that deleted a greater timestamp.
    */
   private long firstReachingAbove(long at, long sequence) {
-    long first = Long.MAX_VALUE;
-    for (int i = ranges - 1; i >= 0; i--) {
-      if (rangeSequence[i] > sequence && rangeTo[i] - 1 > at) {
-        first = rangeSequence[i];
-        break;
-      }
-    }
+    long first = ranges.firstAbove(at, sequence);
     int start = 0;
     while (start < singlesAbove) {
       int end = start + Integer.highestOneBit(singlesAbove - start);
