@@ -57,7 +57,6 @@ final class CommitPipeline {
   private final LogOptions options;
   private final SegmentLedger ledger;
   private final Lock lock;
-  private final Condition watching;
   private final Condition changed; // Signalled when a writer's state changes; rarely waited for.
 
   @GuardedBy("lock")
@@ -76,10 +75,7 @@ final class CommitPipeline {
   private State state = State.OPEN;
 
   @GuardedBy("lock")
-  private boolean watchSleeps;
-
-  @GuardedBy("lock")
-  private final SlowFlushes slowFlushes = new SlowFlushes();
+  private final WriterWatch watch;
 
   @GuardedBy("lock")
   private final LogCounters counters = new LogCounters();
@@ -89,9 +85,9 @@ final class CommitPipeline {
     this.options = options;
     this.ledger = ledger;
     this.lock = runtime.newLock();
-    this.watching = lock.newCondition();
     this.changed = lock.newCondition();
     this.turns = new WriterTurns(Stream.generate(lock::newCondition).limit(WRITERS).toList());
+    this.watch = new WriterWatch(runtime, lock.newCondition(), turns, ledger);
     this.chain = new SegmentChain(ledger);
     this.records = new UnacknowledgedRecords(options.batchBytesMax());
   }
@@ -229,7 +225,7 @@ final class CommitPipeline {
   LogStatistics statistics() {
     lock.lock();
     try {
-      return counters.statistics(slowFlushes, records.bytes());
+      return counters.statistics(watch.flushes(), records.bytes());
     } finally {
       lock.unlock();
     }
@@ -251,7 +247,7 @@ final class CommitPipeline {
   void busy(WriterState writer) {
     lock.lock();
     try {
-      begin(writer);
+      watch.begin(writer);
     } finally {
       lock.unlock();
     }
@@ -399,7 +395,7 @@ final class CommitPipeline {
           rollAsked = false;
         }
         if (records.inFlight().isPresent()) {
-          begin(writer);
+          watch.begin(writer);
           return records.inFlight();
         }
         writer.wake.awaitUninterruptibly();
@@ -422,8 +418,7 @@ final class CommitPipeline {
   boolean completed(WriterState writer, BatchInFlight completed, long position) {
     lock.lock();
     try {
-      slowFlushes.add(runtime.nanoTime() - writer.sinceNanos());
-      writer.end();
+      watch.completed(writer);
       if (completed.writer != writer || !records.completed(completed)) {
         return false;
       }
@@ -520,53 +515,26 @@ final class CommitPipeline {
     }
   }
 
-  // For the watch.
-
-  /** Watches the writers until they have ended: for slow flushes, and for calls that hang. */
+  /** For the watchdog: watches the writers until they have ended. */
   void watch() {
     lock.lock();
     try {
       while (!turns.haveEnded(isOver())) {
-        if (turns.isAnyBusy()) {
-          watching.awaitNanos(slowFlushes.nanosToNextLook(records.inFlight(), runtime.nanoTime()));
-        } else {
-          watchSleeps = true;
-          watching.await();
-          watchSleeps = false;
+        watch.await(records.inFlight());
+        if (watch.switchIfSlow(records.inFlight())) {
+          passTurn();
         }
-        check(runtime.nanoTime());
+        if (watch.giveUpHung(state != State.OPEN)) {
+          changed.signalAll();
+        }
+        if (turns.needsWriter()) {
+          turns.wakeParked();
+        }
       }
     } catch (InterruptedException e) {
       throw new IllegalStateException("the watchdog of a log must not be interrupted", e);
     } finally {
       lock.unlock();
-    }
-  }
-
-  @GuardedBy("lock")
-  private void check(long now) {
-    if (slowFlushes.switchIfSlow(records.inFlight().filter(one -> turns.hasStandby()), now)) {
-      passTurn();
-    }
-    for (WriterState writer : turns.writers()) {
-      writer.checkIfStuck(now);
-      if (writer.giveUpIfHung(turns.isActive(writer), state != State.OPEN, now)) {
-        writer.givenUp = true;
-        ledger.failed(writer.number); // What it acknowledged is in a file that nobody closes.
-        ledger.ended(writer.number);
-        changed.signalAll();
-      }
-    }
-    if (turns.needsWriter()) {
-      turns.wakeParked();
-    }
-  }
-
-  @GuardedBy("lock")
-  private void begin(WriterState writer) {
-    writer.begin(runtime.nanoTime());
-    if (watchSleeps) {
-      watching.signal(); // Otherwise it looks soon enough anyway.
     }
   }
 
@@ -625,7 +593,7 @@ final class CommitPipeline {
   @GuardedBy("lock")
   private void signalAll() {
     turns.wakeAll();
-    watching.signal();
+    watch.wake();
     changed.signalAll();
   }
 }
