@@ -1,8 +1,12 @@
 package io.stele.metadata;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.stele.format.AvroBody;
 import io.stele.format.ByteReader;
 import io.stele.format.ByteWriter;
+import io.stele.format.CarriedSchema;
 import io.stele.format.Crc32c;
+import io.stele.format.MalformedException;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import java.io.ByteArrayOutputStream;
@@ -11,13 +15,11 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Function;
 import org.apache.avro.Schema;
@@ -58,6 +60,9 @@ final class Avro {
   private static final int WITH_SCHEMA = 2;
   private static final int EXPECTED_BYTES = 256;
 
+  /** Schemas of other versions that are kept: two versions live beside each other, or three. */
+  private static final int CARRIED_MAX = 8;
+
   /** Reads and writes one type of record. Expensive to create, safe for any number of threads. */
   private static final class Codec {
     final SpecificData data;
@@ -65,12 +70,11 @@ final class Avro {
     final byte[] name;
     final boolean flat;
     final byte[] json;
-    private final List<Schema> prefixes = new ArrayList<>(); // By number of fields.
-    private final Map<String, Schema> writers = new ConcurrentHashMap<>(); // By their JSON.
+    private final List<Writer> prefixes = new ArrayList<>(); // By number of fields.
+    private final Writer own;
 
-    // Idle ones, by the writer's schema.
-    private final Map<Schema, Queue<Reader>> readers =
-        Collections.synchronizedMap(new IdentityHashMap<>());
+    @GuardedBy("carried")
+    private final Map<String, Writer> carried = new LinkedHashMap<>(); // By their JSON.
 
     Codec(Class<?> type) {
       data = SpecificData.getForClass(type);
@@ -78,8 +82,9 @@ final class Avro {
       name = schema.getName().getBytes(StandardCharsets.UTF_8);
       flat = schema.getFields().stream().noneMatch(field -> hasRecords(field.schema()));
       json = schema.toString().getBytes(StandardCharsets.UTF_8);
+      own = new Writer(schema);
       for (int fields = 0; fields < schema.getFields().size(); fields++) {
-        prefixes.add(prefix(fields));
+        prefixes.add(new Writer(prefix(fields)));
       }
     }
 
@@ -107,24 +112,46 @@ final class Avro {
     }
 
     /** The schema of a flat value with this many fields, as far as this version knows them. */
-    Schema writer(int fields) {
-      return fields < fields() ? prefixes.get(fields) : schema;
+    Writer writer(int fields) {
+      return fields < fields() ? prefixes.get(fields) : own;
     }
 
-    Object read(Schema writer, BinaryDecoder body) throws IOException {
-      Queue<Reader> idle = readers.computeIfAbsent(writer, unseen -> new ConcurrentLinkedQueue<>());
+    /** The schema in a value. */
+    Writer writer(String text) throws MalformedException {
+      synchronized (carried) {
+        Writer known = carried.get(text);
+        if (known != null) {
+          return known;
+        }
+      }
+      Writer parsed = new Writer(CarriedSchema.parse(text));
+      synchronized (carried) {
+        if (carried.size() >= CARRIED_MAX) {
+          carried.remove(carried.keySet().iterator().next());
+        }
+        carried.put(text, parsed);
+      }
+      return parsed;
+    }
+  }
+
+  /** A schema that values were written with. Safe for any number of threads. */
+  private static final class Writer {
+    final Schema schema;
+    private final Queue<Reader> idle = new ConcurrentLinkedQueue<>();
+
+    Writer(Schema schema) {
+      this.schema = schema;
+    }
+
+    Object read(Codec codec, BinaryDecoder body) throws IOException {
       Reader reader = idle.poll();
       if (reader == null) {
-        reader = new Reader(this, writer);
+        reader = new Reader(codec, schema);
       }
       Object value = reader.decode(body);
       idle.add(reader); // Only now: one that failed is in any state. As many as read at once.
       return value;
-    }
-
-    /** The schema in a value. */
-    Schema writer(String carried) {
-      return writers.computeIfAbsent(carried, text -> new Schema.Parser().parse(text));
     }
   }
 
@@ -192,8 +219,20 @@ final class Avro {
    */
   static <A extends SpecificRecord, T> T decode(
       Bytes bytes, Class<A> type, String where, Function<A, T> meaning) throws CorruptionException {
+    return decode(bytes, type, where, bytes.length(), meaning);
+  }
+
+  /**
+   * The same of a value from anybody.
+   *
+   * @param itemsMax the most items of its lists and maps, all together: it is refused if it has
+   *     more
+   */
+  static <A extends SpecificRecord, T> T decode(
+      Bytes bytes, Class<A> type, String where, int itemsMax, Function<A, T> meaning)
+      throws CorruptionException {
     try {
-      return meaning.apply(type.cast(decode(CODECS.get(type), bytes.toByteArray())));
+      return meaning.apply(type.cast(decode(CODECS.get(type), bytes.toByteArray(), itemsMax)));
     } catch (IOException | RuntimeException e) { // Avro throws many kinds for what is not Avro.
       CorruptionException damaged =
           new CorruptionException(where, 0, "cannot be read as " + type.getSimpleName() + ": " + e);
@@ -202,7 +241,7 @@ final class Avro {
     }
   }
 
-  private static Object decode(Codec codec, byte[] bytes) throws IOException {
+  private static Object decode(Codec codec, byte[] bytes, int itemsMax) throws IOException {
     int end = bytes.length - Integer.BYTES;
     if (end < 1
         || new ByteReader(bytes, end, Integer.BYTES).readInt() != checksum(codec, bytes, end)) {
@@ -210,7 +249,7 @@ final class Avro {
     }
     ByteReader in = new ByteReader(bytes, 0, end);
     int format = in.readByte();
-    Schema writer;
+    Writer writer;
     boolean newer = false;
     switch (format) {
       case FLAT -> {
@@ -225,11 +264,11 @@ final class Avro {
     }
     BinaryDecoder body =
         DecoderFactory.get().binaryDecoder(bytes, in.position(), in.remaining(), null);
-    Object value = codec.read(writer, body);
-    if (!newer && !body.isEnd()) {
+    AvroBody.check(writer.schema, in, itemsMax);
+    if (!newer && in.remaining() > 0) {
       throw new IOException("it has bytes after its last field");
     }
-    return value;
+    return writer.read(codec, body);
   }
 
   private static int checksum(Codec codec, byte[] bytes, int length) {

@@ -1,5 +1,6 @@
 package io.stele.metadata;
 
+import io.stele.lock.LockService;
 import io.stele.metadata.avro.BloomValue;
 import io.stele.metadata.avro.CachePriorityValue;
 import io.stele.metadata.avro.FamilyValue;
@@ -16,6 +17,7 @@ import io.stele.model.Codec;
 import io.stele.model.ColumnFamily;
 import io.stele.model.CorruptionException;
 import io.stele.model.GcPolicy;
+import io.stele.model.Limits;
 import io.stele.model.LocalityGroup;
 import io.stele.model.Principal;
 import io.stele.model.SteleException;
@@ -30,6 +32,10 @@ import java.util.TreeMap;
 
 /** Table schemas as Avro records: in the lock service and on the control plane. */
 public final class TableCodec {
+  /** The most items of lists in a table's schema: families, parts of policies, groups, readers. */
+  private static final int SCHEMA_ITEMS_MAX =
+      Limits.FAMILIES_MAX * (1 + Limits.POLICY_PARTS_MAX) + Limits.GROUPS_MAX + Limits.READERS_MAX;
+
   private TableCodec() {}
 
   /** The bytes for {@code schema} on the control plane. */
@@ -47,13 +53,23 @@ public final class TableCodec {
   }
 
   /**
-   * Reads what {@link #encode(TableSchema)} wrote.
+   * Reads what {@link #encode(TableSchema)} wrote; the bytes may come from anybody.
    *
    * @throws SteleException REFUSED if it breaks a rule for schemas
-   * @throws CorruptionException if it is no schema
+   * @throws CorruptionException if it is no schema, or larger than one may be
    */
   public static TableSchema decode(Bytes bytes) throws CorruptionException {
-    return Avro.decode(bytes, TableValue.class, "a table's schema", TableCodec::schema);
+    String where = "a table's schema";
+    if (bytes.length() > LockService.DATA_BYTES_MAX) {
+      throw new CorruptionException(
+          where,
+          0,
+          "it has "
+              + bytes.length()
+              + " bytes: the lock service holds at most "
+              + LockService.DATA_BYTES_MAX);
+    }
+    return Avro.decode(bytes, TableValue.class, where, SCHEMA_ITEMS_MAX, TableCodec::schema);
   }
 
   /** The bytes of {@code table}'s node, whose id and version are not among them. */

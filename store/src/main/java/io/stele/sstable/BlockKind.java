@@ -20,6 +20,9 @@ enum BlockKind {
    */
   private static final int OWN_BYTES_MAX = 64 << 20;
 
+  /** The properties have two keys, each of a row, a family and a qualifier, and a schema. */
+  private static final int PROPERTIES_BYTES_MAX = 1 << 20;
+
   private final int code;
 
   BlockKind(int code) {
@@ -38,7 +41,8 @@ enum BlockKind {
   int contentsBytesMax() {
     return switch (this) {
       case DATA, META -> SSTableFormat.CONTENTS_BYTES_MAX;
-      case INDEX, BLOOM, BLOOM_INDEX, PROPERTIES -> OWN_BYTES_MAX;
+      case INDEX, BLOOM, BLOOM_INDEX -> OWN_BYTES_MAX;
+      case PROPERTIES -> PROPERTIES_BYTES_MAX;
     };
   }
 

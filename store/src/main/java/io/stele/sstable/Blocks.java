@@ -134,7 +134,39 @@ final class Blocks {
 
   /** Reads and checks a block, bypassing the cache. */
   Contents read(BlockKind kind, Handle handle) throws IOException {
+    checkLength(kind, handle);
     return check(kind, handle, readStored(handle), NOTHING, UNLIMITED);
+  }
+
+  /**
+   * Reads and checks a meta block, bypassing the cache.
+   *
+   * @param stored the block, if it has been read already
+   * @param contentsBytesMax it is damaged if its contents have more bytes
+   */
+  Contents meta(Handle handle, Optional<StoredBlock> stored, int contentsBytesMax)
+      throws IOException {
+    checkContents(handle, handle.length() - SSTableFormat.BLOCK_OVERHEAD_BYTES, contentsBytesMax);
+    return check(
+        BlockKind.META,
+        handle,
+        stored.isPresent() ? stored.get() : readStored(handle),
+        NOTHING,
+        (MemoryClaim<CorruptionException>)
+            contentsBytes -> checkContents(handle, contentsBytes, contentsBytesMax));
+  }
+
+  /** Refuses a block whose stored form alone has more bytes than the contents of any such block. */
+  private void checkLength(BlockKind kind, Handle handle) throws CorruptionException {
+    checkContents(
+        handle, handle.length() - SSTableFormat.BLOCK_OVERHEAD_BYTES, kind.contentsBytesMax());
+  }
+
+  private void checkContents(Handle handle, int bytes, int bytesMax) throws CorruptionException {
+    if (bytes > bytesMax) {
+      throw file.corrupt(
+          handle.offset(), "no such block has " + bytes + " bytes: at most " + bytesMax);
+    }
   }
 
   /**
@@ -231,6 +263,7 @@ final class Blocks {
     if (options.memoryOnly()) {
       throw new NotInMemoryException();
     }
+    checkLength(kind, handle);
     StoredBlock stored = source.read(handle);
     CachedBlock block = decode(kind, handle, stored, source::claim);
     cache.read(kind, handle, block, stored);

@@ -1,7 +1,9 @@
 package io.stele.sstable;
 
+import io.stele.format.AvroBody;
 import io.stele.format.ByteReader;
 import io.stele.format.ByteWriter;
+import io.stele.format.CarriedSchema;
 import io.stele.format.MalformedException;
 import io.stele.model.Bloom;
 import io.stele.model.Bytes;
@@ -32,6 +34,12 @@ import org.apache.avro.specific.SpecificDatumWriter;
  */
 record PropertiesBlock(SSTableProperties properties, Map<String, Handle> metaBlocks) {
   private static final String SCHEMA = PropertiesRecord.getClassSchema().toString();
+
+  /** More meta blocks than any file has. */
+  private static final int META_BLOCKS_MAX = 64;
+
+  /** The most items of all lists in the record: leaves room for those that a newer version adds. */
+  private static final int ITEMS_MAX = 4096;
 
   byte[] encode() throws IOException {
     List<MetaBlockRecord> blocks = new ArrayList<>();
@@ -77,12 +85,20 @@ record PropertiesBlock(SSTableProperties properties, Map<String, Handle> metaBlo
     try {
       BinaryDecoder decoder =
           DecoderFactory.get().binaryDecoder(contents.array(), in.position(), in.remaining(), null);
-      avro = reader(schema).read(null, decoder);
+      Schema written =
+          schema.equals(SCHEMA) ? PropertiesRecord.getClassSchema() : CarriedSchema.parse(schema);
+      AvroBody.check(written, in, ITEMS_MAX);
+      avro =
+          new SpecificDatumReader<PropertiesRecord>(written, PropertiesRecord.getClassSchema())
+              .read(null, decoder);
     } catch (IOException | RuntimeException e) { // Avro throws many kinds for what is not Avro.
       MalformedException malformed =
           in.malformed("no Avro record of properties: " + e.getMessage());
       malformed.initCause(e);
       throw malformed;
+    }
+    if (avro.getMetaBlocks().size() > META_BLOCKS_MAX) {
+      throw in.malformed("no file has " + avro.getMetaBlocks().size() + " meta blocks");
     }
     Map<String, Handle> blocks = new LinkedHashMap<>();
     for (MetaBlockRecord block : avro.getMetaBlocks()) {
@@ -109,12 +125,6 @@ record PropertiesBlock(SSTableProperties properties, Map<String, Handle> metaBlo
             bloom(avro.getBloom(), in),
             avro.getCreatedBy()),
         blocks);
-  }
-
-  private static SpecificDatumReader<PropertiesRecord> reader(String schema) {
-    Schema own = PropertiesRecord.getClassSchema();
-    Schema written = schema.equals(SCHEMA) ? own : new Schema.Parser().parse(schema);
-    return new SpecificDatumReader<>(written, own);
   }
 
   private static Codec codec(String name, ByteReader in) throws MalformedException {

@@ -284,23 +284,24 @@ public final class SSTable implements Closeable {
     return rows;
   }
 
-  /** The meta block of that name. */
+  /** The meta block of that name, which may be as large as a block can be. */
   public Optional<Bytes> metaBlock(String name) throws IOException {
+    return metaBlock(name, BlockKind.META.contentsBytesMax());
+  }
+
+  /**
+   * The meta block of that name.
+   *
+   * @param bytesMax no such block that was ever written has more bytes: one that says so is damaged
+   */
+  public Optional<Bytes> metaBlock(String name, int bytesMax) throws IOException {
     Handle handle = properties.metaBlocks().get(name);
     if (handle == null) {
       return Optional.empty();
     }
-    byte[] stored = metaBlocks.get(name);
-    Contents contents =
-        stored == null
-            ? blocks.read(BlockKind.META, handle)
-            : blocks.check(
-                BlockKind.META,
-                handle,
-                new StoredBlock(stored, 0, false),
-                NOTHING,
-                Blocks.UNLIMITED);
-    return Optional.of(Bytes.wrap(contents.toByteArray()));
+    Optional<StoredBlock> stored =
+        Optional.ofNullable(metaBlocks.get(name)).map(block -> new StoredBlock(block, 0, false));
+    return Optional.of(Bytes.wrap(blocks.meta(handle, stored, bytesMax).toByteArray()));
   }
 
   /** The names of the meta blocks. */

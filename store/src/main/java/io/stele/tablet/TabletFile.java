@@ -51,11 +51,20 @@ final class TabletFile {
   /** What the file says of its versions. */
   private record Versions(
       SurplusCounts surplus, Optional<OldestVersions> oldest, FormerCounts.Marks marks) {
+    /** Above what any of these blocks has: some bytes for each family and alteration of a table. */
+    static final int BLOCK_BYTES_MAX = 8 << 20;
+
+    static final Versions UNKNOWN =
+        new Versions(SurplusCounts.NONE, Optional.empty(), FormerCounts.Marks.NONE);
+
+    /** A job's file has no such blocks; if it has, nobody vouches for them. */
     static Versions of(SSTable table, String file) throws IOException {
-      return new Versions(
-          SurplusCounts.of(table.metaBlock(SurplusCounts.NAME), file),
-          OldestVersions.of(table.metaBlock(OldestVersions.NAME), file),
-          FormerCounts.Marks.of(table.metaBlock(FormerCounts.NAME), file));
+      return PendingFile.isOfJob(file)
+          ? UNKNOWN
+          : new Versions(
+              SurplusCounts.of(table.metaBlock(SurplusCounts.NAME, BLOCK_BYTES_MAX), file),
+              OldestVersions.of(table.metaBlock(OldestVersions.NAME, BLOCK_BYTES_MAX), file),
+              FormerCounts.Marks.of(table.metaBlock(FormerCounts.NAME, BLOCK_BYTES_MAX), file));
     }
   }
 

@@ -3,7 +3,9 @@ package io.stele.metadata;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.format.ByteWriter;
 import io.stele.metadata.avro.AssignmentValue;
+import io.stele.metadata.avro.FileValue;
 import io.stele.metadata.avro.RedoValue;
 import io.stele.metadata.avro.ServerValue;
 import io.stele.model.Bytes;
@@ -161,6 +163,15 @@ class AvroTest {
       } catch (CorruptionException e) {
         assertThat(e).hasMessageContaining("seed " + seed);
       }
+      assertFileIsReadOrDamaged(framed("FileValue", 12, body), seed);
+    }
+  }
+
+  private static void assertFileIsReadOrDamaged(Bytes value, long seed) {
+    try {
+      Avro.decode(value, FileValue.class, "seed " + seed, file -> file);
+    } catch (CorruptionException e) {
+      assertThat(e).hasMessageContaining("seed " + seed);
     }
   }
 
@@ -169,5 +180,67 @@ class AvroTest {
     byte[] body = {10, 10, 10};
     assertThatThrownBy(() -> redo(framed("RedoValue", 2, body)))
         .isInstanceOf(CorruptionException.class);
+  }
+
+  /** A table as a client sends it, whose schema and body are anybody's; its checksum is right. */
+  private static Bytes sent(String schema, byte[] body) {
+    byte[] json = schema.getBytes(StandardCharsets.UTF_8);
+    byte[] value =
+        new ByteWriter(100).writeByte(2).writePrefixed(json).write(Bytes.of(body)).toByteArray();
+    CRC32C crc = new CRC32C();
+    crc.update("TableValue".getBytes(StandardCharsets.UTF_8));
+    crc.update(value);
+    return Bytes.of(
+        new ByteWriter(100).write(Bytes.of(value)).writeInt((int) crc.getValue()).toByteArray());
+  }
+
+  private static void assertRefused(Bytes value, String how) {
+    assertThatThrownBy(() -> TableCodec.decode(value))
+        .isInstanceOf(CorruptionException.class)
+        .hasMessageContaining(how);
+  }
+
+  private static byte[] longs(long... numbers) throws IOException {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(out, null);
+    for (long number : numbers) {
+      encoder.writeLong(number);
+    }
+    return out.toByteArray();
+  }
+
+  @Test
+  void aLengthOfWhichTheBytesAreNotThereTakesNoMemory() throws Exception {
+    String own = TableSchemaJson.of(TableCodec.encode(TableSchema.of("t", "f")));
+    assertRefused(sent(own, longs(0, 2_000_000_000)), "2000000000 bytes wanted");
+    assertRefused(sent(own, longs(0, 0, 2_000_000_000)), "2000000000 items");
+  }
+
+  @Test
+  void itemsWithoutBytesThatNobodyReadsTakeNoTime() throws Exception {
+    String own = TableSchemaJson.of(TableCodec.encode(TableSchema.of("t", "f")));
+    String schema =
+        own.replaceFirst(
+            "\"fields\":\\[",
+            "\"fields\":[{\"name\":\"more\",\"type\":{\"type\":\"array\",\"items\":\"null\"}},");
+    assertThat(schema).isNotEqualTo(own);
+    assertRefused(
+        sent(schema, longs(2_000_000_000, 2_000_000_000, 2_000_000_000)), "may have no bytes");
+  }
+
+  @Test
+  void policiesInEachOtherWithoutEndTakeNoStack() throws Exception {
+    String own = TableSchemaJson.of(TableCodec.encode(TableSchema.of("t", "f")));
+    ByteArrayOutputStream body = new ByteArrayOutputStream();
+    body.write(longs(0, 0, 1, 0)); // No name; one family, without a name.
+    for (int i = 0; i < 50_000; i++) {
+      body.write(longs(3, 0, 0, 0, 1)); // A union of one policy.
+    }
+    assertRefused(sent(own, body.toByteArray()), "nests more than");
+  }
+
+  @Test
+  void moreThanTheLockServiceHoldsIsNoSchemaOfATable() {
+    assertRefused(sent("\"int\"", new byte[600_000]), "the lock service holds at most");
   }
 }
