@@ -164,6 +164,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
     SeveralInputs.check(conf);
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
+    ModelSerialization.checkMapOutput(conf);
     List<TableScan> scans = TableScan.all(conf);
     TableScan.noteSubmission(context);
     boolean pinned = isPinned(conf);

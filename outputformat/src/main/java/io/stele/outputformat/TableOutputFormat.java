@@ -105,7 +105,8 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
    * @throws SteleException NOT_FOUND if one does not, REFUSED if no table was added, {@code
    *     MultipleOutputs} is to write to tables, {@code MultipleInputs} would not read the tables of
    *     the job's input, the job reads the latest rows of tables and {@link #LATEST_ALLOWED_KEY} is
-   *     not set, or its mappers write with several threads
+   *     not set, its mappers write with several threads, or its map output has a class that
+   *     MapReduce cannot send
    */
   @Override
   public void checkOutputSpecs(JobContext context) throws IOException {
@@ -117,6 +118,7 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
     NamedOutputs.checkSubmitted(conf, TableOutputFormat.class);
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
+    ModelSerialization.checkMapOutput(conf);
     try (Stele stele = Stele.connect(conf)) {
       OutputTable.identifyAll(stele, conf);
       conf.set(JOB_KEY, OutputJob.begin(context, stele.jobs(), LEASE_KEY, TableUse.How.LIVE));

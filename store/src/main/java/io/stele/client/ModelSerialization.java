@@ -13,6 +13,7 @@ import io.stele.model.Outstanding;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.Row;
 import io.stele.model.RowOperation;
+import io.stele.model.SteleException;
 import io.stele.runtime.MemoryClaim;
 import io.stele.wire.OperationCodec;
 import io.stele.wire.data.DataProtos.CheckAndMutateProto;
@@ -41,17 +42,17 @@ import org.apache.hadoop.io.serializer.Serializer;
 import org.apache.hadoop.io.serializer.WritableSerialization;
 
 /**
- * Serializes {@link Bytes}, {@link Row} and each kind of {@link RowOperation} for the shuffle of a
- * job. The formats for tables {@link #register} it; a job that uses none of them must register it
- * itself.
+ * Serializes {@link Bytes}, {@link Row}, each kind of {@link RowOperation}, and {@link
+ * AnyOperation}, which is one of any kind, for the shuffle of a job. The formats for tables {@link
+ * #register} it; a job that uses none of them must register it itself.
  *
  * <p>{@code Bytes} are written as a length and the bytes; a row or a mutation as its key, and a
  * cell block preceded by its length; other operations as the messages of the wire, preceded by
- * their length. In a job that sorts its keys by {@link KeyOrder}, {@code Bytes} are also numbered:
- * the length is complemented, so that it is negative, and the number of the task and one of the key
- * follow the bytes. {@code Bytes} that such a job writes elsewhere, as values or to a file, are
- * numbered as well; they are read like others. A comparator of somebody's own must read them by
- * this class.
+ * their length; an operation of any kind as the number of its kind, and the operation. In a job
+ * that sorts its keys by {@link KeyOrder}, {@code Bytes} are also numbered: the length is
+ * complemented, so that it is negative, and the number of the task and one of the key follow the
+ * bytes. {@code Bytes} that such a job writes elsewhere, as values or to a file, are numbered as
+ * well; they are read like others. A comparator of somebody's own must read them by this class.
  */
 public final class ModelSerialization extends Configured implements Serialization<Object> {
   private static final String SERIALIZATIONS = CommonConfigurationKeys.IO_SERIALIZATIONS_KEY;
@@ -62,6 +63,11 @@ public final class ModelSerialization extends Configured implements Serializatio
           "mapreduce.job.combiner.group.comparator.class");
   private static final String MAP_OUTPUT_KEY = "mapreduce.map.output.key.class";
   private static final String OUTPUT_KEY = "mapreduce.job.output.key.class";
+  private static final String MAP_OUTPUT_VALUE = "mapreduce.map.output.value.class";
+  private static final String OUTPUT_VALUE = "mapreduce.job.output.value.class";
+  private static final String REDUCERS = "mapreduce.job.reduces";
+  private static final String REDUCER = "mapreduce.job.reduce.class";
+  private static final String IDENTITY = "org.apache.hadoop.mapreduce.Reducer";
 
   /** Set by MapReduce in tasks. */
   private static final String TASK = "mapreduce.task.partition";
@@ -75,7 +81,15 @@ public final class ModelSerialization extends Configured implements Serializatio
   private static final Outstanding ALL = Outstanding.from(1);
 
   private static final Set<Class<?>> TYPES =
-      Set.of(Bytes.class, Row.class, Mutation.class, CheckAndMutate.class, ReadModifyWrite.class);
+      Set.of(
+          Bytes.class,
+          Row.class,
+          Mutation.class,
+          CheckAndMutate.class,
+          ReadModifyWrite.class,
+          AnyOperation.class);
+
+  private static final List<RowOperation.Kind> KINDS = List.of(RowOperation.Kind.values());
 
   /**
    * Sets a job up for these types: adds this to its serializations and, if mappers write {@link
@@ -120,6 +134,34 @@ public final class ModelSerialization extends Configured implements Serializatio
     GROUPINGS.stream()
         .filter(key -> conf.get(key, "").equals(KeyOrder.Groups.class.getName()))
         .forEach(conf::unset);
+  }
+
+  /**
+   * Checks the values that mappers send to reducers, when a job is submitted. Otherwise each of its
+   * tasks would fail, and say nothing of why.
+   *
+   * @throws SteleException REFUSED if their class is {@link RowOperation}, which no value is
+   *     exactly, or {@link AnyOperation} and no reducer takes the operations out
+   */
+  public static void checkMapOutput(Configuration conf) {
+    if (conf.getInt(REDUCERS, 1) == 0) {
+      return;
+    }
+    String values = conf.get(MAP_OUTPUT_VALUE, conf.get(OUTPUT_VALUE, ""));
+    if (values.equals(RowOperation.class.getName())) {
+      throw SteleException.refused(
+          "the job's mappers are to send values of RowOperation to reducers, but MapReduce takes"
+              + " values of exactly one class. If all operations are of one kind, name its class,"
+              + " such as job.setMapOutputValueClass(Mutation.class). If they are of several, set"
+              + " it to AnyOperation.class, write new AnyOperation(operation) in mappers, and"
+              + " value.operation() in the reducer");
+    }
+    boolean identity = conf.get(REDUCER, IDENTITY).equals(IDENTITY);
+    if (values.equals(AnyOperation.class.getName()) && identity) {
+      throw SteleException.refused(
+          "the job's mappers send values of AnyOperation, but it has no reducer of its own, so"
+              + " these would be written as they are: set a reducer that writes value.operation()");
+    }
   }
 
   static boolean isSortedByKeyOrder(Configuration conf) {
@@ -172,6 +214,9 @@ public final class ModelSerialization extends Configured implements Serializatio
           write(row.key());
           RowCodec.write(row, block);
           writeBlock();
+        } else if (value instanceof AnyOperation any) {
+          WritableUtils.writeVInt(out, any.operation().kind().ordinal());
+          write(any.operation());
         } else {
           write((RowOperation) value);
         }
@@ -265,6 +310,9 @@ public final class ModelSerialization extends Configured implements Serializatio
       }
       if (type.equals((Class<?>) Mutation.class)) {
         return operation(RowOperation.Kind.MUTATION);
+      }
+      if (type.equals((Class<?>) AnyOperation.class)) {
+        return new AnyOperation(operation(KINDS.get(WritableUtils.readVInt(in))));
       }
       if (type.equals((Class<?>) Bytes.class)) {
         return readKey();

@@ -12,6 +12,7 @@ import io.stele.model.Filter;
 import io.stele.model.Mutation;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.Row;
+import io.stele.model.RowOperation;
 import io.stele.model.SteleException;
 import io.stele.model.TimeRange;
 import java.io.FilterOutputStream;
@@ -92,6 +93,49 @@ class ModelSerializationTest {
     CheckAndMutate check =
         CheckAndMutate.ifNone(Filter.newestIs(Column.of("a", "q"), Bytes.of("x")), mutation);
     assertThat(throughAStream(CheckAndMutate.class, check)).isEqualTo(check);
+  }
+
+  @Test
+  void operationsOfAllKindsComeThroughAsOneClass() throws IOException {
+    Mutation mutation = Mutation.of("row").put("a", "q", "v");
+    List<RowOperation> operations =
+        List.of(
+            mutation,
+            ReadModifyWrite.increment(Bytes.of("row"), "f", Bytes.of("n"), 7),
+            CheckAndMutate.ifNone(Filter.newestIs(Column.of("a", "q"), Bytes.of("x")), mutation));
+    assertThat(operations.stream().map(RowOperation::kind))
+        .containsExactlyInAnyOrder(RowOperation.Kind.values());
+    for (RowOperation operation : operations) {
+      AnyOperation any = new AnyOperation(operation);
+      assertThat(throughAStream(AnyOperation.class, any)).isEqualTo(any);
+    }
+  }
+
+  @Test
+  void anInterfaceAsTheClassOfMapOutputIsRefused() {
+    Configuration conf = new Configuration(false);
+    conf.set("mapreduce.job.output.value.class", RowOperation.class.getName());
+    assertThatThrownBy(() -> ModelSerialization.checkMapOutput(conf))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("setMapOutputValueClass(Mutation.class)")
+        .hasMessageContaining("new AnyOperation(operation)");
+    conf.set("mapreduce.map.output.value.class", Mutation.class.getName());
+    ModelSerialization.checkMapOutput(conf); // The other is what reducers write.
+
+    conf.set("mapreduce.map.output.value.class", RowOperation.class.getName());
+    conf.setInt("mapreduce.job.reduces", 0);
+    ModelSerialization.checkMapOutput(conf); // Nothing is sent.
+  }
+
+  @Test
+  void operationsThatNobodyTakesOutAreRefused() {
+    Configuration conf = new Configuration(false);
+    conf.set("mapreduce.map.output.value.class", AnyOperation.class.getName());
+    assertThatThrownBy(() -> ModelSerialization.checkMapOutput(conf))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("a reducer that writes value.operation()");
+    conf.set("mapreduce.job.reduce.class", "a.reducer.of.its.own");
+    ModelSerialization.checkMapOutput(conf);
   }
 
   @Test
