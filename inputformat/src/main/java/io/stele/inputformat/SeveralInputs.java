@@ -1,5 +1,6 @@
 package io.stele.inputformat;
 
+import io.stele.client.ModelSerialization;
 import io.stele.model.SteleException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -44,8 +45,8 @@ final class SeveralInputs {
               + "), and none of its paths is for tables: the job would read either the files or the"
               + " tables. To read both, first call MultipleInputs.addInputPath(job, new"
               + " Path(\"tables\"), TableInputFormat.class, YourMapper.class), with any path; then"
-              + " addTable. To read only tables, because the files came with a copy of another job's"
-              + " configuration, first call job.setInputFormatClass(TableInputFormat.class)");
+              + " addTable. To read only tables, because the files came with a copy of another"
+              + " job's configuration, first call job.setInputFormatClass(TableInputFormat.class)");
     }
   }
 
@@ -60,14 +61,16 @@ final class SeveralInputs {
   }
 
   /**
-   * Checks a job that is being submitted.
+   * Checks a job that is being submitted, before anything is set in its configuration.
    *
-   * @throws SteleException REFUSED if tables have several mappers
+   * @throws SteleException REFUSED if tables have several mappers, or MapReduce cannot sort the
+   *     job's keys
    */
   static void check(Configuration conf) {
     if (!hasSeveral(conf)) {
       return;
     }
+    ModelSerialization.checkKeysAreSorted(conf);
     Map<String, String> mappers = new HashMap<>(); // By path.
     for (String[] one : pairs(conf, MAPPERS_KEY)) {
       mappers.put(one[0], one[1]);

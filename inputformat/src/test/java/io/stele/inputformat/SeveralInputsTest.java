@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.client.ModelSerialization;
 import io.stele.model.Bytes;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
@@ -45,6 +46,23 @@ class SeveralInputsTest {
         .hasMessageContaining("each would read all tables");
     assertThatThrownBy(() -> new DelegatingInputFormat<Bytes, Row>().getSplits(job))
         .hasMessageContaining("each would read all tables");
+  }
+
+  @Test
+  void keysThatNothingSortsAreRefusedWhenTheJobIsSubmitted() throws Exception {
+    Job job = job();
+    job.setMapOutputKeyClass(Bytes.class); // After addTable, which would have set their order.
+    assertThatThrownBy(() -> new DelegatingInputFormat<Bytes, Row>().getSplits(job))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("setMapOutputKeyToBytes(job) instead of setMapOutputKeyClass");
+
+    ModelSerialization.registerKeys(job.getConfiguration());
+    assertThatCode(() -> SeveralInputs.check(job.getConfiguration())).doesNotThrowAnyException();
+    Job withoutReducers = job();
+    withoutReducers.setOutputKeyClass(Bytes.class);
+    withoutReducers.setNumReduceTasks(0);
+    assertThatCode(() -> SeveralInputs.check(withoutReducers.getConfiguration()))
+        .doesNotThrowAnyException();
   }
 
   @Test

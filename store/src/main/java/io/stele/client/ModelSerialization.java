@@ -137,6 +137,25 @@ public final class ModelSerialization extends Configured implements Serializatio
   }
 
   /**
+   * Checks a job that was set up by a copy of its configuration, as {@code MultipleInputs} gives to
+   * input formats: what {@link #register} sets there does not reach the job.
+   *
+   * @throws SteleException REFUSED if its mappers send {@link Bytes} as keys to reducers, and no
+   *     order of them is set: MapReduce knows none by itself
+   */
+  public static void checkKeysAreSorted(Configuration copy) {
+    if (copy.getInt(REDUCERS, 1) > 0
+        && hasBytesAsKeys(copy)
+        && copy.get(COMPARATOR, "").isEmpty()) {
+      throw SteleException.refused(
+          "the job's mappers send keys of Bytes to reducers, but no order of these is set, and"
+              + " MultipleInputs gives no format for tables the chance to set it: call"
+              + " SteleJob.setMapOutputKeyToBytes(job) instead of setMapOutputKeyClass and"
+              + " setOutputKeyClass, or TableInputFormat.addTable after them");
+    }
+  }
+
+  /**
    * Checks the values that mappers send to reducers, when a job is submitted. Otherwise each of its
    * tasks would fail, and say nothing of why.
    *
