@@ -56,7 +56,9 @@ final class BulkOutputCommitter extends OutputCommitter {
   }
 
   @Override
-  public void setupTask(TaskAttemptContext context) {}
+  public void setupTask(TaskAttemptContext context) {
+    ReportingReducer.install(context, BulkOutputFormat.class);
+  }
 
   @Override
   public boolean needsTaskCommit(TaskAttemptContext context) throws IOException {

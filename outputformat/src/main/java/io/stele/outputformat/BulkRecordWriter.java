@@ -31,6 +31,7 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
   private final Map<String, List<RowRange>> replaced = new TreeMap<>();
   private final WriteCounters counters;
   private final boolean hasCommitted;
+  private final AttemptFailures failures = new AttemptFailures();
 
   BulkRecordWriter(TaskAttemptContext context) throws IOException {
     Configuration conf = context.getConfiguration();
@@ -89,6 +90,10 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
 
   @Override
   public void write(K key, Mutation mutation) throws IOException {
+    if (key instanceof ReducerFailure reducer) {
+      failures.addOfReducer(reducer.why());
+      return;
+    }
     if (tables.size() > 1 && key == null) {
       throw SteleException.refused(
           "a job with several output tables names the table in the key: use one of " + tables);
@@ -118,16 +123,25 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
     }
   }
 
-  /** Lists the files written; they count only when the attempt commits. */
+  /**
+   * Lists the files written; they count only when the attempt commits. After a failure of the
+   * reducer, whoever aborts the attempt finds them by the list, and this throws nothing.
+   */
   @Override
   public void close(TaskAttemptContext closing) throws IOException {
+    try {
+      failures.end(List.of(this::endOutput));
+    } finally {
+      renewal.close();
+      stele.close();
+    }
+  }
+
+  private void endOutput() throws IOException {
     try (AttemptOutput written = output) {
       if (!hasCommitted) {
         written.finish();
       }
-    } finally {
-      renewal.close();
-      stele.close();
     }
   }
 }

@@ -33,7 +33,9 @@ final class LiveOutputCommitter extends OutputCommitter {
   }
 
   @Override
-  public void setupTask(TaskAttemptContext context) {}
+  public void setupTask(TaskAttemptContext context) {
+    ReportingReducer.install(context, TableOutputFormat.class);
+  }
 
   @Override
   public boolean needsTaskCommit(TaskAttemptContext context) {

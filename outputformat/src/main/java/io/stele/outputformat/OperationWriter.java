@@ -73,6 +73,10 @@ final class OperationWriter<K> extends RecordWriter<K, RowOperation> {
 
   @Override
   public void write(K key, RowOperation operation) throws IOException {
+    if (key instanceof ReducerFailure reducer) {
+      failures.addOfReducer(reducer.why());
+      return;
+    }
     if (hasCommitted) {
       return;
     }
@@ -130,7 +134,8 @@ final class OperationWriter<K> extends RecordWriter<K, RowOperation> {
 
   /**
    * Waits until every operation has been applied, so that a task that succeeds has lost none. If it
-   * fails, it throws the first failure of this attempt, even if that was thrown before.
+   * fails, it throws the first failure of this attempt, even if that was thrown before; but after
+   * one of the reducer itself nothing, so that MapReduce tells that one.
    */
   @Override
   public void close(TaskAttemptContext closing) throws IOException {

@@ -72,6 +72,7 @@ public final class JobKeys {
 
     public static final String OUTPUT_JOB = OUTPUT + "job";
     public static final String SUBMITTED_OUTPUT = PREFIX + "submitted.output";
+    public static final String OUTPUT_REDUCER = OUTPUT + "reducer";
     public static final String BULK_JOB = BULK + "job";
     public static final String BULK_TIMESTAMP = BULK + "timestamp";
     public static final String BULK_VALUE_BYTES = BULK + "value.bytes";
