@@ -5,6 +5,7 @@ import io.stele.model.SteleException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.Optional;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.JobContext;
 import org.apache.hadoop.mapreduce.JobStatus;
 import org.apache.hadoop.mapreduce.OutputCommitter;
@@ -28,7 +29,20 @@ final class LiveOutputCommitter extends OutputCommitter {
   public void setupJob(JobContext context) throws IOException {
     Optional<String> job = TableOutputFormat.job(context.getConfiguration());
     if (job.isPresent()) {
+      checkMappers(context.getConfiguration());
       kept = Optional.of(OutputJob.Kept.of(context, job.get()));
+    }
+  }
+
+  /** Refuses too many mappers; if there is nobody to ask, they begin, as they would otherwise. */
+  private static void checkMappers(Configuration conf) throws IOException {
+    try (Stele stele = Stele.connect(conf)) {
+      RememberedTasks.checkMappers(stele, conf);
+    } catch (SteleException e) {
+      if (e.code() != SteleException.Code.RETRY_LATER) {
+        throw e;
+      }
+      LOG.warn("Cannot tell whether tablet servers have room to remember all tasks", e);
     }
   }
 

@@ -64,6 +64,12 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
    */
   public static final String LATEST_ALLOWED_KEY = JobKeys.OUTPUT_LATEST_ALLOWED;
 
+  /**
+   * To how many tablets one task writes at most, for a job of many tasks of which tablet servers
+   * could not remember all if each wrote to every tablet. Unless set, that is assumed.
+   */
+  public static final String TASK_TABLETS_KEY = JobKeys.OUTPUT_TASK_TABLETS;
+
   /** The job as the cluster knows it; set when it is submitted. */
   static final String JOB_KEY = JobKeys.Internal.OUTPUT_JOB;
 
@@ -105,8 +111,8 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
    * @throws SteleException NOT_FOUND if one does not, REFUSED if no table was added, {@code
    *     MultipleOutputs} is to write to tables, {@code MultipleInputs} would not read the tables of
    *     the job's input, the job reads the latest rows of tables and {@link #LATEST_ALLOWED_KEY} is
-   *     not set, its mappers write with several threads, or its map output has a class that
-   *     MapReduce cannot send
+   *     not set, its mappers write with several threads, its map output has a class that MapReduce
+   *     cannot send, or tablet servers have no room to remember all of its reducers
    */
   @Override
   public void checkOutputSpecs(JobContext context) throws IOException {
@@ -121,6 +127,7 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
     ModelSerialization.checkMapOutput(conf);
     try (Stele stele = Stele.connect(conf)) {
       OutputTable.identifyAll(stele, conf);
+      RememberedTasks.checkReducers(stele, conf);
       conf.set(JOB_KEY, OutputJob.begin(context, stele.jobs(), LEASE_KEY, TableUse.How.LIVE));
     }
     // The name of this submission: job ids are unique only as long as nobody sets the clock back.

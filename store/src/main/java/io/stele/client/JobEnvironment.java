@@ -4,6 +4,7 @@ import io.stele.config.MemoryPlan;
 import io.stele.metadata.Attempts.Effect;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
+import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
@@ -14,6 +15,9 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -202,6 +206,35 @@ public final class JobEnvironment {
         .mapToLong(ServerStatusProto::getValueBytesMax)
         .min()
         .orElse(Math.min(connection.valueBytesMax(), MemoryPlan.VALUE_BYTES_MOST));
+  }
+
+  /**
+   * Checks that tablet servers have room to remember the tasks of a job that writes to live tables.
+   * It can only be estimated; servers of an earlier version do not say what they have.
+   *
+   * @param tables that each of the tasks writes to
+   * @throws SteleException REFUSED if a server has too little
+   */
+  public void requireRoomForTasks(Collection<TableId> tables, TaskRoom.Tasks tasks)
+      throws IOException {
+    Map<String, Long> tablets = new HashMap<>(); // By server.
+    for (TableId table : tables) {
+      for (TabletRecord record : connection.records().readAll(table)) {
+        record.location().ifPresent(at -> tablets.merge(at.server().toString(), 1L, Long::sum));
+      }
+    }
+    TaskRoom.check(
+        status("asking what room there is for the tasks of a job").getServersList().stream()
+            .filter(ServerStatusProto::hasOperationsBytes)
+            .filter(server -> tablets.containsKey(server.getServerId()))
+            .map(
+                server ->
+                    new TaskRoom.Server(
+                        server.getServerId(),
+                        tablets.getOrDefault(server.getServerId(), 0L),
+                        server.getOperationsBytes()))
+            .toList(),
+        tasks);
   }
 
   /** Random numbers. */

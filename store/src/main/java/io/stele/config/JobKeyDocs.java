@@ -108,6 +108,12 @@ public final class JobKeyDocs {
             "Whether a job may read the latest rows of tables and write with TableOutputFormat,"
                 + " though its output may then be applied twice or in part."));
     docs.put(
+        JobKeys.OUTPUT_TASK_TABLETS,
+        new Doc(
+            "",
+            "To how many tablets a task writes with TableOutputFormat at most; if unset, perhaps to"
+                + " all."));
+    docs.put(
         JobKeys.BULK_LEASE,
         new Doc(
             ONE_HOUR,

@@ -46,6 +46,7 @@ public final class JobKeys {
   public static final String OUTPUT_LEASE = OUTPUT + "lease";
   public static final String OUTPUT_SUBMISSION = OUTPUT + "submission";
   public static final String OUTPUT_LATEST_ALLOWED = OUTPUT + "latest.allowed";
+  public static final String OUTPUT_TASK_TABLETS = OUTPUT + "task.tablets";
   public static final String BULK_LEASE = BULK + "lease";
   public static final String BULK_REPLACE = BULK + "replace";
   public static final String BULK_REDUCER_BYTES = BULK + "reducer.bytes";

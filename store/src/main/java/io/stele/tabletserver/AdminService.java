@@ -332,6 +332,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
             .setDataAddress(server.id().hostAndPort())
             .setDraining(whole.getNow(null).isDraining())
             .setValueBytesMax(whole.getNow(null).valueBytesMax())
+            .setOperationsBytes(whole.getNow(null).operationsBytes())
             .setTablets(server.tablets().count())
             .setMemtableBytes(memtableBytes)
             .setSstableBytes(sstableBytes);

@@ -85,6 +85,7 @@ public final class TabletServer {
   private final Transport.Listener pageListener;
   private final Optional<String> container;
   private final long valueBytesMax;
+  private final long operationsBytes;
   private final Lock lock;
   private final LockService locks;
   private final Duration leaseLength;
@@ -155,6 +156,7 @@ public final class TabletServer {
     this.container = environment.container();
     TabletServerConfig config = TabletServerConfig.of(environment.conf(), environment.memory());
     valueBytesMax = config.memory().valueBytesMax();
+    operationsBytes = config.memory().operationsBytes();
     ProcessRuntime runtime = environment.runtime();
     FileSystem fs = environment.fs();
     locks = environment.locks();
@@ -407,6 +409,11 @@ public final class TabletServer {
   /** The largest cell value that the server accepts, in bytes. */
   long valueBytesMax() {
     return valueBytesMax;
+  }
+
+  /** The memory for operations on users' tablets, in bytes. */
+  long operationsBytes() {
+    return operationsBytes;
   }
 
   /** The address of its control plane. */
