@@ -49,8 +49,8 @@ import picocli.CommandLine.Spec;
       "  stele job compare webtable webtable-2026",
       "  stele job verify webtable",
       "  stele job export-avro webtable /exports/webtable",
-      "  stele job import-text webtable /data/pages.csv \\",
-      "    --fields ROW,language:,contents: --separator ,",
+      "  stele job import-text webtable /data/pages.csv --format csv \\",
+      "    --fields ROW,language:,contents:",
       "  stele job list                       what the cluster keeps for jobs",
       "",
       "Next: stele job copy --help shows the options of one of them"
@@ -270,13 +270,19 @@ final class JobCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Empty fields are skipped. A field cannot contain the separator, not even in",
-        "quotes. FILES are in the cluster's file system: copy those of this machine",
-        "there first (hdfs dfs -put), or name them as file:///... if every node has",
-        "them there. On the demo, which is one machine, file:///... always works.",
+        "Empty fields are skipped. With --format csv a field may be in quotes, and then",
+        "contain the separator, and \"\" for a quote, but no line break: a record is one",
+        "line. A quote that is not closed always fails the job. Without it quotes mean",
+        "nothing, and a field cannot contain the separator.",
         "",
-        "Example:",
+        "FILES are in the cluster's file system: copy those of this machine there first",
+        "(hdfs dfs -put), or name them as file:///... if every node has them there. On",
+        "the demo, which is one machine, file:///... always works.",
+        "",
+        "Examples:",
         "  stele job import-text webtable /data/pages.tsv \\",
+        "    --fields ROW,language:,-,contents:",
+        "  stele job import-text webtable /data/pages.csv --format csv \\",
         "    --fields ROW,language:,-,contents:"
       })
   int importText(
@@ -284,34 +290,50 @@ final class JobCommand {
       @Mixin Output output,
       @Parameters(paramLabel = "TABLE", description = "The table's name.") String table,
       @Parameters(paramLabel = "FILES", description = "A file, a directory or a glob.") Path files,
-      @Option(
-              names = "--fields",
-              paramLabel = "FIELD",
-              split = ",",
-              required = true,
-              description = "What each field is: ROW once, FAMILY:QUALIFIER, or - to skip it.")
-          List<String> fields,
-      @Option(
-              names = "--separator",
-              paramLabel = "CHAR",
-              defaultValue = "\t",
-              description = "The separator between fields (default: a tab).")
-          char separator,
-      @Option(
-              names = "--skip-bad-lines",
-              description =
-                  "Skip lines with a different number of fields, or without a valid row key.")
-          boolean skip)
+      @Mixin Lines lines)
       throws Exception {
-    TableOutput into = output.to(table, sub("import-text"));
-    ImportText text;
-    try {
-      text = new ImportText(files, into, fields, separator, skip);
-    } catch (SteleException wrong) {
-      throw new ParameterException(
-          sub("import-text").commandLine(), "--fields: " + wrong.getMessage(), wrong);
+    return run(cluster, lines.of(files, output.to(table, sub("import-text"))), files);
+  }
+
+  /** How lines of text are read. */
+  static final class Lines {
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec command;
+
+    @Option(
+        names = "--fields",
+        paramLabel = "FIELD",
+        split = ",",
+        required = true,
+        description = "What each field is: ROW once, FAMILY:QUALIFIER, or - to skip it.")
+    private List<String> fields = List.of();
+
+    @Option(
+        names = "--format",
+        paramLabel = "FORMAT",
+        defaultValue = "plain",
+        description = "How fields are written: plain, or csv, where they may be in quotes.")
+    private ImportText.Format format = ImportText.Format.PLAIN;
+
+    @Option(
+        names = "--separator",
+        paramLabel = "CHAR",
+        description = "The separator between fields (default: a tab; with csv, a comma).")
+    private Optional<Character> separator = Optional.empty();
+
+    @Option(
+        names = "--skip-bad-lines",
+        description = "Skip lines with a different number of fields, or without a valid row key.")
+    private boolean skip;
+
+    ImportText of(Path files, TableOutput into) {
+      char between = separator.orElse(format == ImportText.Format.CSV ? ',' : '\t');
+      try {
+        return new ImportText(files, into, fields, between, skip, format);
+      } catch (SteleException wrong) {
+        throw new ParameterException(command.commandLine(), wrong.getMessage(), wrong);
+      }
     }
-    return run(cluster, text, files);
   }
 
   /** What records are in files. */

@@ -97,6 +97,10 @@ class WrongUsageTest {
     assertThat(refusal("job import-text web /x --fields profile:a"))
         .contains("one of them must be ROW")
         .endsWith("Try: stele job import-text --help\n");
+    assertThat(refusal("job import-text web /x --fields ROW,f:a --format csv --separator \""))
+        .contains("a quote cannot separate the fields of CSV");
+    assertThat(refusal("job import-text web /x --fields ROW,f:a --format xml"))
+        .contains("--format", "PLAIN, CSV");
     assertThat(refusal("status -D foo")).startsWith("stele: Value for option '-D'");
     assertThat(refusal("tablet split web a --async"))
         .startsWith("stele: there is no option --async");

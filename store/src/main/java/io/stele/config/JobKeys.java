@@ -92,6 +92,7 @@ public final class JobKeys {
     public static final String TEXT_FIELDS = JOBS + "text.fields";
     public static final String TEXT_SEPARATOR = JOBS + "text.separator";
     public static final String TEXT_SKIP = JOBS + "text.skip";
+    public static final String TEXT_FORMAT = JOBS + "text.format";
 
     private Internal() {}
   }

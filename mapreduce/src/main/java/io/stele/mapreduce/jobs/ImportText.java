@@ -40,11 +40,26 @@ import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
  *     leave the field out
  * @param separator between fields; one character
  * @param skipBadLines whether lines with another number of fields, or whose row is empty or too
- *     long, are counted and left out; otherwise they fail the job
+ *     long, are counted and left out; otherwise they fail the job. A quote that is not closed fails
+ *     it in any case: the next lines may belong to that one
+ * @param format how fields are written
  */
 public record ImportText(
-    Path files, TableOutput output, List<String> fields, char separator, boolean skipBadLines)
+    Path files,
+    TableOutput output,
+    List<String> fields,
+    char separator,
+    boolean skipBadLines,
+    Format format)
     implements TableJob {
+  /** How the fields of a line are written. */
+  public enum Format {
+    /** As they are: none contains the separator. */
+    PLAIN,
+    /** A field that begins with a quote ends with one, and may contain the separator. */
+    CSV
+  }
+
   /** The field with the row key. */
   public static final String ROW = "ROW";
 
@@ -57,15 +72,20 @@ public record ImportText(
   private static final String FIELDS_KEY = JobKeys.Internal.TEXT_FIELDS;
   private static final String SEPARATOR_KEY = JobKeys.Internal.TEXT_SEPARATOR;
   private static final String SKIP_KEY = JobKeys.Internal.TEXT_SKIP;
+  private static final String FORMAT_KEY = JobKeys.Internal.TEXT_FORMAT;
 
   /**
    * Checks the fields.
    *
    * @throws SteleException REFUSED if they do not name the row exactly once, or one is not a
-   *     column, or a column is named twice, or there is none
+   *     column, or a column is named twice, or there is none; or if quotes would separate fields
+   *     that may be in quotes
    */
   public ImportText {
     fields = List.copyOf(fields);
+    if (format == Format.CSV && separator == '"') {
+      throw SteleException.refused("a quote cannot separate the fields of CSV: use another");
+    }
     if (fields.stream().filter(ROW::equals).count() != 1) {
       throw SteleException.refused(
           "the fields are "
@@ -90,7 +110,13 @@ public record ImportText(
     }
   }
 
-  /** An import that adds to the existing rows. */
+  /** An import of plain fields. */
+  public ImportText(
+      Path files, TableOutput output, List<String> fields, char separator, boolean skipBadLines) {
+    this(files, output, fields, separator, skipBadLines, Format.PLAIN);
+  }
+
+  /** An import of plain fields that adds to the existing rows. */
   public ImportText(
       Path files,
       String table,
@@ -126,6 +152,7 @@ public record ImportText(
                 .toArray(String[]::new));
     job.getConfiguration().setInt(SEPARATOR_KEY, separator);
     job.getConfiguration().setBoolean(SKIP_KEY, skipBadLines);
+    job.getConfiguration().setEnum(FORMAT_KEY, format);
     job.setMapperClass(LineMapper.class);
     Written.of(output).addTo(job);
     return job;
@@ -142,7 +169,8 @@ public record ImportText(
         lines.add(
             "No line has "
                 + Amount.of(fields.size(), "field")
-                + " and a row key: does another character separate fields (--separator)?");
+                + " and a row key: does another character separate fields (--separator)"
+                + (format == Format.PLAIN ? "?" : ", or are they not in quotes (--format plain)?"));
       }
     }
     return Report.good(lines);
@@ -151,7 +179,7 @@ public record ImportText(
   /** Writes each line's fields. */
   static final class LineMapper extends MutationMapper<LongWritable, Text> {
     private List<String> fields = List.of();
-    private byte[] separator = {};
+    private TextFields lines = new TextFields(new byte[] {'\t'}, Format.PLAIN);
     private boolean skip;
 
     @Override
@@ -161,18 +189,28 @@ public record ImportText(
           Arrays.stream(conf.getStrings(FIELDS_KEY, ROW))
               .map(field -> URLDecoder.decode(field, StandardCharsets.UTF_8))
               .toList();
-      separator =
+      byte[] separator =
           String.valueOf((char) conf.getInt(SEPARATOR_KEY, '\t')).getBytes(StandardCharsets.UTF_8);
+      lines = new TextFields(separator, conf.getEnum(FORMAT_KEY, Format.PLAIN));
       skip = conf.getBoolean(SKIP_KEY, false);
     }
 
     @Override
     protected void map(LongWritable offset, Text line, Context context)
         throws IOException, InterruptedException {
-      List<Bytes> values = TextFields.split(line, separator);
+      List<Bytes> values;
+      try {
+        values = lines.split(line);
+      } catch (TextFields.BadQuotesException e) {
+        if (e.isOpen()) {
+          throw refused(offset, line, e.why(), context);
+        }
+        leaveOut(offset, line, e.why(), context);
+        return;
+      }
       Bytes row = values.size() == fields.size() ? values.get(fields.indexOf(ROW)) : Bytes.EMPTY;
       if (row.isEmpty() || row.length() > Limits.ROW_BYTES_MAX) {
-        leaveOut(offset, line, values, context);
+        leaveOut(offset, line, whyBad(values, fields), context);
         return;
       }
       List<Cell> cells = new ArrayList<>();
@@ -186,20 +224,25 @@ public record ImportText(
       write(row, cells, context);
     }
 
-    private void leaveOut(LongWritable offset, Text line, List<Bytes> values, Context context) {
+    private void leaveOut(LongWritable offset, Text line, String why, Context context) {
       if (!skip) {
-        throw SteleException.refused(
-            "the line at byte "
-                + offset
-                + " of "
-                + file(context.getInputSplit())
-                + ", \""
-                + beginning(line)
-                + "\", "
-                + whyBad(values, fields)
-                + ". Correct it, or leave such lines out (--skip-bad-lines)");
+        String advice = ". Correct it, or leave such lines out (--skip-bad-lines)";
+        throw refused(offset, line, why + advice, context);
       }
       context.getCounter(Counter.BAD_LINES).increment(1);
+    }
+
+    private static SteleException refused(
+        LongWritable offset, Text line, String why, Context context) {
+      return SteleException.refused(
+          "the line at byte "
+              + offset
+              + " of "
+              + file(context.getInputSplit())
+              + ", \""
+              + beginning(line)
+              + "\", "
+              + why);
     }
   }
 

@@ -6,24 +6,124 @@ import java.util.Arrays;
 import java.util.List;
 import org.apache.hadoop.io.Text;
 
-/** The fields of a line of text, as the bytes that they are. */
+/**
+ * The fields of a line of text, as the bytes that they are. In {@link ImportText.Format#CSV} a
+ * field may be in quotes, as RFC 4180 has it:
+ *
+ * <pre>
+ * line  := field (separator field)*
+ * field := '"' (any but '"' | '""')* '"'  |  any but separator, not beginning with '"'
+ * </pre>
+ *
+ * Immutable.
+ */
 final class TextFields {
-  private TextFields() {}
+  private static final byte QUOTE = '"';
 
-  static List<Bytes> split(Text line, byte[] separator) {
+  private final byte[] separator;
+  private final boolean quoted;
+
+  /** Fields with {@code separator} between them. */
+  TextFields(byte[] separator, ImportText.Format format) {
+    this.separator = separator.clone();
+    this.quoted = format == ImportText.Format.CSV;
+  }
+
+  /** A line that has no fields, because its quotes are wrong. */
+  static final class BadQuotesException extends Exception {
+    private static final long serialVersionUID = 1;
+
+    private final String why;
+    private final boolean open;
+
+    private BadQuotesException(String why, boolean open) {
+      super(why);
+      this.why = why;
+      this.open = open;
+    }
+
+    /** What is wrong with the line, as what follows "the line". */
+    String why() {
+      return why;
+    }
+
+    /** Whether the last quote is not closed, so that the next lines may belong to this one. */
+    boolean isOpen() {
+      return open;
+    }
+  }
+
+  /**
+   * Splits a line.
+   *
+   * @throws BadQuotesException with the place, counted from the line's first byte, as 0
+   */
+  List<Bytes> split(Text line) throws BadQuotesException {
     List<Bytes> fields = new ArrayList<>();
+    int at = 0;
+    while (true) {
+      boolean isQuoted = quoted && at < line.getLength() && line.getBytes()[at] == QUOTE;
+      int end = isQuoted ? afterQuotes(line, at) : nextSeparator(line, at);
+      fields.add(isQuoted ? unquoted(line, at + 1, end - 1) : copy(line, at, end));
+      if (end == line.getLength()) {
+        return fields;
+      }
+      at = end + separator.length;
+    }
+  }
+
+  private int nextSeparator(Text line, int from) {
+    int at = from;
+    while (at < line.getLength() && !isSeparator(line, at)) {
+      at++;
+    }
+    return at;
+  }
+
+  private boolean isSeparator(Text line, int at) {
+    int end = at + separator.length;
+    return end <= line.getLength()
+        && Arrays.equals(line.getBytes(), at, end, separator, 0, separator.length);
+  }
+
+  /** Where the field ends that begins with the quote at {@code open}. */
+  private int afterQuotes(Text line, int open) throws BadQuotesException {
     byte[] bytes = line.getBytes();
-    int start = 0;
-    for (int at = 0; at + separator.length <= line.getLength(); ) {
-      if (Arrays.equals(bytes, at, at + separator.length, separator, 0, separator.length)) {
-        fields.add(Bytes.of(Arrays.copyOfRange(bytes, start, at)));
-        at += separator.length;
-        start = at;
-      } else {
+    int at = open + 1;
+    while (at < line.getLength()) {
+      if (bytes[at] != QUOTE) {
         at++;
+      } else if (at + 1 < line.getLength() && bytes[at + 1] == QUOTE) {
+        at += 2;
+      } else if (at + 1 == line.getLength() || isSeparator(line, at + 1)) {
+        return at + 1;
+      } else {
+        throw new BadQuotesException(
+            "has text between the quote at byte " + at + " of it and the next separator", false);
       }
     }
-    fields.add(Bytes.of(Arrays.copyOfRange(bytes, start, line.getLength())));
-    return fields;
+    throw new BadQuotesException(
+        "does not close the quote at byte "
+            + open
+            + " of it. A record is one line: a field cannot have a line break, not even in quotes,"
+            + " as files are divided between tasks at line breaks",
+        true);
+  }
+
+  private static Bytes copy(Text line, int from, int to) {
+    return Bytes.of(line.getBytes(), from, to - from);
+  }
+
+  /** The bytes between two quotes, of which two quotes are one. */
+  private static Bytes unquoted(Text line, int from, int to) {
+    byte[] text = new byte[to - from];
+    int length = 0;
+    for (int at = from; at < to; at++) {
+      text[length++] = line.getBytes()[at];
+      if (line.getBytes()[at] == QUOTE) {
+        at++; // The second of two.
+      }
+    }
+    return Bytes.of(text, 0, length);
   }
 }
