@@ -87,13 +87,15 @@ final class AvroRows {
   /**
    * The row of a record.
    *
-   * @throws SteleException REFUSED if it is of another kind
+   * @throws SteleException REFUSED if it is of another kind, or has a timestamp below 0, which
+   *     would stand for that of the write
    */
   static Row decode(GenericRecord record) {
     try {
       List<Cell> cells = new ArrayList<>();
       for (Object item : (List<?>) record.get("cells")) {
         GenericRecord cell = (GenericRecord) item;
+        requireTimestamp((Long) cell.get("timestamp"), record);
         cells.add(
             new Cell(
                 cell.get("family").toString(),
@@ -107,6 +109,17 @@ final class AvroRows {
           SteleException.Code.REFUSED,
           "the file has records of " + record.getSchema().getFullName() + ", not rows of a table",
           e);
+    }
+  }
+
+  private static void requireTimestamp(long timestamp, GenericRecord row) {
+    if (timestamp < 0) {
+      throw SteleException.refused(
+          "a cell of row \""
+              + bytes(row.get("key"))
+              + "\" has timestamp "
+              + timestamp
+              + ": write timestamps from 0 on, in microseconds since 1970");
     }
   }
 

@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.Bytes;
+import io.stele.model.SteleException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.apache.avro.Schema;
 import org.apache.avro.file.DataFileWriter;
 import org.apache.avro.generic.GenericDatumWriter;
 import org.apache.avro.generic.GenericRecord;
@@ -84,5 +86,75 @@ class AvroFilesTest {
     assertThatThrownBy(() -> read(file))
         .isInstanceOf(IOException.class)
         .hasMessage("cannot read Avro file " + new org.apache.hadoop.fs.Path(file.toUri()));
+  }
+
+  private static Schema record(String type) {
+    return new Schema.Parser()
+        .parse(
+            "{\"type\": \"record\", \"name\": \"Visit\", \"fields\":"
+                + " [{\"name\": \"at\", \"aliases\": [\"time\"], \"type\": "
+                + type
+                + "}]}");
+  }
+
+  private static String logical(String type) {
+    return "{\"type\": \"long\", \"logicalType\": \"" + type + "\"}";
+  }
+
+  @Test
+  void aFileOfRowsWithTimestampsInMillisecondsIsRefused() throws Exception {
+    Schema foreign =
+        new Schema.Parser()
+            .parse(
+                AvroRows.ROW
+                    .toString()
+                    .replace(
+                        "\"timestamp\",\"type\":\"long\"",
+                        "\"timestamp\",\"type\":" + logical("timestamp-millis")));
+    Path file = directory.resolve("foreign.avro");
+    try (DataFileWriter<GenericRecord> writer =
+        new DataFileWriter<>(new GenericDatumWriter<GenericRecord>(foreign))) {
+      writer.create(foreign, file.toFile());
+    }
+    assertThatThrownBy(() -> read(file))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("foreign.avro")
+        .hasRootCauseMessage(
+            "its field cells.timestamp has numbers with unit millis, but they would be read as"
+                + " numbers with unit micros: convert the file");
+  }
+
+  @Test
+  void unitsThatDifferAreRefusedAndOthersAreNot() {
+    String micros = logical("timestamp-micros");
+    String millis = logical("local-timestamp-millis");
+    for (String both : List.of("\"long\"", micros, millis, "[\"null\", " + micros + "]")) {
+      AvroUnits.check(record(both), record(both));
+      AvroUnits.check(record(both), record("\"long\""));
+      AvroUnits.check(record("\"long\""), record(both));
+    }
+    AvroUnits.check(record(logical("timestamp-millis")), record(millis)); // The same numbers.
+    Schema former = record("[\"null\", " + millis + "]");
+    assertThatThrownBy(() -> AvroUnits.check(former, record(micros)))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("its field at has numbers with unit millis")
+        .hasMessageContaining("or name the unit of the file in the schema");
+    String map = "{\"type\": \"map\", \"values\": %s}";
+    assertThatThrownBy(
+            () ->
+                AvroUnits.check(
+                    record(String.format(map, millis)), record(String.format(map, micros))))
+        .hasMessageContaining("unit millis");
+    String decimal = "{\"type\": \"bytes\", \"logicalType\": \"decimal\", \"precision\": 9%s}";
+    assertThatThrownBy(
+            () ->
+                AvroUnits.check(
+                    record(String.format(decimal, "")),
+                    record(String.format(decimal, ", \"scale\": 2"))))
+        .hasMessageContaining("scale 0, but they would be read as numbers with scale 2");
+    Schema renamed =
+        new Schema.Parser().parse(record(millis).toString().replace("\"at\"", "\"time\""));
+    assertThatThrownBy(() -> AvroUnits.check(renamed, record(micros)))
+        .hasMessageContaining("its field time has numbers");
   }
 }

@@ -1,0 +1,106 @@
+package io.stele.mapreduce.jobs;
+
+import io.stele.model.SteleException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.apache.avro.Schema;
+
+/**
+ * The units of numbers in Avro files: {@code timestamp-millis} counts other things than {@code
+ * timestamp-micros}. Avro's resolution of schemas looks only at the plain types, which are the
+ * same, and would return milliseconds as if they were microseconds.
+ */
+final class AvroUnits {
+  private static final List<String> TIMES = List.of("-millis", "-micros", "-nanos");
+
+  private AvroUnits() {}
+
+  /**
+   * Checks that numbers in a file have the units that its reader takes them for. Where one of both
+   * says nothing of a unit, there is nothing to check.
+   *
+   * @param written the schema with which the file was written
+   * @param read the schema with which it is read
+   * @throws SteleException REFUSED if a field has another unit
+   */
+  static void check(Schema written, Schema read) {
+    check(plain(written), plain(read), Optional.empty(), "");
+  }
+
+  private static void check(Schema written, Schema read, Optional<String> expected, String field) {
+    Optional<String> is = unit(written);
+    Optional<String> meant = unit(read).or(() -> expected);
+    if (is.isPresent() && meant.isPresent() && !is.equals(meant)) {
+      throw SteleException.refused(
+          "its field "
+              + field
+              + " has numbers with "
+              + is.get()
+              + ", but they would be read as numbers with "
+              + meant.get()
+              + ": convert the file"
+              + (expected.isPresent() ? "" : ", or name the unit of the file in the schema"));
+    }
+    if (written.getType() != read.getType()) {
+      return; // What does not fit together, Avro tells.
+    }
+    switch (read.getType()) {
+      case RECORD -> read.getFields().forEach(one -> checkField(written, read, one, field));
+      case ARRAY ->
+          check(
+              plain(written.getElementType()),
+              plain(read.getElementType()),
+              Optional.empty(),
+              field);
+      case MAP ->
+          check(plain(written.getValueType()), plain(read.getValueType()), Optional.empty(), field);
+      default -> {}
+    }
+  }
+
+  private static void checkField(Schema written, Schema read, Schema.Field one, String above) {
+    // Records of whole rows have microseconds, and no logical type.
+    Optional<String> expected =
+        read.equals(AvroRows.CELL) && one.name().equals("timestamp")
+            ? Optional.of("unit micros")
+            : Optional.empty();
+    Stream.concat(Stream.of(one.name()), one.aliases().stream())
+        .map(written::getField)
+        .filter(found -> found != null)
+        .findFirst()
+        .ifPresent(
+            found ->
+                check(
+                    plain(found.schema()),
+                    plain(one.schema()),
+                    expected,
+                    above.isEmpty() ? found.name() : above + "." + found.name()));
+  }
+
+  /** The type that is not null of a union of two. */
+  private static Schema plain(Schema schema) {
+    if (schema.getType() != Schema.Type.UNION) {
+      return schema;
+    }
+    List<Schema> others =
+        schema.getTypes().stream().filter(type -> type.getType() != Schema.Type.NULL).toList();
+    return others.size() == 1 ? others.get(0) : schema;
+  }
+
+  private static Optional<String> unit(Schema schema) {
+    String logical = schema.getProp("logicalType");
+    if (logical == null) {
+      return Optional.empty();
+    }
+    if (logical.equals("decimal")) {
+      Object scale = schema.getObjectProp("scale");
+      return Optional.of("scale " + (scale == null ? 0 : scale));
+    }
+    return TIMES.stream()
+        .filter(logical.toLowerCase(Locale.ROOT)::endsWith)
+        .findFirst()
+        .map(suffix -> "unit " + suffix.substring(1));
+  }
+}
