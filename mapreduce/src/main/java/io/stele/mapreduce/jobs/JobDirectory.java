@@ -1,5 +1,6 @@
 package io.stele.mapreduce.jobs;
 
+import io.stele.runtime.Futures;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -28,6 +29,9 @@ final class JobDirectory {
   /** Longer than a job runs: nothing may change in the directory until the job commits. */
   private static final Duration LEFT_OVER_AFTER = Duration.ofDays(60);
 
+  private static final String LEFT =
+      "Cannot delete {}, which a job has left: delete it, or a job that runs later will";
+
   private JobDirectory() {}
 
   /** Has the job write text to a new one. */
@@ -49,11 +53,7 @@ final class JobDirectory {
     long since = System.currentTimeMillis() - LEFT_OVER_AFTER.toMillis();
     for (FileStatus directory : fs.listStatus(all)) {
       if (directory.getModificationTime() < since) {
-        try {
-          fs.delete(directory.getPath(), true);
-        } catch (IOException e) { // No reason for this job not to run.
-          LOG.warn("Cannot delete {}, which a job has left: delete it", directory.getPath(), e);
-        }
+        delete(fs, directory.getPath());
       }
     }
   }
@@ -101,8 +101,28 @@ final class JobDirectory {
     }
   }
 
+  /** Deletes it, when it has been read, or the job was not submitted. */
   static void delete(Job job) throws IOException {
     Path directory = FileOutputFormat.getOutputPath(job);
-    directory.getFileSystem(job.getConfiguration()).delete(directory, true);
+    delete(directory.getFileSystem(job.getConfiguration()), directory);
+  }
+
+  /**
+   * Deletes a directory. If that fails, this only warns: it is no reason for a job not to run, and
+   * none for one whose result is known to fail.
+   *
+   * @throws IOException if the thread was interrupted
+   */
+  private static void delete(FileSystem fs, Path directory) throws IOException {
+    try {
+      if (!fs.delete(directory, true) && fs.exists(directory)) { // Local files throw nothing.
+        LOG.warn(LEFT, directory);
+      }
+    } catch (IOException e) {
+      if (Futures.isInterruption(e)) {
+        throw e;
+      }
+      LOG.warn(LEFT, directory, e);
+    }
   }
 }

@@ -2,12 +2,20 @@ package io.stele.mapreduce.jobs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
+import org.apache.log4j.AppenderSkeleton;
+import org.apache.log4j.Level;
+import org.apache.log4j.Logger;
+import org.apache.log4j.spi.LoggingEvent;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -21,6 +29,67 @@ class JobDirectoryTest {
     assertThat(JobDirectory.lines(job)).isEqualTo(List.of("a", "b", "a", "c", "d"));
     assertThat(JobDirectory.firstLines(job, 3)).isEqualTo(List.of("a", "b", "c"));
     assertThat(JobDirectory.firstLines(job, 9)).isEqualTo(List.of("a", "b", "c", "d"));
+  }
+
+  /** Local files that nobody can delete. */
+  static final class KeptFiles extends RawLocalFileSystem {
+    @Override
+    public boolean delete(org.apache.hadoop.fs.Path path, boolean recursive) throws IOException {
+      if (getConf().getBoolean(THROWS, false)) {
+        throw new IOException("no NameNode");
+      }
+      return false;
+    }
+  }
+
+  private static final String THROWS = "test.delete.throws";
+
+  /** What is logged while the directory of a job is deleted. */
+  private static List<String> deletes(Path directory, boolean isThrowing) throws IOException {
+    Job job = Job.getInstance(new Configuration(false));
+    job.getConfiguration().setClass("fs.file.impl", KeptFiles.class, FileSystem.class);
+    job.getConfiguration().setBoolean("fs.file.impl.disable.cache", true);
+    job.getConfiguration().setBoolean(THROWS, isThrowing);
+    FileOutputFormat.setOutputPath(job, new org.apache.hadoop.fs.Path(directory.toUri()));
+    List<String> logged = new ArrayList<>();
+    AppenderSkeleton listener =
+        new AppenderSkeleton() {
+          @Override
+          protected void append(LoggingEvent event) {
+            logged.add(event.getRenderedMessage());
+          }
+
+          @Override
+          public void close() {}
+
+          @Override
+          public boolean requiresLayout() {
+            return false;
+          }
+        };
+    Logger log = Logger.getLogger(JobDirectory.class);
+    Level before = log.getLevel(); // Perhaps none of its own.
+    log.setLevel(Level.WARN);
+    log.addAppender(listener);
+    try {
+      JobDirectory.delete(job);
+    } finally {
+      log.removeAppender(listener);
+      log.setLevel(before);
+    }
+    return logged;
+  }
+
+  @Test
+  void aDirectoryThatCannotBeDeletedIsToldAndTheJobKeepsItsResult(@TempDir Path directory)
+      throws Exception {
+    for (boolean isThrowing : List.of(false, true)) {
+      assertThat(deletes(directory, isThrowing))
+          .singleElement()
+          .asString()
+          .contains("Cannot delete file:" + directory);
+    }
+    assertThat(deletes(directory.resolve("none"), false)).isEmpty();
   }
 
   @Test
