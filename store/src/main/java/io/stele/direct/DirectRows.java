@@ -116,7 +116,7 @@ public final class DirectRows implements Closeable {
    *     interrupted
    */
   public Optional<Row> read() throws IOException {
-    while (!done) {
+    while (isLeft()) {
       PinnedTablet tablet = open.isPresent() ? open.get().tablet() : find();
       try {
         if (open.isEmpty()) {
@@ -136,6 +136,12 @@ public final class DirectRows implements Closeable {
       }
     }
     return Optional.empty();
+  }
+
+  /** Whether any row is left that was asked for; without one no tablet is opened. */
+  private boolean isLeft() {
+    done = done || (open.isEmpty() && left(from()).isEmpty());
+    return !done;
   }
 
   private Optional<Row> next(PinnedFiles files) throws IOException {

@@ -77,6 +77,19 @@ class DirectRowsTest {
     }
   }
 
+  @Test
+  void ofNoRowsNothingIsReadNotEvenTheRecordOfATablet() throws IOException {
+    Table pinned = table.atPin(pin());
+    stele.admin().dropTable("web"); // Whoever looks for a tablet of it fails.
+    try (DirectRows rows = DirectRows.of(pinned, RowQuery.ALL.withRanges(List.of()))) {
+      assertThat(rows.read()).isEmpty();
+    }
+    RowQuery empty = RowQuery.ALL.withRanges(List.of(new RowRange(row(3), row(3))));
+    try (DirectRows rows = DirectRows.of(pinned, empty)) {
+      assertThat(rows.read()).isEmpty();
+    }
+  }
+
   /** The first file system mounted is the client's. */
   private static Site losingDeletedFiles(Site site) {
     AtomicBoolean clientHas = new AtomicBoolean();
