@@ -199,7 +199,6 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
     }
     Duration lease = Jobs.lease(conf, LEASE_KEY, leaseUnset(context));
     String job = stele.jobs().begin(lease, keeper(stele.jobs(), context), uses(conf, scans));
-    boolean done = false;
     try {
       Map<String, List<RowRange>> rows = new TreeMap<>();
       addRows(scans, rows);
@@ -213,12 +212,10 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
         }
       }
       stele.jobs().renew(job);
-      done = true;
       return new ArrayList<>(splits);
-    } finally {
-      if (!done) {
-        stele.jobs().end(job);
-      }
+    } catch (IOException | RuntimeException e) {
+      stele.jobs().endAfter(e, job);
+      throw e;
     }
   }
 

@@ -319,18 +319,15 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
 
   private static void makeDirectory(Stele stele, Configuration conf, String job)
       throws IOException {
-    boolean done = false;
     try {
       List<TableId> tables = new ArrayList<>();
       for (OutputTable table : OutputTable.all(conf)) {
         tables.add(stele.table(table.name()).id());
       }
       stele.jobs().makeDirectory(job, tables);
-      done = true;
-    } finally {
-      if (!done) {
-        stele.jobs().end(job);
-      }
+    } catch (IOException | RuntimeException e) {
+      stele.jobs().endAfter(e, job);
+      throw e;
     }
   }
 

@@ -318,6 +318,18 @@ public final class Jobs {
   }
 
   /**
+   * Ends a job of which something has failed while it was submitted. If it cannot be ended, it ends
+   * when its lease is over; that is added to {@code failure}, which is what people are to see.
+   */
+  public void endAfter(Exception failure, String job) {
+    try {
+      end(job);
+    } catch (IOException | RuntimeException e) {
+      failure.addSuppressed(e);
+    }
+  }
+
+  /**
    * Ends a job all of whose output is visible already: {@link #state} says that it has committed.
    * What it has pinned may go. Does nothing if it is over.
    */

@@ -163,6 +163,17 @@ class JobOutputTest {
     assertThat(visible()).containsExactly("a one", "b two");
   }
 
+  @Test
+  void whatHasFailedIsToldEvenIfTheJobCannotBeEndedThen() throws IOException {
+    IOException failure = new IOException("no right to read");
+    jobs.endAfter(failure, job);
+    assertThat(failure.getSuppressed()).isEmpty();
+    assertThat(jobs.state(job)).isEqualTo(JobNodes.State.GONE);
+    stele.close();
+    jobs.endAfter(failure, job);
+    assertThat(failure.getSuppressed()).hasSize(1);
+  }
+
   /** Files of the store as a NameNode shows them that is behind, until it is asked to catch up. */
   private final class Behind extends FilterFileSystem {
     private final Path directory;
