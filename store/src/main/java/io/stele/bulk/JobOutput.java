@@ -273,8 +273,12 @@ public final class JobOutput {
     return environment.replicasMin();
   }
 
-  /** Whether an attempt has finished files that are not published. */
+  /**
+   * Whether an attempt has finished files that are not published. Whoever is told 'no' leaves them
+   * out of the job.
+   */
   public boolean isFinished(String attempt) throws IOException {
+    NameSpace.catchUp(fs, directory); // They may have been written over another connection.
     return fs.exists(new Path(directory, attempt + ATTEMPT));
   }
 

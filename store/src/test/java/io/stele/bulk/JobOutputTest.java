@@ -22,6 +22,7 @@ import io.stele.record.JobChange;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.MiniStele;
 import io.stele.sim.Site;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,6 +33,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataOutputStream;
@@ -164,6 +166,15 @@ class JobOutputTest {
   }
 
   @Test
+  void anAttemptThatANameNodeWhichIsBehindDoesNotShowYetIsFinished() throws IOException {
+    finish("task-0-a", "one", "a");
+    Behind behind = new Behind(new Path(jobs.environment().root(), "bulk/" + job));
+    finish("task-1-a", "two", "b"); // Over another connection.
+    assertThat(new JobOutput(jobs, job, behind).isFinished("task-1-a")).isTrue();
+    assertThat(new JobOutput(jobs, job, behind).isFinished("task-2-a")).isFalse();
+  }
+
+  @Test
   void whatHasFailedIsToldEvenIfTheJobCannotBeEndedThen() throws IOException {
     IOException failure = new IOException("no right to read");
     jobs.endAfter(failure, job);
@@ -184,6 +195,16 @@ class JobOutputTest {
       super(jobs.environment().files());
       this.directory = directory;
       this.before = super.listStatus(directory);
+    }
+
+    @Override
+    public FileStatus getFileStatus(Path path) throws IOException {
+      if (!caughtUp
+          && path.getParent().equals(directory)
+          && Stream.of(before).noneMatch(one -> one.getPath().getName().equals(path.getName()))) {
+        throw new FileNotFoundException(path + " is not there yet");
+      }
+      return super.getFileStatus(path);
     }
 
     @Override
