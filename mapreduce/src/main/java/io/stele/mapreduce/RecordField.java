@@ -211,8 +211,12 @@ final class RecordField {
     if (map != null) {
       ((Map<?, ?>) map)
           .forEach(
-              (key, value) ->
-                  values.put(Bytes.of(key.toString()), encode(of, type.getValueType(), value)));
+              (key, value) -> {
+                if (key == null || value == null) {
+                  throw refused("is a map, which has null in it: key " + key);
+                }
+                values.put(Bytes.of(key.toString()), encode(of, type.getValueType(), value));
+              });
     }
     return values;
   }
@@ -329,12 +333,29 @@ final class RecordField {
     return switch (of.getType()) {
       case BYTES -> value instanceof byte[] array ? Bytes.of(array) : bytes((ByteBuffer) value);
       case FIXED -> Bytes.of(((GenericFixed) value).bytes());
-      case INT, LONG -> Bytes.ofLong(((Number) value).longValue());
+      case INT -> Bytes.ofLong(small(value));
+      case LONG -> Bytes.ofLong(whole(value));
       case FLOAT, DOUBLE -> Bytes.ofLong(Double.doubleToLongBits(((Number) value).doubleValue()));
       case BOOLEAN -> (Boolean) value ? TRUE : FALSE;
       case ENUM -> Bytes.of(symbol(of, value));
       case STRING, RECORD, ARRAY, MAP, UNION, NULL -> Bytes.of(value.toString());
     };
+  }
+
+  /** A number that is whole: of others a part would be lost without a word. */
+  private static long whole(Object value) {
+    if (value instanceof Long
+        || value instanceof Integer
+        || value instanceof Short
+        || value instanceof Byte) {
+      return ((Number) value).longValue();
+    }
+    throw new ArithmeticException(value + " is not a whole number");
+  }
+
+  /** A whole number that can be read again as an int. */
+  private static int small(Object value) {
+    return Math.toIntExact(whole(value));
   }
 
   /** The symbol of an object, which may print otherwise. */

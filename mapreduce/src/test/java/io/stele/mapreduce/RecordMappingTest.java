@@ -15,6 +15,7 @@ import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -506,5 +507,36 @@ class RecordMappingTest {
     GenericRecord nobody = new GenericData.Record(schema(EVERYTHING));
     assertThatThrownBy(() -> RecordMapping.of(schema(EVERYTHING)).mutation(nobody))
         .hasMessageContaining("field url of record web.Page is null");
+  }
+
+  @Test
+  void aNumberThatIsNotWholeOrTooLargeForItsFieldIsRefused() {
+    RecordMapping<GenericRecord> mapping = RecordMapping.of(page().getSchema());
+    for (Object wrong : List.of(1.5, 1.5f, 3_000_000_000L)) { // Records of a schema take anything.
+      GenericRecord page = page();
+      page.put("links", wrong);
+      assertThatThrownBy(() -> mapping.mutation(page))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("field links");
+    }
+    GenericRecord page = page();
+    page.put("visits", 2.0);
+    assertThatThrownBy(() -> mapping.mutation(page))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("field visits")
+        .hasMessageContaining("2.0 is not a whole number");
+    page.put("visits", 2); // An int is one.
+    assertThat(mapping.mutation(page).edits()).isNotEmpty();
+  }
+
+  @Test
+  void aMapWithNullInItIsRefusedWithTheField() {
+    RecordMapping<GenericRecord> mapping = RecordMapping.of(page().getSchema());
+    GenericRecord page = page();
+    page.put("anchors", Collections.singletonMap("org.example", null));
+    assertThatThrownBy(() -> mapping.mutation(page))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("field anchors")
+        .hasMessageContaining("key org.example");
   }
 }
