@@ -3,10 +3,7 @@ package io.stele.bulk;
 import io.stele.client.JobEnvironment;
 import io.stele.client.JobRenewal;
 import io.stele.client.Jobs;
-import io.stele.files.DurableFile;
-import io.stele.files.DurableFiles;
 import io.stele.files.HdfsClientDefaults;
-import io.stele.files.NameSpace;
 import io.stele.metadata.JobNodes;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
@@ -15,7 +12,6 @@ import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.record.FileRef;
 import io.stele.record.JobChange;
-import io.stele.record.PendingFile;
 import io.stele.record.PutTimestamps;
 import io.stele.runtime.Futures;
 import io.stele.runtime.IoCallable;
@@ -25,7 +21,6 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -33,10 +28,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.FileAlreadyExistsException;
-import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.security.AccessControlException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -66,10 +58,6 @@ import org.slf4j.LoggerFactory;
 public final class JobOutput {
   private static final Logger LOG = LoggerFactory.getLogger(JobOutput.class);
   private static final String SETUP = "setup";
-  private static final String ATTEMPT = ".attempt";
-  private static final String TASK = ".task";
-  private static final String CLOSING = "closing";
-  private static final String ALL = "job";
   private static final String PINS = "pins-";
 
   /** What the HDFS client may hold of a file being written: as much as by default. */
@@ -78,9 +66,8 @@ public final class JobOutput {
   private final Jobs jobs;
   private final JobEnvironment environment;
   private final String job;
-  private final FileSystem fs;
-  private final Path root;
-  private final Path directory;
+  private final OutputDirectory directory;
+  private final PublishedFiles published;
 
   /**
    * The output of a job.
@@ -95,9 +82,8 @@ public final class JobOutput {
     this.jobs = jobs;
     this.environment = jobs.environment();
     this.job = job;
-    this.fs = fs;
-    this.root = environment.root();
-    this.directory = new Path(root, PendingFile.directory(job));
+    this.directory = new OutputDirectory(environment, job, fs);
+    this.published = new PublishedFiles(jobs, job, directory);
   }
 
   /** Sets, when a job is submitted, how its tasks write to HDFS, unless somebody has set it. */
@@ -117,9 +103,7 @@ public final class JobOutput {
       if (jobs.state(job) == JobNodes.State.GONE) {
         throw over(); // Its directory, which the store has deleted, must not come back.
       }
-      Path aside = new Path(directory, SETUP + "-" + environment.unique());
-      write(aside, id.getBytes(StandardCharsets.UTF_8));
-      renameOrFail(aside, new Path(directory, SETUP));
+      directory.writeOnce(SETUP, id.getBytes(StandardCharsets.UTF_8));
     }
     requireSetUp(id);
   }
@@ -164,9 +148,9 @@ public final class JobOutput {
   }
 
   private Optional<String> setUpBy() throws IOException {
-    NameSpace.catchUp(fs, directory); // Another process has done it.
-    try (var in = fs.open(new Path(directory, SETUP))) {
-      return Optional.of(new String(in.readAllBytes(), StandardCharsets.UTF_8));
+    directory.catchUp(); // Another process has done it.
+    try {
+      return Optional.of(new String(directory.read(SETUP), StandardCharsets.UTF_8));
     } catch (FileNotFoundException e) {
       LOG.debug("Job {} is not set up", job, e);
       return Optional.empty();
@@ -232,17 +216,17 @@ public final class JobOutput {
    * one at a time: the process that submits the job.
    */
   public void notePins(Map<TableId, List<PutTimestamps.Pinned>> input) throws IOException {
-    write(new Path(directory, PINS + inputPins().size()), InputPins.encode(input));
+    directory.write(PINS + inputPins().size(), InputPins.encode(input));
   }
 
   /** The pins of each input, in the order in which they were noted. */
   private List<Map<TableId, List<PutTimestamps.Pinned>>> inputPins() throws IOException {
-    NameSpace.catchUp(fs, directory); // Another process has noted them.
+    directory.catchUp(); // Another process has noted them.
     List<Map<TableId, List<PutTimestamps.Pinned>>> all = new ArrayList<>();
     while (true) {
-      Path next = new Path(directory, PINS + all.size());
-      try (var in = fs.open(next)) {
-        all.add(InputPins.decode(in.readAllBytes(), next.toString()));
+      String next = PINS + all.size();
+      try {
+        all.add(InputPins.decode(directory.read(next), directory.path(next).toString()));
       } catch (FileNotFoundException e) {
         LOG.debug("Job {} has {} inputs whose pins were noted", job, all.size(), e);
         return all;
@@ -252,25 +236,14 @@ public final class JobOutput {
 
   JobFileWriter writer(TableId table, TableSchema schema, String name, Terms terms) {
     JobFileWriter.Target target =
-        new JobFileWriter.Target(fs, root, job, name, schema, terms.timestamps(table));
-    return new JobFileWriter(target, environment.random(), terms.valueBytesMax(), replicasMin());
+        new JobFileWriter.Target(
+            directory.fs(), directory.root(), job, name, schema, terms.timestamps(table));
+    return new JobFileWriter(
+        target, environment.random(), terms.valueBytesMax(), directory.replicasMin());
   }
 
   void list(String attempt, Map<TableId, List<FileRef>> files) throws IOException {
-    write(new Path(directory, attempt + ATTEMPT), FileList.encode(files));
-  }
-
-  private void write(Path path, byte[] bytes) throws IOException {
-    try (DurableFile out = new DurableFiles(fs).createBelow(path)) {
-      out.write(bytes);
-      out.hsync();
-      out.checkReplicas(replicasMin());
-    }
-  }
-
-  /** The replicas that a write needs too: what a job commits is as durable as what is written. */
-  private int replicasMin() {
-    return environment.replicasMin();
+    published.list(attempt, files);
   }
 
   /**
@@ -278,8 +251,7 @@ public final class JobOutput {
    * out of the job.
    */
   public boolean isFinished(String attempt) throws IOException {
-    NameSpace.catchUp(fs, directory); // They may have been written over another connection.
-    return fs.exists(new Path(directory, attempt + ATTEMPT));
+    return published.isFinished(attempt);
   }
 
   /**
@@ -290,84 +262,12 @@ public final class JobOutput {
    *     again, which must not seem to succeed
    */
   public void publish(String attempt, String task) throws IOException {
-    Path from = new Path(directory, attempt + ATTEMPT);
-    Path to = new Path(directory, task + TASK);
-    renameOrFail(from, to);
-    NameSpace.catchUp(fs, directory);
-    if (fs.exists(new Path(directory, CLOSING)) && !isListed(to)) {
-      throw SteleException.refused(
-          "job "
-              + job
-              + " commits without what "
-              + task
-              + " has written: the task had failed when an ApplicationMaster began to commit the"
-              + " job, as mapreduce.map.failures.maxpercent or mapreduce.reduce.failures.maxpercent"
-              + " allows, and another one has run the task again. It stays failed. Set both to 0"
-              + " if the job needs all of its tasks");
-    }
+    published.publish(attempt, task);
   }
 
-  /** Whether the job commits all that a task has published. */
-  private boolean isListed(Path task) throws IOException {
-    Map<TableId, List<FileRef>> all = freezeFiles();
-    for (Map.Entry<TableId, List<FileRef>> table : read(task).entrySet()) {
-      List<FileRef> listed = all.getOrDefault(table.getKey(), List.of());
-      if (!new HashSet<>(listed).containsAll(table.getValue())) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  private void renameOrFail(Path from, Path to) throws IOException {
-    if (!rename(from, to)) {
-      throw new IOException("cannot rename " + from + " to " + to);
-    }
-  }
-
-  /** Renames a file; true also if there is one of that name already. */
-  private boolean rename(Path from, Path to) throws IOException {
-    try {
-      return new DurableFiles(fs).renameToNew(from, to) || fs.exists(to);
-    } catch (FileAlreadyExistsException | FileNotFoundException e) {
-      if (fs.exists(to)) { // Done before, and its answer was lost; or by another.
-        return true;
-      }
-      throw e;
-    }
-  }
-
-  /**
-   * Deletes what an attempt has finished, if it is not published: first the list, as whoever
-   * publishes renames it. So files are deleted only if nobody can publish them any more. If this
-   * ends in between, they go with the job's directory.
-   */
+  /** Deletes what an attempt has finished, if it is not published. */
   public void discard(String attempt) throws IOException {
-    Path list = new Path(directory, attempt + ATTEMPT);
-    if (fs.exists(list)) {
-      try {
-        Map<TableId, List<FileRef>> files = read(list);
-        if (new DurableFiles(fs).deleteUnlessRenamed(list)) {
-          for (FileRef file : files.values().stream().flatMap(List::stream).toList()) {
-            fs.delete(new Path(root, file.path()), false);
-          }
-        }
-      } catch (FileNotFoundException e) {
-        LOG.debug("What attempt {} has finished is published, or discarded before", attempt, e);
-      } catch (AccessControlException e) {
-        if (jobs.state(job) == JobNodes.State.BEGUN) {
-          throw e;
-        } // The directory is the store's alone now, which deletes what it does not need.
-      }
-    }
-  }
-
-  private Map<TableId, List<FileRef>> read(Path list) throws IOException {
-    byte[] bytes;
-    try (var in = fs.open(list)) {
-      bytes = in.readAllBytes();
-    }
-    return FileList.decode(job, bytes, list.toString());
+    published.discard(attempt);
   }
 
   /**
@@ -412,7 +312,7 @@ public final class JobOutput {
    * @param replaced by table
    */
   public Map<TableId, JobChange> changes(Map<TableId, List<RowRange>> replaced) throws IOException {
-    Map<TableId, List<FileRef>> files = freezeFiles();
+    Map<TableId, List<FileRef>> files = published.freeze();
     Set<TableId> tables = new TreeSet<>(files.keySet());
     tables.addAll(replaced.keySet());
     Map<TableId, JobChange> changes = new TreeMap<>();
@@ -462,8 +362,8 @@ public final class JobOutput {
   public record Division(String table, TableId id, int tabletsMax, long bytesMin) {}
 
   private List<Cut> cuts(Division division) throws IOException {
-    List<FileRef> files = freezeFiles().getOrDefault(division.id(), List.of());
-    return new FileDivision(fs, root, files)
+    List<FileRef> files = published.freeze().getOrDefault(division.id(), List.of());
+    return new FileDivision(directory.fs(), directory.root(), files)
         .starts(division.tabletsMax(), division.bytesMin()).stream()
             .map(row -> new Cut(division.table(), division.id(), row))
             .toList();
@@ -494,54 +394,6 @@ public final class JobOutput {
               + " server: {}",
           job,
           e.toString());
-    }
-  }
-
-  /**
-   * Fixes which files the job commits, if nobody has yet, and returns them: no task can publish
-   * more.
-   */
-  private Map<TableId, List<FileRef>> freezeFiles() throws IOException {
-    NameSpace.catchUp(fs, directory); // Other processes have published the tasks.
-    Path all = new Path(directory, ALL);
-    if (!fs.exists(all)) {
-      try {
-        markClosing();
-        Map<TableId, List<FileRef>> files = new TreeMap<>();
-        for (FileStatus file : tasks()) {
-          read(file.getPath())
-              .forEach(
-                  (id, more) -> files.computeIfAbsent(id, t -> new ArrayList<>()).addAll(more));
-        }
-        listAll(files, all);
-      } catch (AccessControlException e) {
-        if (!fs.exists(all)) {
-          throw e;
-        } // Somebody else has just committed the job: nobody writes here any more.
-      }
-    }
-    return read(all);
-  }
-
-  /** From here on a task that publishes looks whether it is listed: the lists are read after. */
-  private void markClosing() throws IOException {
-    Path closing = new Path(directory, CLOSING);
-    if (!fs.mkdirs(closing)) { // By several at once, without harm: a file would have one writer.
-      throw new IOException("cannot create the directory " + closing);
-    }
-  }
-
-  private void listAll(Map<TableId, List<FileRef>> files, Path all) throws IOException {
-    Path aside = new Path(directory, ALL + "-" + environment.unique());
-    write(aside, FileList.encode(files));
-    renameOrFail(aside, all);
-  }
-
-  private FileStatus[] tasks() throws IOException {
-    try {
-      return fs.listStatus(directory, path -> path.getName().endsWith(TASK));
-    } catch (FileNotFoundException e) {
-      return new FileStatus[0]; // No task has written anything.
     }
   }
 
