@@ -2,6 +2,7 @@ package io.stele.client;
 
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.JobOrigin;
+import io.stele.metadata.StoredJob;
 import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
 import java.io.IOException;
@@ -55,7 +56,7 @@ final class ClusterJobs {
     }
   }
 
-  private static ClusterJob of(String name, JobNodes.Job job) {
+  private static ClusterJob of(String name, StoredJob job) {
     return new ClusterJob(
         name,
         state(job),
@@ -69,7 +70,7 @@ final class ClusterJobs {
     return new ClusterJob.Origin(origin.begun(), origin.owner(), origin.uses());
   }
 
-  private static ClusterJob.State state(JobNodes.Job job) {
+  private static ClusterJob.State state(StoredJob job) {
     return switch (job.commit()) {
       case DONE -> ClusterJob.State.COMMITTED;
       case UNDER_WAY -> ClusterJob.State.COMMITTING;

@@ -2,6 +2,7 @@ package io.stele.client;
 
 import io.stele.metadata.Attempts.Effect;
 import io.stele.metadata.JobNodes;
+import io.stele.metadata.StoredJob;
 import io.stele.metadata.StoredTable;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
@@ -160,10 +161,10 @@ public final class Jobs {
 
   /** The lease with which a job was begun; empty if the job is over. */
   Optional<Duration> leaseOf(String job) throws IOException {
-    return read("reading the lease of job " + job, job).map(JobNodes.Job::lease);
+    return read("reading the lease of job " + job, job).map(StoredJob::lease);
   }
 
-  private Optional<JobNodes.Job> read(String what, String job) throws IOException {
+  private Optional<StoredJob> read(String what, String job) throws IOException {
     return connection.readLocks(what, () -> connection.jobNodes().read(job));
   }
 
@@ -389,7 +390,7 @@ public final class Jobs {
     while (true) {
       int id =
           read(what, job)
-              .map(JobNodes.Job::version)
+              .map(StoredJob::version)
               .orElseThrow(() -> SteleException.notFound("job " + job + " is over"));
       if (!pinning(job, id, PinningProto.Step.BEGINS).getChanged()) {
         return id;

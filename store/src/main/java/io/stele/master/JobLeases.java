@@ -2,6 +2,7 @@ package io.stele.master;
 
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.JobOrigin;
+import io.stele.metadata.StoredJob;
 import io.stele.model.SteleException;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
@@ -44,12 +45,12 @@ final class JobLeases implements Runnable {
   private final ProcessRuntime runtime;
   private final JobNodes jobs;
   private final Applications applications;
-  private final UnchangedTimes<JobNodes.Job> unrenewed; // The checking thread's.
+  private final UnchangedTimes<StoredJob> unrenewed; // The checking thread's.
   private final Map<String, Asked> asked = new HashMap<>(); // The checking thread's, by job.
-  private final UnchangedTimes<JobNodes.Pinning> pinning; // The checking thread's.
+  private final UnchangedTimes<StoredJob.Pinning> pinning; // The checking thread's.
   private final Map<String, Long> renewedNanos = new ConcurrentSkipListMap<>();
   private final CommitTurns turns;
-  private volatile Map<String, JobNodes.Job> forgettable = Map.of();
+  private volatile Map<String, StoredJob> forgettable = Map.of();
 
   /** When the state of an application was requested, and the answer. */
   private record Asked(long nanos, Applications.State state) {}
@@ -69,7 +70,7 @@ final class JobLeases implements Runnable {
       Duration lease,
       Optional<String> application,
       JobOrigin origin,
-      JobNodes.Kind kind)
+      StoredJob.Kind kind)
       throws IOException {
     JobNodes.checkLease(lease, "the lease");
     String job = jobs.begin(request, lease, application, origin, kind);
@@ -127,7 +128,7 @@ final class JobLeases implements Runnable {
 
   /** A pinning that has begun goes on: the commit waits for it, not the other way round. */
   private boolean hasNotBegunToPin(String job) throws IOException {
-    Optional<JobNodes.Job> now = jobs.read(job);
+    Optional<StoredJob> now = jobs.read(job);
     return now.isPresent() && !now.get().committed() && now.get().pinning().isEmpty();
   }
 
@@ -183,7 +184,7 @@ final class JobLeases implements Runnable {
    * that nobody will ask again how they ended. As this master saw them at its last look; by name,
    * ascending.
    */
-  Map<String, JobNodes.Job> forgettable() {
+  Map<String, StoredJob> forgettable() {
     return forgettable;
   }
 
@@ -228,7 +229,7 @@ final class JobLeases implements Runnable {
     pinning.retain(names);
     renewedNanos.keySet().retainAll(names);
     turns.retain(names);
-    Map<String, JobNodes.Job> old = new TreeMap<>();
+    Map<String, StoredJob> old = new TreeMap<>();
     for (String name : names) {
       try {
         checkLease(name, old);
@@ -239,8 +240,8 @@ final class JobLeases implements Runnable {
     forgettable = old;
   }
 
-  private void checkLease(String name, Map<String, JobNodes.Job> old) throws IOException {
-    Optional<JobNodes.Job> now = jobs.read(name);
+  private void checkLease(String name, Map<String, StoredJob> old) throws IOException {
+    Optional<StoredJob> now = jobs.read(name);
     if (now.isEmpty()) {
       unrenewed.forget(name);
       return;
@@ -277,7 +278,7 @@ final class JobLeases implements Runnable {
   }
 
   /** The client that pins tablets may be dead: others must not wait for it any longer. */
-  private void checkPinning(String name, JobNodes.Job now) throws IOException {
+  private void checkPinning(String name, StoredJob now) throws IOException {
     if (!now.isPinning()) {
       pinning.forget(name);
       return;

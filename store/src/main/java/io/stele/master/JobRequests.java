@@ -1,7 +1,7 @@
 package io.stele.master;
 
-import io.stele.metadata.JobNodes;
 import io.stele.metadata.JobOrigin;
+import io.stele.metadata.StoredJob;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableUse;
@@ -44,7 +44,7 @@ final class JobRequests {
             Duration.ofMillis(request.getLeaseMillis()),
             Optional.of(request.getApplication()).filter(name -> !name.isEmpty()),
             new JobOrigin(Optional.of(clock.instant()), ControlServer.caller(), uses(request)),
-            request.getReadsOnly() ? JobNodes.Kind.READS_ONLY : JobNodes.Kind.MAY_WRITE);
+            request.getReadsOnly() ? StoredJob.Kind.READS_ONLY : StoredJob.Kind.MAY_WRITE);
     return BeginJobResponseProto.newBuilder().setJob(job).build();
   }
 

@@ -4,6 +4,7 @@ import io.stele.files.Listings;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
 import io.stele.metadata.Schemas;
+import io.stele.metadata.StoredJob;
 import io.stele.metadata.TabletRecordReader;
 import io.stele.model.SteleException;
 import io.stele.record.PendingFile;
@@ -75,7 +76,7 @@ final class JobSweep {
         Deletions.notListed(directory.getPath(), e);
       }
     }
-    Map<String, JobNodes.Job> committed = leases.forgettable();
+    Map<String, StoredJob> committed = leases.forgettable();
     if (files.isEmpty() && committed.isEmpty()) {
       return 0;
     }
@@ -84,7 +85,7 @@ final class JobSweep {
       return 0;
     }
     Set<String> awaited = mark.get().awaitedJobs();
-    for (Map.Entry<String, JobNodes.Job> one : committed.entrySet()) {
+    for (Map.Entry<String, StoredJob> one : committed.entrySet()) {
       if (!awaited.contains(one.getKey()) && jobs.remove(one.getKey(), one.getValue())) {
         LOG.info("Job {} is forgotten: it has committed, and its lease is over", one.getKey());
       }

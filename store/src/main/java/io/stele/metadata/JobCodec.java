@@ -2,9 +2,8 @@ package io.stele.metadata;
 
 import io.stele.lock.LockPaths;
 import io.stele.lock.VersionedData;
-import io.stele.metadata.JobNodes.Commit;
-import io.stele.metadata.JobNodes.Job;
-import io.stele.metadata.JobNodes.Pinning;
+import io.stele.metadata.StoredJob.Commit;
+import io.stele.metadata.StoredJob.Pinning;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import java.time.Duration;
@@ -52,7 +51,7 @@ final class JobCodec {
     return APPLICATION.matcher(name).matches();
   }
 
-  static Bytes encode(Job job) {
+  static Bytes encode(StoredJob job) {
     return Bytes.of(
         job.lease().toMillis()
             + " "
@@ -79,7 +78,7 @@ final class JobCodec {
    *
    * @param job its name
    */
-  static Job decode(String job, VersionedData node) throws CorruptionException {
+  static StoredJob decode(String job, VersionedData node) throws CorruptionException {
     Matcher data = DATA.matcher(node.data().toUtf8());
     if (!data.matches()) {
       throw new CorruptionException(
@@ -96,7 +95,7 @@ final class JobCodec {
                         Long.parseLong(data.group(6)),
                         mark.equals("interrupted")));
     String commit = data.group(7) == null ? "" : data.group(7);
-    return new Job(
+    return new StoredJob(
         Duration.ofMillis(Long.parseLong(data.group(1))),
         Long.parseLong(data.group(2)),
         Optional.ofNullable(data.group(3)),

@@ -60,32 +60,6 @@ public final class JobNodes {
     GONE
   }
 
-  /** What a job may ever do; it never changes. */
-  public enum Kind {
-    /** It may have files, and commit. */
-    MAY_WRITE,
-    /** It pins, and can never commit: nobody need wait for files of it. */
-    READS_ONLY
-  }
-
-  /** The word of a job that only reads, after a blank. */
-  private static final String READS_ONLY = " writes=nothing";
-
-  /**
-   * A mark that tablets are being pinned for a job: then no job commits.
-   *
-   * @param id tells it from other pinnings of the job: the version of the job's node before it
-   * @param renewals how often whoever pins has renewed it; a renewal of the job alone does not
-   *     count
-   * @param interrupted whether others stopped waiting: some of the job's pins may be from before a
-   *     commit and some from after it
-   */
-  public record Pinning(int id, long renewals, boolean interrupted) {
-    private Pinning renewed() {
-      return new Pinning(id, renewals + 1, interrupted);
-    }
-  }
-
   /** What became of a request to begin a pinning. */
   public enum Begun {
     /** The mark is there. */
@@ -94,75 +68,6 @@ public final class JobNodes {
     CHANGED,
     /** The job is over. */
     OVER
-  }
-
-  /** How far a job's commit has come. */
-  public enum Commit {
-    NOT_BEGUN,
-    /** The master checks whether tablets are being pinned for a job. */
-    UNDER_WAY,
-    DONE
-  }
-
-  /**
-   * A job as it was read.
-   *
-   * @param lease how long it stays without being renewed
-   * @param renewals how often it was renewed
-   * @param application what runs it: the name of a YARN application, or {@link #TAG} and a tag of
-   *     it, or {@link #JOB} and the name of the job that it is part of
-   * @param pinning empty if no tablets are being pinned, or all are
-   * @param others the words that stay as they are in the node, each after a blank: of its kind, of
-   *     its origin, and of later versions
-   * @param version of the node
-   */
-  public record Job(
-      Duration lease,
-      long renewals,
-      Optional<String> application,
-      Optional<Pinning> pinning,
-      Commit commit,
-      String others,
-      int version) {
-    /** Whether it has committed. */
-    public boolean committed() {
-      return commit == Commit.DONE;
-    }
-
-    /** Where it comes from. */
-    public JobOrigin origin() {
-      return JobOrigin.in(others);
-    }
-
-    /** Whether it can never commit. */
-    public Kind kind() {
-      return (others + " ").contains(READS_ONLY + " ") ? Kind.READS_ONLY : Kind.MAY_WRITE;
-    }
-
-    /** Whether its tablets are being pinned. */
-    public boolean isPinning() {
-      return pinning.isPresent() && !isInterrupted() && !committed();
-    }
-
-    private boolean isInterrupted() {
-      return pinning.isPresent() && pinning.get().interrupted();
-    }
-
-    private boolean isPinning(int id) {
-      return isPinning() && pinning.get().id() == id;
-    }
-
-    private Job with(Optional<Pinning> next) {
-      return new Job(lease, renewals + 1, application, next, commit, others, version);
-    }
-
-    private Job with(Commit next) {
-      return new Job(lease, renewals, application, pinning, next, others, version);
-    }
-
-    private Job at(int nextVersion) {
-      return new Job(lease, renewals, application, pinning, commit, others, nextVersion);
-    }
   }
 
   /** The jobs in {@code locks}. */
@@ -199,7 +104,7 @@ public final class JobNodes {
   /** Begins a job of which nothing is said, as {@link #begin} with an origin does. */
   public String begin(String request, Duration lease, Optional<String> application)
       throws IOException {
-    return begin(request, lease, application, JobOrigin.UNKNOWN, Kind.MAY_WRITE);
+    return begin(request, lease, application, JobOrigin.UNKNOWN, StoredJob.Kind.MAY_WRITE);
   }
 
   /**
@@ -211,7 +116,11 @@ public final class JobNodes {
    * @return its name
    */
   public String begin(
-      String request, Duration lease, Optional<String> application, JobOrigin origin, Kind kind)
+      String request,
+      Duration lease,
+      Optional<String> application,
+      JobOrigin origin,
+      StoredJob.Kind kind)
       throws IOException {
     if (application.isPresent() && !JobCodec.isApplication(application.get())) {
       throw SteleException.refused("\"" + application.get() + "\" cannot run a job");
@@ -225,8 +134,10 @@ public final class JobNodes {
       }
     }
     String job = request + "-" + UniqueName.of(runtime);
-    String words = (kind == Kind.READS_ONLY ? READS_ONLY : "") + origin.words();
-    Job begun = new Job(lease, 0, application, Optional.empty(), Commit.NOT_BEGUN, words, 0);
+    String words = (kind == StoredJob.Kind.READS_ONLY ? StoredJob.READS_ONLY : "") + origin.words();
+    StoredJob begun =
+        new StoredJob(
+            lease, 0, application, Optional.empty(), StoredJob.Commit.NOT_BEGUN, words, 0);
     locks.create(LockPaths.job(job), JobCodec.encode(begun));
     return job;
   }
@@ -237,20 +148,20 @@ public final class JobNodes {
   }
 
   /** Changes a job's node, if {@code change} returns a different job; false if the job is over. */
-  private boolean change(String job, UnaryOperator<Job> change) throws IOException {
+  private boolean change(String job, UnaryOperator<StoredJob> change) throws IOException {
     while (true) {
-      Optional<Job> now = read(job);
+      Optional<StoredJob> now = read(job);
       if (now.isEmpty() || now.get().committed()) {
         return false;
       }
-      Job next = change.apply(now.get());
+      StoredJob next = change.apply(now.get());
       if (next.equals(now.get()) || write(job, next).isPresent()) {
         return true;
       }
     }
   }
 
-  private OptionalInt write(String job, Job next) throws IOException {
+  private OptionalInt write(String job, StoredJob next) throws IOException {
     return locks.write(LockPaths.job(job), JobCodec.encode(next), next.version());
   }
 
@@ -261,7 +172,9 @@ public final class JobNodes {
   public boolean renewPinning(String job, int id) throws IOException {
     return change(
         job,
-        now -> now.with(now.isPinning(id) ? now.pinning().map(Pinning::renewed) : now.pinning()));
+        now ->
+            now.with(
+                now.isPinning(id) ? now.pinning().map(StoredJob.Pinning::renewed) : now.pinning()));
   }
 
   /**
@@ -274,16 +187,16 @@ public final class JobNodes {
    */
   public Begun beginPinning(String job, int id) throws IOException {
     while (true) {
-      Optional<Job> now = read(job);
+      Optional<StoredJob> now = read(job);
       if (now.isEmpty() || now.get().committed()) {
         return Begun.OVER;
       }
-      Job seen = uninterrupted(job, now.get());
+      StoredJob seen = uninterrupted(job, now.get());
       if (!seen.isPinning(id)) {
         if (seen.version() != id) {
           return Begun.CHANGED;
         }
-        if (write(job, seen.with(Optional.of(new Pinning(id, 0, false)))).isEmpty()) {
+        if (write(job, seen.with(Optional.of(new StoredJob.Pinning(id, 0, false)))).isEmpty()) {
           continue;
         }
       }
@@ -296,10 +209,10 @@ public final class JobNodes {
   }
 
   private void withdraw(String job) throws IOException {
-    Optional<Job> now = readOther(job);
+    Optional<StoredJob> now = readOther(job);
     while (now.isPresent()
-        && now.get().commit() == Commit.UNDER_WAY
-        && write(job, now.get().with(Commit.NOT_BEGUN)).isEmpty()) {
+        && now.get().commit() == StoredJob.Commit.UNDER_WAY
+        && write(job, now.get().with(StoredJob.Commit.NOT_BEGUN)).isEmpty()) {
       now = readOther(job);
     }
   }
@@ -308,7 +221,7 @@ public final class JobNodes {
    * A job on which another may depend; empty too if its node is damaged. Such a job never commits
    * and is never pinned, as both begin with a read of the node: so nobody need wait for it.
    */
-  private Optional<Job> readOther(String job) throws IOException {
+  private Optional<StoredJob> readOther(String job) throws IOException {
     try {
       return read(job);
     } catch (CorruptionException e) {
@@ -317,7 +230,7 @@ public final class JobNodes {
     }
   }
 
-  private static Job uninterrupted(String job, Job now) {
+  private static StoredJob uninterrupted(String job, StoredJob now) {
     if (now.isInterrupted()) {
       throw SteleException.refused(
           "job "
@@ -342,9 +255,10 @@ public final class JobNodes {
   }
 
   /** Lets other jobs commit, unless the job was changed since it was read as {@code seen}. */
-  public boolean interruptPinning(String job, Job seen) throws IOException {
-    Optional<Pinning> interrupted =
-        seen.pinning().map(pinning -> new Pinning(pinning.id(), pinning.renewals(), true));
+  public boolean interruptPinning(String job, StoredJob seen) throws IOException {
+    Optional<StoredJob.Pinning> interrupted =
+        seen.pinning()
+            .map(pinning -> new StoredJob.Pinning(pinning.id(), pinning.renewals(), true));
     return write(job, seen.with(interrupted)).isPresent();
   }
 
@@ -358,32 +272,32 @@ public final class JobNodes {
    */
   public boolean commit(String job) throws IOException {
     while (true) {
-      Optional<Job> now = read(job);
+      Optional<StoredJob> now = read(job);
       if (now.isEmpty() || now.get().committed()) {
         return now.isPresent();
       }
       requireWriter(job, now.get());
       // First the mark, then the check: a job that begins to pin after the check finds the mark.
-      OptionalInt marked = write(job, now.get().with(Commit.UNDER_WAY));
+      OptionalInt marked = write(job, now.get().with(StoredJob.Commit.UNDER_WAY));
       if (marked.isEmpty()) {
         continue;
       }
-      Job mine = now.get().at(marked.getAsInt());
+      StoredJob mine = now.get().at(marked.getAsInt());
       Optional<String> pinning = pinning();
       if (pinning.isPresent()) {
-        write(job, mine.with(Commit.NOT_BEGUN));
+        write(job, mine.with(StoredJob.Commit.NOT_BEGUN));
         throw SteleException.retryLater(
             "job " + job + " waits until all tablets are pinned for job " + pinning.get());
       }
-      if (write(job, mine.with(Commit.DONE)).isPresent()) {
+      if (write(job, mine.with(StoredJob.Commit.DONE)).isPresent()) {
         return true;
       }
     }
   }
 
   /** Those who use the name of a dropped family again do not wait for jobs that only read. */
-  private static void requireWriter(String job, Job now) {
-    if (now.kind() == Kind.READS_ONLY) {
+  private static void requireWriter(String job, StoredJob now) {
+    if (now.kind() == StoredJob.Kind.READS_ONLY) {
       throw SteleException.refused(
           "job " + job + " began as one that only reads: it cannot commit");
     }
@@ -392,7 +306,7 @@ public final class JobNodes {
   /** A job whose tablets are being pinned. */
   private Optional<String> pinning() throws IOException {
     for (String job : names()) {
-      Optional<Job> now = readOther(job);
+      Optional<StoredJob> now = readOther(job);
       if (now.isPresent() && now.get().isPinning()) {
         return Optional.of(job);
       }
@@ -402,7 +316,7 @@ public final class JobNodes {
 
   /** Ends a job without a commit; nothing happens if it is over. */
   public void end(String job) throws IOException {
-    Optional<Job> now = read(job);
+    Optional<StoredJob> now = read(job);
     while (now.isPresent() && !now.get().committed() && !remove(job, now.get())) {
       now = read(job);
     }
@@ -420,7 +334,7 @@ public final class JobNodes {
         job,
         now -> {
           requireWriter(job, now);
-          return now.with(Commit.DONE);
+          return now.with(StoredJob.Commit.DONE);
         });
   }
 
@@ -429,7 +343,7 @@ public final class JobNodes {
    * whether it did. Remove the node of a committed job only when no record names files that wait
    * for it: otherwise the job would appear not to have committed.
    */
-  public boolean remove(String job, Job seen) throws IOException {
+  public boolean remove(String job, StoredJob seen) throws IOException {
     return locks.delete(LockPaths.job(job), seen.version());
   }
 
@@ -445,7 +359,8 @@ public final class JobNodes {
   public List<String> namesOfWriters() throws IOException {
     List<String> writers = new ArrayList<>();
     for (String job : names()) {
-      if (readOther(job).map(Job::kind).orElse(Kind.MAY_WRITE) == Kind.MAY_WRITE) {
+      if (readOther(job).map(StoredJob::kind).orElse(StoredJob.Kind.MAY_WRITE)
+          == StoredJob.Kind.MAY_WRITE) {
         writers.add(job);
       }
     }
@@ -515,7 +430,7 @@ public final class JobNodes {
   }
 
   /** The job as of some moment during the call; empty if it has no node. */
-  public Optional<Job> read(String job) throws IOException {
+  public Optional<StoredJob> read(String job) throws IOException {
     if (!isName(job)) {
       throw SteleException.refused("\"" + job + "\" is not the name of a job");
     }

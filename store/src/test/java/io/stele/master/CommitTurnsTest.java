@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.JobOrigin;
+import io.stele.metadata.StoredJob;
 import io.stele.model.SteleException;
 import java.time.Duration;
 import java.util.Optional;
@@ -25,7 +26,7 @@ class CommitTurnsTest {
         LEASE,
         Optional.empty(),
         JobOrigin.UNKNOWN,
-        JobNodes.Kind.MAY_WRITE);
+        StoredJob.Kind.MAY_WRITE);
   }
 
   private int version(String job) throws Exception {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.JobOrigin;
+import io.stele.metadata.StoredJob;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
@@ -45,7 +46,7 @@ class JobDirectoriesTest {
         Duration.ofMinutes(1),
         Optional.empty(),
         JobOrigin.UNKNOWN,
-        JobNodes.Kind.MAY_WRITE);
+        StoredJob.Kind.MAY_WRITE);
   }
 
   private Path directory(String job) {

@@ -7,6 +7,7 @@ import io.stele.client.Jobs;
 import io.stele.lock.LockPaths;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.JobOrigin;
+import io.stele.metadata.StoredJob;
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import java.time.Duration;
@@ -30,7 +31,7 @@ class JobLeasesTest {
         LEASE,
         Optional.empty(),
         JobOrigin.UNKNOWN,
-        JobNodes.Kind.MAY_WRITE);
+        StoredJob.Kind.MAY_WRITE);
   }
 
   private void lookFor(JobLeases leases, Duration time) throws Exception {
@@ -78,7 +79,7 @@ class JobLeasesTest {
           next.renew(job);
           lookFor(master.jobs, Duration.ofSeconds(15));
           assertThat(isOver(job)).isFalse();
-          JobNodes.Job seen = nodes.read(job).orElseThrow();
+          StoredJob seen = nodes.read(job).orElseThrow();
           next.renew(job);
           assertThat(nodes.remove(job, seen)).isFalse();
           assertThat(isOver(job)).isFalse();
@@ -171,10 +172,10 @@ class JobLeasesTest {
           String pins = begin();
           String writes = begin();
           // Its master stands still between its look and its last write.
-          JobNodes.Job marked = nodes.read(writes).orElseThrow();
+          StoredJob marked = nodes.read(writes).orElseThrow();
           master.locks.write(
               LockPaths.job(writes), Bytes.of("20000 0 committing"), marked.version());
-          JobNodes.Job seen = nodes.read(writes).orElseThrow();
+          StoredJob seen = nodes.read(writes).orElseThrow();
           int pinning = beginPinning(pins);
           assertThat(
                   master.locks.write(
@@ -277,7 +278,7 @@ class JobLeasesTest {
                   Duration.ofSeconds(5),
                   Optional.empty(),
                   JobOrigin.UNKNOWN,
-                  JobNodes.Kind.MAY_WRITE);
+                  StoredJob.Kind.MAY_WRITE);
           lookFor(master.jobs, Duration.ofSeconds(2));
           master.sleep(Duration.ofMillis(4500)); // The lock service was away, say.
           master.jobs.checkLeases();
@@ -308,10 +309,14 @@ class JobLeasesTest {
           String request = JobNodes.newRequest(master.process);
           String job =
               master.jobs.begin(
-                  request, LEASE, Optional.empty(), JobOrigin.UNKNOWN, JobNodes.Kind.MAY_WRITE);
+                  request, LEASE, Optional.empty(), JobOrigin.UNKNOWN, StoredJob.Kind.MAY_WRITE);
           assertThat(
                   master.jobs.begin(
-                      request, LEASE, Optional.empty(), JobOrigin.UNKNOWN, JobNodes.Kind.MAY_WRITE))
+                      request,
+                      LEASE,
+                      Optional.empty(),
+                      JobOrigin.UNKNOWN,
+                      StoredJob.Kind.MAY_WRITE))
               .isEqualTo(job);
           assertThat(nodes.names()).containsExactly(job);
           master.jobs.end(job);
@@ -319,7 +324,11 @@ class JobLeasesTest {
           assertThat(nodes.names()).isEmpty();
           assertThat(
                   master.jobs.begin(
-                      request, LEASE, Optional.empty(), JobOrigin.UNKNOWN, JobNodes.Kind.MAY_WRITE))
+                      request,
+                      LEASE,
+                      Optional.empty(),
+                      JobOrigin.UNKNOWN,
+                      StoredJob.Kind.MAY_WRITE))
               .isNotEqualTo(job);
           assertThat(isOver(job)).isTrue();
         });
@@ -358,7 +367,7 @@ class JobLeasesTest {
   private String beginFor(JobLeases leases, String application) throws Exception {
     String request = JobNodes.newRequest(master.process);
     return leases.begin(
-        request, LEASE, Optional.of(application), JobOrigin.UNKNOWN, JobNodes.Kind.MAY_WRITE);
+        request, LEASE, Optional.of(application), JobOrigin.UNKNOWN, StoredJob.Kind.MAY_WRITE);
   }
 
   @Test
@@ -464,7 +473,11 @@ class JobLeasesTest {
       assertThatThrownBy(
               () ->
                   master.jobs.begin(
-                      request, lease, Optional.empty(), JobOrigin.UNKNOWN, JobNodes.Kind.MAY_WRITE))
+                      request,
+                      lease,
+                      Optional.empty(),
+                      JobOrigin.UNKNOWN,
+                      StoredJob.Kind.MAY_WRITE))
           .isInstanceOfSatisfying(
               SteleException.class,
               e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.JobOrigin;
+import io.stele.metadata.StoredJob;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
@@ -50,7 +51,7 @@ class JobSweepTest {
         LEASE,
         Optional.empty(),
         JobOrigin.UNKNOWN,
-        JobNodes.Kind.MAY_WRITE);
+        StoredJob.Kind.MAY_WRITE);
   }
 
   private PendingFile file(String job, String name) throws IOException {
@@ -222,7 +223,7 @@ class JobSweepTest {
     run(
         () -> {
           String job = begin();
-          JobNodes.Job seen = nodes.read(job).orElseThrow();
+          StoredJob seen = nodes.read(job).orElseThrow();
           assertThat(nodes.commit(job)).isTrue();
           assertThat(nodes.remove(job, seen)).isFalse();
           nodes.end(job);

@@ -11,6 +11,7 @@ import io.stele.metadata.EndedChange;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.JobOrigin;
 import io.stele.metadata.Schemas;
+import io.stele.metadata.StoredJob;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.ServerId;
@@ -45,7 +46,7 @@ class ReusedFamilyTest {
   private String beginReading() throws IOException {
     String request = JobNodes.newRequest(master.process);
     return jobs.begin(
-        request, LEASE, Optional.empty(), JobOrigin.UNKNOWN, JobNodes.Kind.READS_ONLY);
+        request, LEASE, Optional.empty(), JobOrigin.UNKNOWN, StoredJob.Kind.READS_ONLY);
   }
 
   private Optional<EndedChange.Failure> alter(String id, String... families) throws Exception {

@@ -49,12 +49,12 @@ class JobNodesTest {
   @Test
   void wordsOfLaterVersionsAreIgnored() throws Exception {
     write("20000 7 " + APPLICATION + " pinning 5 2 committing runs-max=10 shape=a=b");
-    JobNodes.Job read = jobs.read(job).orElseThrow();
+    StoredJob read = jobs.read(job).orElseThrow();
     assertThat(read.lease()).isEqualTo(Duration.ofSeconds(20));
     assertThat(read.renewals()).isEqualTo(7);
     assertThat(read.application()).contains(APPLICATION);
-    assertThat(read.pinning()).contains(new JobNodes.Pinning(5, 2, false));
-    assertThat(read.commit()).isEqualTo(JobNodes.Commit.UNDER_WAY);
+    assertThat(read.pinning()).contains(new StoredJob.Pinning(5, 2, false));
+    assertThat(read.commit()).isEqualTo(StoredJob.Commit.UNDER_WAY);
     write("20000 7 shape=round");
     assertThat(jobs.read(job).orElseThrow().application()).isEmpty();
     write("20000 7 committed shape=round");

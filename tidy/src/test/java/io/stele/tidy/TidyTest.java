@@ -34,7 +34,7 @@ class TidyTest {
           "SchemaChange",
           "StoredTable",
           "FileRef",
-          "JobNodes.Job",
+          "StoredJob",
           // What an operator configures or asks for: made by a builder, or from the settings.
           "TabletServerConfig",
           "LogOptions",
