@@ -9,7 +9,7 @@ import java.util.concurrent.locks.Condition;
  * write their batch too, and those whose call to the file system hangs, so that they are given up.
  *
  * <p>While no writer has called the file system, the watchdog sleeps until one does ({@link
- * #begin}). Otherwise it looks at them again and again.
+ * #begin}). Otherwise it checks them again and again.
  *
  * <p>Guarded by the lock of the {@link CommitPipeline}.
  */
@@ -38,7 +38,7 @@ final class WriterWatch {
   void begin(WriterState writer) {
     writer.begin(runtime.nanoTime());
     if (sleeps) {
-      watching.signal(); // Otherwise it looks soon enough anyway.
+      watching.signal(); // Otherwise it checks soon enough anyway.
     }
   }
 
@@ -48,12 +48,13 @@ final class WriterWatch {
     writer.end();
   }
 
-  /** Has the watchdog look now: the log may have ended. */
+  /** Has the watchdog check now: the log may have ended. */
   void wake() {
     watching.signal();
   }
 
-  /** Waits, without the lock, until it is time to look at the writers. */
+  /** Waits, without the lock, until it is time to check the writers; or, rarely, for less. */
+  @SuppressWarnings("WaitNotInLoop") // The caller checks, and waits again.
   void await(Optional<BatchInFlight> inFlight) throws InterruptedException {
     if (turns.isAnyBusy()) {
       watching.awaitNanos(slowFlushes.nanosToNextLook(inFlight, runtime.nanoTime()));

@@ -252,7 +252,8 @@ final class SimulatedTransport implements Transport, DataPlane, ControlPlane {
     } catch (SteleException e) {
       return e;
     } catch (ServiceException e) {
-      return e.getCause() instanceof SteleException known ? known : failed(e.getCause());
+      Throwable cause = e.getCause();
+      return cause instanceof SteleException known ? known : failed(cause == null ? e : cause);
     } catch (RuntimeException e) {
       return failed(e);
     }

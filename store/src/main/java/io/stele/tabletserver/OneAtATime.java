@@ -87,8 +87,10 @@ final class OneAtATime<K> {
       busy = false;
       return Optional.empty();
     }
-    K owner = waiting.keySet().iterator().next();
-    Queue<Runnable> tasks = waiting.remove(owner);
+    Map.Entry<K, Queue<Runnable>> first = waiting.entrySet().iterator().next();
+    K owner = first.getKey();
+    Queue<Runnable> tasks = first.getValue();
+    waiting.remove(owner);
     Runnable next = tasks.remove();
     if (!tasks.isEmpty()) {
       waiting.put(owner, tasks);

@@ -259,7 +259,7 @@ class DrainingTest {
     CountDownLatch ended = new CountDownLatch(1);
     Lock other = startOther();
     takers.add(OTHER.toString());
-    draining.beginEnd(ended::countDown, true);
+    draining.beginEnd(ended::countDown, true, Optional.empty());
     awaitGiven();
     other.release();
     takers.clear();

@@ -16,8 +16,10 @@ class MemtableBudgetTest {
 
   /** Whether a write was taken, whose cells are in a memtable then. */
   private boolean write(long bytes) {
-    try (MemtableBudget.Reservation room = budget.reserve(TabletKind.USER, bytes)) {
+    try {
+      MemtableBudget.Reservation room = budget.reserve(TabletKind.USER, bytes);
       budget.take(bytes);
+      room.close();
       return true;
     } catch (SteleException e) {
       assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER);
