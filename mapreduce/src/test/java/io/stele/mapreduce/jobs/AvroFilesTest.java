@@ -157,4 +157,33 @@ class AvroFilesTest {
     assertThatThrownBy(() -> AvroUnits.check(renamed, record(micros)))
         .hasMessageContaining("its field time has numbers");
   }
+
+  private static Schema person(String boss) {
+    return new Schema.Parser()
+        .parse(
+            "{\"type\": \"record\", \"name\": \"P\", \"fields\": ["
+                + "{\"name\": \"id\", \"type\": \"string\", \"stele\": \"ROW\"},"
+                + "{\"name\": \"n\", \"type\": \"string\", \"stele\": \"p:n\"},"
+                + "{\"name\": \"boss\", \"default\": null, "
+                + boss
+                + "}]}");
+  }
+
+  @Test
+  void recordsThatHaveThemselvesInAFieldAreCompared() {
+    Schema mapped = person("\"type\": [\"null\", \"P\"], \"stele\": \"-\"");
+    AvroUnits.check(mapped, mapped);
+    Schema recursive = person("\"type\": [\"null\", \"P\"]");
+    AvroUnits.check(recursive, recursive);
+  }
+
+  @Test
+  void unitsOfFieldsThatAreNotStoredDoNotMatter() {
+    String field = "\"type\": [\"null\", %s], \"stele\": \"%s\"";
+    Schema written = person(String.format(field, logical("timestamp-millis"), "-"));
+    String micros = logical("timestamp-micros");
+    AvroUnits.check(written, person(String.format(field, micros, "-")));
+    assertThatThrownBy(() -> AvroUnits.check(written, person(String.format(field, micros, "p:b"))))
+        .hasMessageContaining("its field boss has numbers with unit millis");
+  }
 }
