@@ -12,10 +12,15 @@ import org.apache.avro.Schema;
 /**
  * The units of numbers in Avro files: {@code timestamp-millis} counts other things than {@code
  * timestamp-micros}. Avro's resolution of schemas looks only at the plain types, which are the
- * same, and would return milliseconds as if they were microseconds.
+ * same, or of which one is read as the other, and would return milliseconds, or days, as if they
+ * were microseconds.
  */
 final class AvroUnits {
   private static final List<String> TIMES = List.of("-millis", "-micros", "-nanos");
+
+  /** As what Avro reads a number of type int. */
+  private static final Set<Schema.Type> FROM_INT =
+      Set.of(Schema.Type.LONG, Schema.Type.FLOAT, Schema.Type.DOUBLE);
 
   /** The property of a schema that says where a field is stored, and what says nowhere. */
   private static final String STORED = "stele";
@@ -39,10 +44,18 @@ final class AvroUnits {
    * @throws SteleException REFUSED if a field has another unit
    */
   static void check(Schema written, Schema read) {
-    new AvroUnits().check(plain(written), plain(read), Optional.empty(), "");
+    new AvroUnits().check(written, read, Optional.empty(), "");
   }
 
   private void check(Schema written, Schema read, Optional<String> expected, String field) {
+    if (written.getType() == Schema.Type.UNION) {
+      written.getTypes().forEach(one -> check(one, read, expected, field));
+      return;
+    }
+    if (read.getType() == Schema.Type.UNION) {
+      branch(written, read).ifPresent(one -> check(written, one, expected, field));
+      return;
+    }
     Optional<String> is = unit(written);
     Optional<String> meant = unit(read).or(() -> expected);
     if (is.isPresent() && meant.isPresent() && !is.equals(meant)) {
@@ -61,14 +74,8 @@ final class AvroUnits {
     }
     switch (read.getType()) {
       case RECORD -> checkFields(written, read, field);
-      case ARRAY ->
-          check(
-              plain(written.getElementType()),
-              plain(read.getElementType()),
-              Optional.empty(),
-              field);
-      case MAP ->
-          check(plain(written.getValueType()), plain(read.getValueType()), Optional.empty(), field);
+      case ARRAY -> check(written.getElementType(), read.getElementType(), Optional.empty(), field);
+      case MAP -> check(written.getValueType(), read.getValueType(), Optional.empty(), field);
       default -> {}
     }
   }
@@ -94,20 +101,27 @@ final class AvroUnits {
         .ifPresent(
             found ->
                 check(
-                    plain(found.schema()),
-                    plain(one.schema()),
+                    found.schema(),
+                    one.schema(),
                     expected,
                     above.isEmpty() ? found.name() : above + "." + found.name()));
   }
 
-  /** The type that is not null of a union of two. */
-  private static Schema plain(Schema schema) {
-    if (schema.getType() != Schema.Type.UNION) {
-      return schema;
-    }
-    List<Schema> others =
-        schema.getTypes().stream().filter(type -> type.getType() != Schema.Type.NULL).toList();
-    return others.size() == 1 ? others.get(0) : schema;
+  /** The branch of a union as which Avro reads {@code written}, if there is one. */
+  private static Optional<Schema> branch(Schema written, Schema union) {
+    List<Schema> same =
+        union.getTypes().stream().filter(one -> one.getType() == written.getType()).toList();
+    return same.stream()
+        .filter(one -> one.getFullName().equals(written.getFullName()))
+        .findFirst()
+        .or(() -> same.stream().findFirst())
+        .or(() -> wider(written, union));
+  }
+
+  private static Optional<Schema> wider(Schema written, Schema union) {
+    return written.getType() == Schema.Type.INT
+        ? union.getTypes().stream().filter(one -> FROM_INT.contains(one.getType())).findFirst()
+        : Optional.empty();
   }
 
   private static Optional<String> unit(Schema schema) {
@@ -118,6 +132,9 @@ final class AvroUnits {
     if (logical.equals("decimal")) {
       Object scale = schema.getObjectProp("scale");
       return Optional.of("scale " + (scale == null ? 0 : scale));
+    }
+    if (logical.equals("date")) {
+      return Optional.of("unit days");
     }
     return TIMES.stream()
         .filter(logical.toLowerCase(Locale.ROOT)::endsWith)

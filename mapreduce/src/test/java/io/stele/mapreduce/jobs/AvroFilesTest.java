@@ -158,6 +158,38 @@ class AvroFilesTest {
         .hasMessageContaining("its field time has numbers");
   }
 
+  @Test
+  void daysAreNotReadAsMicroseconds() {
+    String date = "{\"type\": \"int\", \"logicalType\": \"date\"}";
+    for (String read :
+        List.of(logical("timestamp-micros"), "[\"null\", " + logical("timestamp-micros") + "]")) {
+      assertThatThrownBy(() -> AvroUnits.check(record(date), record(read)))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("its field at has numbers with unit days")
+          .hasMessageContaining("read as numbers with unit micros");
+    }
+    String time = "{\"type\": \"int\", \"logicalType\": \"time-millis\"}";
+    assertThatThrownBy(() -> AvroUnits.check(record(date), record(time)))
+        .hasMessageContaining("unit days");
+    for (String read : List.of(date, "\"long\"", "[" + date + ", " + logical("timestamp-micros") + "]")) {
+      AvroUnits.check(record(date), record(read));
+    }
+  }
+
+  @Test
+  void eachTypeOfAUnionIsCompared() {
+    String micros = logical("timestamp-micros");
+    String union = "[\"null\", \"string\", %s]";
+    Schema former = record(String.format(union, logical("timestamp-millis")));
+    for (String read : List.of(micros, String.format(union, micros), "[" + micros + "]")) {
+      assertThatThrownBy(() -> AvroUnits.check(former, record(read)))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("its field at has numbers with unit millis");
+    }
+    AvroUnits.check(former, former);
+    AvroUnits.check(former, record("[\"null\", \"string\", \"long\"]"));
+  }
+
   private static Schema person(String boss) {
     return new Schema.Parser()
         .parse(
