@@ -40,8 +40,8 @@ import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
  *     leave the field out
  * @param separator between fields; one character
  * @param skipBadLines whether lines with another number of fields, or whose row is empty or too
- *     long, are counted and left out; otherwise they fail the job. A quote that is not closed fails
- *     it in any case: the next lines may belong to that one
+ *     long, are counted and left out; otherwise they fail the job. A quote in a wrong place fails
+ *     it in any case: the line may be part of a field that has line breaks, and so may the next
  * @param format how fields are written
  */
 public record ImportText(
@@ -68,6 +68,11 @@ public record ImportText(
 
   /** How much of a bad line a message shows. */
   private static final int SHOWN_BYTES = 80;
+
+  private static final String ABOUT_QUOTES =
+      ". A wrong quote fails the job also with --skip-bad-lines, as lines of one field may be taken"
+          + " for records. Put the field in quotes, and write two for each that it has; or, if"
+          + " quotes mean nothing in these files, use --format plain";
 
   private static final String FIELDS_KEY = JobKeys.Internal.TEXT_FIELDS;
   private static final String SEPARATOR_KEY = JobKeys.Internal.TEXT_SEPARATOR;
@@ -202,11 +207,7 @@ public record ImportText(
       try {
         values = lines.split(line);
       } catch (TextFields.BadQuotesException e) {
-        if (e.isOpen()) {
-          throw refused(offset, line, e.why(), context);
-        }
-        leaveOut(offset, line, e.why(), context);
-        return;
+        throw refused(offset, line, e.getMessage() + ABOUT_QUOTES, context);
       }
       Bytes row = values.size() == fields.size() ? values.get(fields.indexOf(ROW)) : Bytes.EMPTY;
       if (row.isEmpty() || row.length() > Limits.ROW_BYTES_MAX) {

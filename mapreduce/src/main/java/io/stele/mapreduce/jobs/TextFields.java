@@ -12,8 +12,11 @@ import org.apache.hadoop.io.Text;
  *
  * <pre>
  * line  := field (separator field)*
- * field := '"' (any but '"' | '""')* '"'  |  any but separator, not beginning with '"'
+ * field := '"' (any but '"' | '""')* '"'  |  (any but separator and '"')*
  * </pre>
+ *
+ * A field cannot have a line break. A line from the middle of one that has cannot be told from
+ * others, unless it has a quote in a wrong place, as the last of such lines mostly has.
  *
  * Immutable.
  */
@@ -33,23 +36,8 @@ final class TextFields {
   static final class BadQuotesException extends Exception {
     private static final long serialVersionUID = 1;
 
-    private final String why;
-    private final boolean open;
-
-    private BadQuotesException(String why, boolean open) {
-      super(why);
-      this.why = why;
-      this.open = open;
-    }
-
-    /** What is wrong with the line, as what follows "the line". */
-    String why() {
-      return why;
-    }
-
-    /** Whether the last quote is not closed, so that the next lines may belong to this one. */
-    boolean isOpen() {
-      return open;
+    private BadQuotesException(String message) {
+      super(message);
     }
   }
 
@@ -63,7 +51,7 @@ final class TextFields {
     int at = 0;
     while (true) {
       boolean isQuoted = quoted && at < line.getLength() && line.getBytes()[at] == QUOTE;
-      int end = isQuoted ? afterQuotes(line, at) : nextSeparator(line, at);
+      int end = isQuoted ? afterQuotes(line, at) : afterPlain(line, at);
       fields.add(isQuoted ? unquoted(line, at + 1, end - 1) : copy(line, at, end));
       if (end == line.getLength()) {
         return fields;
@@ -72,9 +60,14 @@ final class TextFields {
     }
   }
 
-  private int nextSeparator(Text line, int from) {
+  /** Where the field ends that begins at {@code from}, without a quote. */
+  private int afterPlain(Text line, int from) throws BadQuotesException {
     int at = from;
     while (at < line.getLength() && !isSeparator(line, at)) {
+      if (quoted && line.getBytes()[at] == QUOTE) {
+        throw new BadQuotesException(
+            "has a quote at byte " + at + " of it, in a field that does not begin with one");
+      }
       at++;
     }
     return at;
@@ -99,15 +92,14 @@ final class TextFields {
         return at + 1;
       } else {
         throw new BadQuotesException(
-            "has text between the quote at byte " + at + " of it and the next separator", false);
+            "has text between the quote at byte " + at + " of it and the next separator");
       }
     }
     throw new BadQuotesException(
         "does not close the quote at byte "
             + open
             + " of it. A record is one line: a field cannot have a line break, not even in quotes,"
-            + " as files are divided between tasks at line breaks",
-        true);
+            + " as files are divided between tasks at line breaks");
   }
 
   private static Bytes copy(Text line, int from, int to) {

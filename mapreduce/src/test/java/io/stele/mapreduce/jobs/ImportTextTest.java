@@ -118,12 +118,25 @@ class ImportTextTest {
   }
 
   @Test
-  void aLineWithTextAfterAClosingQuoteIsBad() throws Exception {
-    String text = "\"ada\"x,Lovelace,36\nalan,Turing,41\n";
-    assertThat(map(text, ImportText.Format.CSV, true)).containsExactly(named("alan", "Turing"));
-    assertThatThrownBy(() -> map(text, ImportText.Format.CSV, false))
-        .hasMessageContaining("the line at byte 0 of ")
-        .hasMessageContaining("--skip-bad-lines");
+  void aLineWithAWrongQuoteIsNeverLeftOut() {
+    // The first line would hide that a field goes on in the second, which has as many fields.
+    for (String first : List.of("\"ada\"x,\"Lovelace", "ada,\"he said \\\"hi,")) {
+      for (boolean skip : List.of(true, false)) {
+        assertThatThrownBy(
+                () -> map(first + "\nof,London\",36\n", ImportText.Format.CSV, skip))
+            .isInstanceOf(SteleException.class)
+            .hasMessageContaining("the line at byte 0 of ")
+            .hasMessageContaining("between the quote")
+            .hasMessageContaining("use --format plain");
+      }
+    }
+  }
+
+  @Test
+  void theRestOfAFieldWithALineBreakIsNoRecord() {
+    // As a task finds it whose part of the file begins there.
+    assertThatThrownBy(() -> map("of,London\",36\n", ImportText.Format.CSV, true))
+        .hasMessageContaining("has a quote at byte 9 of it");
   }
 
   @Test
