@@ -8,24 +8,36 @@ import io.stele.model.TableId;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Refuses a job of which tablet servers could not remember all tasks. How many reducers there are
- * is known when the job is submitted; how many mappers, when its input is divided, so a job without
- * reducers is refused when its first ApplicationMaster sets it up, before any task runs.
+ * Refuses a job of which tablet servers could not remember all tasks, if it says to how many tablets
+ * each of them writes. Mostly nobody knows that beforehand: a task writes to few if its input or its
+ * keys are a range of rows. So a job that does not say it is only warned of, in the log, where the
+ * room is not enough for tasks that write to all tablets.
+ *
+ * <p>How many reducers there are is known when the job is submitted; how many mappers, when its
+ * input is divided, so a job without reducers is checked when its first ApplicationMaster sets it
+ * up, before any task runs. Tablets that are split while the job runs, and other jobs, are not
+ * counted.
  */
 final class RememberedTasks {
+  private static final Logger LOG = LoggerFactory.getLogger(RememberedTasks.class);
+
   private RememberedTasks() {}
 
   /**
    * Checks a job that is being submitted, if reducers write.
    *
-   * @throws SteleException REFUSED if servers have too little memory for it, or a key is wrong
+   * @throws SteleException REFUSED if servers have too little memory for as many tablets of each
+   *     task as the job says, or the key is wrong
    */
   static void checkReducers(Stele stele, Configuration conf) throws IOException {
-    long tabletsMax = tabletsMax(conf);
+    OptionalLong tabletsMax = tabletsMax(conf);
     int reducers = conf.getInt(MRJobConfig.NUM_REDUCES, 1);
     if (reducers > 1) {
       check(stele, conf, reducers, tabletsMax);
@@ -36,7 +48,7 @@ final class RememberedTasks {
    * Checks a job whose tasks are about to begin, if mappers write. What an ApplicationMaster has
    * begun another one continues: tablets that were split meanwhile do not matter.
    *
-   * @throws SteleException REFUSED if servers have too little memory for it
+   * @throws SteleException as {@link #checkReducers} does
    */
   static void checkMappers(Stele stele, Configuration conf) throws IOException {
     int mappers = conf.getInt(MRJobConfig.NUM_MAPS, 1);
@@ -46,25 +58,35 @@ final class RememberedTasks {
     }
   }
 
-  private static void check(Stele stele, Configuration conf, long tasks, long tabletsMax)
+  private static void check(Stele stele, Configuration conf, long tasks, OptionalLong tabletsMax)
       throws IOException {
     List<TableId> tables = new ArrayList<>();
     for (OutputTable output : OutputTable.all(conf)) {
       tables.add(OutputTable.open(stele, conf, output.name()).id());
     }
-    stele
-        .jobs()
-        .environment()
-        .requireRoomForTasks(
-            tables, new TaskRoom.Tasks(tasks, tabletsMax, JobKeys.OUTPUT_TASK_TABLETS));
+    TaskRoom.Tasks writing =
+        new TaskRoom.Tasks(
+            tasks, tabletsMax.orElse(Long.MAX_VALUE), JobKeys.OUTPUT_TASK_TABLETS);
+    try {
+      stele.jobs().environment().requireRoomForTasks(tables, writing);
+    } catch (SteleException e) {
+      if (tabletsMax.isPresent() || e.code() != SteleException.Code.REFUSED) {
+        throw e;
+      }
+      LOG.warn("If each task writes to all tablets, the job will fail: {}", e.getMessage());
+    }
   }
 
-  private static long tabletsMax(Configuration conf) {
+  /** To how many tablets a task writes at most; empty if nobody says it. */
+  private static OptionalLong tabletsMax(Configuration conf) {
     String text = conf.getTrimmed(JobKeys.OUTPUT_TASK_TABLETS, "");
+    if (text.isEmpty()) {
+      return OptionalLong.empty();
+    }
     try {
-      long most = text.isEmpty() ? Long.MAX_VALUE : Long.parseLong(text);
+      long most = Long.parseLong(text);
       if (most >= 1) {
-        return most;
+        return OptionalLong.of(most);
       }
     } catch (NumberFormatException e) {
       throw new SteleException(SteleException.Code.REFUSED, bad(text), e);

@@ -65,8 +65,9 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
   public static final String LATEST_ALLOWED_KEY = JobKeys.OUTPUT_LATEST_ALLOWED;
 
   /**
-   * To how many tablets one task writes at most, for a job of many tasks of which tablet servers
-   * could not remember all if each wrote to every tablet. Unless set, that is assumed.
+   * To how many tablets one task writes at most. If it is set, a job is refused of which tablet
+   * servers have no room to remember that. Otherwise a warning is logged if they had none in case
+   * that each task wrote to all tablets.
    */
   public static final String TASK_TABLETS_KEY = JobKeys.OUTPUT_TASK_TABLETS;
 
@@ -112,7 +113,7 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
    *     MultipleOutputs} is to write to tables, {@code MultipleInputs} would not read the tables of
    *     the job's input, the job reads the latest rows of tables and {@link #LATEST_ALLOWED_KEY} is
    *     not set, its mappers write with several threads, its map output has a class that MapReduce
-   *     cannot send, or tablet servers have no room to remember all of its reducers
+   *     cannot send, or {@link #TASK_TABLETS_KEY} is set, and tablet servers have no room for that
    */
   @Override
   public void checkOutputSpecs(JobContext context) throws IOException {

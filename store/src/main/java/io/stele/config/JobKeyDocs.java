@@ -111,8 +111,8 @@ public final class JobKeyDocs {
         JobKeys.OUTPUT_TASK_TABLETS,
         new Doc(
             "",
-            "To how many tablets a task writes with TableOutputFormat at most; if unset, perhaps to"
-                + " all."));
+            "To how many tablets a task writes with TableOutputFormat at most. A job for which tablet"
+                + " servers have no room then is refused; if unset, it is only warned of."));
     docs.put(
         JobKeys.BULK_LEASE,
         new Doc(
