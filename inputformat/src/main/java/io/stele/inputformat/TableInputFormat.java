@@ -164,7 +164,9 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
     SeveralInputs.check(conf);
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
-    ModelSerialization.checkMapOutput(conf);
+    if (context instanceof Job) { // Others that use this send nothing through a shuffle of MapReduce.
+      ModelSerialization.checkMapOutput(conf);
+    }
     List<TableScan> scans = TableScan.all(conf);
     TableScan.noteSubmission(context);
     boolean pinned = isPinned(conf);

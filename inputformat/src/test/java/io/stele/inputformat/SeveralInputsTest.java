@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.client.ModelSerialization;
 import io.stele.model.Bytes;
 import io.stele.model.Row;
+import io.stele.model.RowOperation;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import java.io.File;
@@ -63,6 +64,16 @@ class SeveralInputsTest {
     withoutReducers.setNumReduceTasks(0);
     assertThatCode(() -> SeveralInputs.check(withoutReducers.getConfiguration()))
         .doesNotThrowAnyException();
+  }
+
+  @Test
+  void valuesThatMapReduceCannotSendAreRefusedWhenItSubmits() throws Exception {
+    Job job = Job.getInstance(new Configuration(false));
+    TableInputFormat.addTable(job, "web", RowQuery.ALL);
+    job.setMapOutputValueClass(RowOperation.class);
+    assertThatThrownBy(() -> new TableInputFormat().getSplits(job))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("MapReduce takes values of exactly one class");
   }
 
   @Test

@@ -294,7 +294,7 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
     NamedOutputs.checkSubmitted(conf, BulkOutputFormat.class);
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
-    ModelSerialization.checkMapOutput(conf);
+    OutputJob.checkMapOutput(context);
     TaskSort.check(conf);
     if (!OutputJob.isSubmittedAgain(context)) {
       ReplacedRows.checkNotOfAnotherJob(conf);

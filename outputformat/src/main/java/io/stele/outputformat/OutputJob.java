@@ -2,6 +2,7 @@ package io.stele.outputformat;
 
 import io.stele.client.JobRenewal;
 import io.stele.client.Jobs;
+import io.stele.client.ModelSerialization;
 import io.stele.client.Stele;
 import io.stele.client.SubmittedOutput;
 import io.stele.model.TableUse;
@@ -90,6 +91,16 @@ final class OutputJob {
     String before = context.getConfiguration().getTrimmed(jobKey, "");
     if (isSubmittedAgain(context) && !before.isEmpty()) {
       jobs.end(before);
+    }
+  }
+
+  /**
+   * Checks what mappers send to reducers. Others that use formats have no shuffle of MapReduce; they
+   * do not have a {@link Job} either.
+   */
+  static void checkMapOutput(JobContext context) {
+    if (context instanceof Job) {
+      ModelSerialization.checkMapOutputForTables(context.getConfiguration());
     }
   }
 

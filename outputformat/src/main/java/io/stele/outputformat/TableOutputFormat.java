@@ -125,7 +125,7 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
     NamedOutputs.checkSubmitted(conf, TableOutputFormat.class);
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
-    ModelSerialization.checkMapOutput(conf);
+    OutputJob.checkMapOutput(context);
     try (Stele stele = Stele.connect(conf)) {
       OutputTable.identifyAll(stele, conf);
       RememberedTasks.checkReducers(stele, conf);

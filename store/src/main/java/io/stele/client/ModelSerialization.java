@@ -156,18 +156,14 @@ public final class ModelSerialization extends Configured implements Serializatio
   }
 
   /**
-   * Checks the values that mappers send to reducers, when a job is submitted. Otherwise each of its
-   * tasks would fail, and say nothing of why.
+   * Checks the values that mappers send to reducers, when MapReduce submits a job. Otherwise each
+   * of its tasks would fail, and say nothing of why. Not for other frameworks: they may name classes
+   * of output, but send nothing through the shuffle of MapReduce.
    *
-   * @throws SteleException REFUSED if their class is {@link RowOperation}, which no value is
-   *     exactly, or {@link AnyOperation} and no reducer takes the operations out
+   * @throws SteleException REFUSED if their class is {@link RowOperation}, which no value is exactly
    */
   public static void checkMapOutput(Configuration conf) {
-    if (conf.getInt(REDUCERS, 1) == 0) {
-      return;
-    }
-    String values = conf.get(MAP_OUTPUT_VALUE, conf.get(OUTPUT_VALUE, ""));
-    if (values.equals(RowOperation.class.getName())) {
+    if (sends(conf, RowOperation.class)) {
       throw SteleException.refused(
           "the job's mappers are to send values of RowOperation to reducers, but MapReduce takes"
               + " values of exactly one class. If all operations are of one kind, name its class,"
@@ -175,12 +171,26 @@ public final class ModelSerialization extends Configured implements Serializatio
               + " it to AnyOperation.class, write new AnyOperation(operation) in mappers, and"
               + " value.operation() in the reducer");
     }
-    boolean identity = conf.get(REDUCER, IDENTITY).equals(IDENTITY);
-    if (values.equals(AnyOperation.class.getName()) && identity) {
+  }
+
+  /**
+   * Checks a job that writes to tables, when MapReduce submits it.
+   *
+   * @throws SteleException REFUSED as by {@link #checkMapOutput}, or if mappers send values of
+   *     {@link AnyOperation} and no reducer takes the operations out
+   */
+  public static void checkMapOutputForTables(Configuration conf) {
+    checkMapOutput(conf);
+    if (sends(conf, AnyOperation.class) && conf.get(REDUCER, IDENTITY).equals(IDENTITY)) {
       throw SteleException.refused(
           "the job's mappers send values of AnyOperation, but it has no reducer of its own, so"
               + " these would be written as they are: set a reducer that writes value.operation()");
     }
+  }
+
+  private static boolean sends(Configuration conf, Class<?> values) {
+    return conf.getInt(REDUCERS, 1) > 0
+        && conf.get(MAP_OUTPUT_VALUE, conf.get(OUTPUT_VALUE, "")).equals(values.getName());
   }
 
   static boolean isSortedByKeyOrder(Configuration conf) {
