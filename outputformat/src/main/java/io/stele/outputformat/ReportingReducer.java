@@ -46,9 +46,20 @@ final class ReportingReducer extends Reducer<Object, Object, Object, Object> {
   public void run(Context context) throws IOException, InterruptedException {
     try {
       own(context.getConfiguration()).run(context);
-    } catch (IOException | InterruptedException | RuntimeException | Error e) {
-      context.write(new ReducerFailure(e), null);
+    } catch (Throwable e) { // Programs in Scala or Kotlin throw checked exceptions undeclared.
+      tell(e, context);
       throw e;
+    }
+  }
+
+  private static void tell(Throwable failure, Context context) {
+    try {
+      context.write(new ReducerFailure(failure), null);
+    } catch (IOException | RuntimeException e) {
+      failure.addSuppressed(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      failure.addSuppressed(e);
     }
   }
 

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.stele.model.SteleException;
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.LongWritable;
@@ -35,6 +37,9 @@ class ReportingReducerTest {
   private static final String OF_END = "fewer records than an earlier attempt";
   private static final String OF_PROGRAM = "a fault of the program";
 
+  private static final String OF_WRITE = "nothing more can be written";
+  private static final String FULL = "test.output.full";
+
   @TempDir private static File texts;
 
   /** Output whose end always fails, as after an earlier attempt that has written more. */
@@ -48,6 +53,9 @@ class ReportingReducerTest {
       return new RecordWriter<>() {
         @Override
         public void write(Object key, Object value) {
+          if (context.getConfiguration().getBoolean(FULL, false)) {
+            throw new UncheckedIOException(new IOException(OF_WRITE));
+          }
           if (key instanceof ReducerFailure reducer) {
             failures.addOfReducer(reducer.why());
           }
@@ -55,6 +63,9 @@ class ReportingReducerTest {
 
         @Override
         public void close(TaskAttemptContext closing) throws IOException {
+          if (context.getConfiguration().getBoolean(FULL, false)) {
+            return;
+          }
           failures.end(
               List.of(
                   () -> {
@@ -93,6 +104,19 @@ class ReportingReducerTest {
     @Override
     protected void reduce(LongWritable key, Iterable<Text> values, Context context) {
       throw new IllegalStateException(OF_PROGRAM);
+    }
+  }
+
+  /** As a compiler lets it through that knows no checked exceptions. */
+  static final class UndeclaringReducer extends Reducer<LongWritable, Text, Object, Object> {
+    @Override
+    protected void reduce(LongWritable key, Iterable<Text> values, Context context) {
+      throw UndeclaringReducer.<RuntimeException>undeclared(new TimeoutException(OF_PROGRAM));
+    }
+
+    @SuppressWarnings("unchecked") // Not true, as intended.
+    private static <E extends Exception> E undeclared(Exception failure) throws E {
+      throw (E) failure;
     }
   }
 
@@ -156,11 +180,28 @@ class ReportingReducerTest {
     assertThat(failure).isInstanceOf(IllegalStateException.class).hasMessage(OF_PROGRAM);
     assertThat(failure.getSuppressed()).hasSize(1);
     assertThat(failure.getSuppressed()[0]).hasMessage(OF_END);
-    assertThat(job.getConfiguration().get("mapreduce.job.reduce.class"))
-        .as("the job's own configuration is as it was")
-        .isEqualTo(FailingReducer.class.getName());
   }
 
+  @Test
+  void aCheckedExceptionThatTheReducerDoesNotDeclareIsShown() throws Exception {
+    Job job = job();
+    job.setReducerClass(UndeclaringReducer.class);
+    Throwable failure = failureOf(job);
+    assertThat(failure).isInstanceOf(TimeoutException.class).hasMessage(OF_PROGRAM);
+    assertThat(failure.getSuppressed()).hasSize(1);
+  }
+
+  @Test
+  void aFailureToTellTheWriterDoesNotHideWhatIsToBeTold() throws Exception {
+    Job job = job();
+    job.setReducerClass(FailingReducer.class);
+    job.getConfiguration().setBoolean(FULL, true);
+    Throwable failure = failureOf(job);
+    assertThat(failure).isInstanceOf(IllegalStateException.class).hasMessage(OF_PROGRAM);
+    assertThat(failure.getSuppressed()).singleElement().asString().contains(OF_WRITE);
+  }
+
+  /** So does MapReduce itself: mappers need nothing of what reducers do. */
   @Test
   void whatTheMapperThrowsIsShown() throws Exception {
     Job job = job();
