@@ -1,8 +1,11 @@
 package io.stele.outputformat;
 
 import java.io.IOException;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * What has failed in an attempt of a task, so that its end throws the first failure. MapReduce
@@ -50,7 +53,8 @@ final class AttemptFailures {
 
   /** Whether whoever sees {@code shown} sees {@code failure} as well. */
   private static boolean isPartOf(Throwable shown, Throwable failure) {
-    for (Throwable why = shown; why != null; why = why.getCause()) {
+    Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>()); // Causes may go round.
+    for (Throwable why = shown; why != null && seen.add(why); why = why.getCause()) {
       if (why == failure || List.of(why.getSuppressed()).contains(failure)) {
         return true;
       }

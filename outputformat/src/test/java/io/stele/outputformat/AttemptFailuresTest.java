@@ -9,6 +9,7 @@ import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class AttemptFailuresTest {
   private final AttemptFailures failures = new AttemptFailures();
@@ -61,5 +62,16 @@ class AttemptFailuresTest {
         };
     assertThatThrownBy(() -> failures.end(List.of(step, good(1)))).isSameAs(interrupted);
     assertThat(done).isEmpty();
+  }
+
+  @Test
+  @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void aFailureThatIsItsOwnCauseIsShown() {
+    IllegalStateException first = new IllegalStateException("a driver's");
+    first.initCause(new IllegalStateException("and its cause", first));
+    failures.add(first);
+    SteleException last = SteleException.refused("fewer records");
+    assertThatThrownBy(() -> failures.end(List.of(bad(last)))).isSameAs(first);
+    assertThat(first.getSuppressed()).containsExactly(last);
   }
 }
