@@ -190,7 +190,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
   }
 
   @SuppressWarnings("try") // Renewed while the block runs.
-  private static List<InputSplit> pinnedSplits(
+  static List<InputSplit> pinnedSplits(
       Stele stele, JobContext context, List<TableScan> scans) throws IOException {
     Configuration conf = context.getConfiguration();
     if (isDirect(conf)) {
@@ -215,7 +215,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
       }
       stele.jobs().renew(job);
       return new ArrayList<>(splits);
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       stele.jobs().endAfter(e, job);
       throw e;
     }

@@ -317,15 +317,14 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
     }
   }
 
-  private static void makeDirectory(Stele stele, Configuration conf, String job)
-      throws IOException {
+  static void makeDirectory(Stele stele, Configuration conf, String job) throws IOException {
     try {
       List<TableId> tables = new ArrayList<>();
       for (OutputTable table : OutputTable.all(conf)) {
         tables.add(stele.table(table.name()).id());
       }
       stele.jobs().makeDirectory(job, tables);
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       stele.jobs().endAfter(e, job);
       throw e;
     }

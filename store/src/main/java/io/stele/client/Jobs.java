@@ -322,7 +322,7 @@ public final class Jobs {
    * Ends a job of which something has failed while it was submitted. If it cannot be ended, it ends
    * when its lease is over; that is added to {@code failure}, which is what people are to see.
    */
-  public void endAfter(Exception failure, String job) {
+  public void endAfter(Throwable failure, String job) {
     try {
       end(job);
     } catch (IOException | RuntimeException e) {
