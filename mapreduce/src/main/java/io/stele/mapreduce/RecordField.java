@@ -333,9 +333,10 @@ final class RecordField {
     return switch (of.getType()) {
       case BYTES -> value instanceof byte[] array ? Bytes.of(array) : bytes((ByteBuffer) value);
       case FIXED -> Bytes.of(((GenericFixed) value).bytes());
-      case INT -> Bytes.ofLong(small(value));
+      case INT -> Bytes.ofLong(toInt(whole(value)));
       case LONG -> Bytes.ofLong(whole(value));
-      case FLOAT, DOUBLE -> Bytes.ofLong(Double.doubleToLongBits(((Number) value).doubleValue()));
+      case FLOAT -> ofDouble(floating(((Number) value).doubleValue()));
+      case DOUBLE -> ofDouble(((Number) value).doubleValue());
       case BOOLEAN -> (Boolean) value ? TRUE : FALSE;
       case ENUM -> Bytes.of(symbol(of, value));
       case STRING, RECORD, ARRAY, MAP, UNION, NULL -> Bytes.of(value.toString());
@@ -350,12 +351,27 @@ final class RecordField {
         || value instanceof Byte) {
       return ((Number) value).longValue();
     }
-    throw new ArithmeticException(value + " is not a whole number");
+    throw new ArithmeticException(
+        value + " is of none of the classes that are taken: Long, Integer, Short and Byte");
   }
 
-  /** A whole number that can be read again as an int. */
-  private static int small(Object value) {
-    return Math.toIntExact(whole(value));
+  private static int toInt(long value) {
+    if (value != (int) value) {
+      throw new ArithmeticException(value + " is too large for an int");
+    }
+    return (int) value;
+  }
+
+  /** A number of which a float can be read: infinity is, and NaN. */
+  private static double floating(double value) {
+    if (Float.isInfinite((float) value) && !Double.isInfinite(value)) {
+      throw new ArithmeticException(value + " is too large for a float");
+    }
+    return value;
+  }
+
+  private static Bytes ofDouble(double value) {
+    return Bytes.ofLong(Double.doubleToLongBits(value));
   }
 
   /** The symbol of an object, which may print otherwise. */
@@ -397,9 +413,9 @@ final class RecordField {
         checkLength(value, of.getFixedSize());
         yield model.createFixed(null, value.toByteArray(), of);
       }
-      case INT -> Math.toIntExact(number(value));
+      case INT -> toInt(number(value));
       case LONG -> number(value);
-      case FLOAT -> (float) Double.longBitsToDouble(number(value));
+      case FLOAT -> (float) floating(Double.longBitsToDouble(number(value)));
       case DOUBLE -> Double.longBitsToDouble(number(value));
       case BOOLEAN -> {
         checkLength(value, 1);

@@ -524,7 +524,18 @@ class RecordMappingTest {
     assertThatThrownBy(() -> mapping.mutation(page))
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("field visits")
-        .hasMessageContaining("2.0 is not a whole number");
+        .hasMessageContaining("a record has java.lang.Double there: 2.0 is of none of the classes");
+    GenericRecord large = page();
+    large.put("links", 3_000_000_000L);
+    assertThatThrownBy(() -> mapping.mutation(large))
+        .hasMessageContaining("3000000000 is too large for an int");
+    large.put("links", 3);
+    large.put("rank", 1e300);
+    assertThatThrownBy(() -> mapping.mutation(large))
+        .hasMessageContaining("1.0E300 is too large for a float");
+    large.put("rank", Double.POSITIVE_INFINITY); // A float can be infinite itself.
+    assertThat(mapping.record(row(mapping.mutation(large))).get("rank"))
+        .isEqualTo(Float.POSITIVE_INFINITY);
     page.put("visits", 2); // An int is one.
     assertThat(mapping.mutation(page).edits()).isNotEmpty();
   }
