@@ -1,6 +1,7 @@
 package io.stele.mapreduce.jobs;
 
 import io.stele.runtime.Futures;
+import io.stele.runtime.IoCallable;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -53,7 +54,7 @@ final class JobDirectory {
     long since = System.currentTimeMillis() - LEFT_OVER_AFTER.toMillis();
     for (FileStatus directory : fs.listStatus(all)) {
       if (directory.getModificationTime() < since) {
-        delete(fs, directory.getPath());
+        delete(() -> fs, directory.getPath());
       }
     }
   }
@@ -104,7 +105,7 @@ final class JobDirectory {
   /** Deletes it, when it has been read, or the job was not submitted. */
   static void delete(Job job) throws IOException {
     Path directory = FileOutputFormat.getOutputPath(job);
-    delete(directory.getFileSystem(job.getConfiguration()), directory);
+    delete(() -> directory.getFileSystem(job.getConfiguration()), directory);
   }
 
   /**
@@ -113,8 +114,9 @@ final class JobDirectory {
    *
    * @throws IOException if the thread was interrupted
    */
-  private static void delete(FileSystem fs, Path directory) throws IOException {
+  private static void delete(IoCallable<FileSystem> files, Path directory) throws IOException {
     try {
+      FileSystem fs = files.call();
       if (!fs.delete(directory, true) && fs.exists(directory)) { // Local files throw nothing.
         LOG.warn(LEFT, directory);
       }

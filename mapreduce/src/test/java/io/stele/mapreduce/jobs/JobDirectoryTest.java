@@ -3,6 +3,7 @@ package io.stele.mapreduce.jobs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -44,13 +45,27 @@ class JobDirectoryTest {
 
   private static final String THROWS = "test.delete.throws";
 
-  /** What is logged while the directory of a job is deleted. */
+  /** Files that cannot be opened. */
+  static final class NoFiles extends RawLocalFileSystem {
+    @Override
+    public void initialize(URI uri, Configuration conf) throws IOException {
+      throw new IOException("no such host");
+    }
+  }
+
   private static List<String> deletes(Path directory, boolean isThrowing) throws IOException {
+    return deletes(directory, KeptFiles.class, isThrowing);
+  }
+
+  /** What is logged while the directory of a job is deleted. */
+  private static List<String> deletes(
+      Path directory, Class<? extends FileSystem> files, boolean isThrowing) throws IOException {
     Job job = Job.getInstance(new Configuration(false));
-    job.getConfiguration().setClass("fs.file.impl", KeptFiles.class, FileSystem.class);
+    job.getConfiguration().setClass("fs.file.impl", files, FileSystem.class);
     job.getConfiguration().setBoolean("fs.file.impl.disable.cache", true);
     job.getConfiguration().setBoolean(THROWS, isThrowing);
-    FileOutputFormat.setOutputPath(job, new org.apache.hadoop.fs.Path(directory.toUri()));
+    // Not setOutputPath, which opens the files.
+    job.getConfiguration().set(FileOutputFormat.OUTDIR, directory.toUri().toString());
     List<String> logged = new ArrayList<>();
     AppenderSkeleton listener =
         new AppenderSkeleton() {
@@ -90,6 +105,10 @@ class JobDirectoryTest {
           .contains("Cannot delete file:" + directory);
     }
     assertThat(deletes(directory.resolve("none"), false)).isEmpty();
+    assertThat(deletes(directory, NoFiles.class, false))
+        .singleElement()
+        .asString()
+        .contains("Cannot delete file:" + directory);
   }
 
   @Test
