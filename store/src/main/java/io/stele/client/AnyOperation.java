@@ -1,6 +1,7 @@
 package io.stele.client;
 
 import io.stele.model.RowOperation;
+import java.util.Objects;
 
 /**
  * An operation of any kind, as a value of map output. MapReduce compares the class of each value
@@ -15,4 +16,9 @@ import io.stele.model.RowOperation;
  *
  * <p>{@link ModelSerialization} serializes it.
  */
-public record AnyOperation(RowOperation operation) {}
+public record AnyOperation(RowOperation operation) {
+  /** Refuses null where it is made: it could only fail later, when MapReduce writes it. */
+  public AnyOperation {
+    Objects.requireNonNull(operation, "operation");
+  }
+}

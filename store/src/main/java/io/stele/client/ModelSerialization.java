@@ -89,8 +89,6 @@ public final class ModelSerialization extends Configured implements Serializatio
           ReadModifyWrite.class,
           AnyOperation.class);
 
-  private static final List<RowOperation.Kind> KINDS = List.of(RowOperation.Kind.values());
-
   /**
    * Sets a job up for these types: adds this to its serializations and, if mappers write {@link
    * Bytes} as keys and no other order is set, has the keys sorted as {@link #registerKeys} says.
@@ -220,6 +218,25 @@ public final class ModelSerialization extends Configured implements Serializatio
     return new Reader(type);
   }
 
+  /** The number of a kind; it stays, as operations may be in files. */
+  private static int number(RowOperation.Kind kind) {
+    return switch (kind) {
+      case MUTATION -> 0;
+      case CHECK_AND_MUTATE -> 1;
+      case READ_MODIFY_WRITE -> 2;
+    };
+  }
+
+  private static RowOperation.Kind kind(int number) throws IOException {
+    for (RowOperation.Kind kind : RowOperation.Kind.values()) {
+      if (number(kind) == number) {
+        return kind;
+      }
+    }
+    throw new IOException(
+        "no operation: its kind has number " + number + ", which this version does not know");
+  }
+
   private static final class Writer implements Serializer<Object> {
     private final CellBlockWriter block = CellBlockWriter.sequential(256);
     private final OptionalInt task; // If keys are numbered.
@@ -244,7 +261,7 @@ public final class ModelSerialization extends Configured implements Serializatio
           RowCodec.write(row, block);
           writeBlock();
         } else if (value instanceof AnyOperation any) {
-          WritableUtils.writeVInt(out, any.operation().kind().ordinal());
+          WritableUtils.writeVInt(out, number(any.operation().kind()));
           write(any.operation());
         } else {
           write((RowOperation) value);
@@ -341,7 +358,7 @@ public final class ModelSerialization extends Configured implements Serializatio
         return operation(RowOperation.Kind.MUTATION);
       }
       if (type.equals((Class<?>) AnyOperation.class)) {
-        return new AnyOperation(operation(KINDS.get(WritableUtils.readVInt(in))));
+        return new AnyOperation(operation(kind(WritableUtils.readVInt(in))));
       }
       if (type.equals((Class<?>) Bytes.class)) {
         return readKey();

@@ -18,6 +18,7 @@ import io.stele.model.TimeRange;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -95,6 +96,14 @@ class ModelSerializationTest {
     assertThat(throughAStream(CheckAndMutate.class, check)).isEqualTo(check);
   }
 
+  private static int firstByte(AnyOperation operation) {
+    try {
+      return write(AnyOperation.class, operation)[0];
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   @Test
   void operationsOfAllKindsComeThroughAsOneClass() throws IOException {
     Mutation mutation = Mutation.of("row").put("a", "q", "v");
@@ -109,6 +118,13 @@ class ModelSerializationTest {
       AnyOperation any = new AnyOperation(operation);
       assertThat(throughAStream(AnyOperation.class, any)).isEqualTo(any);
     }
+    assertThat(operations.stream().map(one -> firstByte(new AnyOperation(one))))
+        .as("numbers of kinds that files have")
+        .containsExactly(0, 2, 1);
+    assertThatThrownBy(() -> read(AnyOperation.class, new byte[] {3}))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("its kind has number 3");
+    assertThatThrownBy(() -> new AnyOperation(null)).hasMessage("operation");
   }
 
   @Test
