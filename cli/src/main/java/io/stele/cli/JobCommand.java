@@ -64,7 +64,7 @@ final class JobCommand {
 
     @Option(
         names = "--versions",
-        paramLabel = "N|all",
+        paramLabel = "N",
         converter = OptionValue.Versions.class,
         description =
             "Read at most this many versions of each column, newest first (default: all).")
@@ -306,14 +306,17 @@ final class JobCommand {
         split = ",",
         required = true,
         description = "What each field is: ROW once, FAMILY:QUALIFIER, or - to skip it.")
-    private List<String> fields = List.of();
+    private List<String> fields;
 
     @Option(
         names = "--format",
         paramLabel = "FORMAT",
         defaultValue = "plain",
-        description = "How fields are written: plain, or csv, where they may be in quotes.")
-    private ImportText.Format format = ImportText.Format.PLAIN;
+        description = {
+          "How fields are written: plain, or csv, where they may be in quotes",
+          "(default: plain)."
+        })
+    private ImportText.Format format;
 
     @Option(
         names = "--separator",
