@@ -64,7 +64,7 @@ final class JobCommand {
 
     @Option(
         names = "--versions",
-        paramLabel = "N",
+        paramLabel = "N|all",
         converter = OptionValue.Versions.class,
         description =
             "Read at most this many versions of each column, newest first (default: all).")

@@ -164,7 +164,8 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
     SeveralInputs.check(conf);
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
-    if (context instanceof Job) { // Others that use this send nothing through a shuffle of MapReduce.
+    if (context
+        instanceof Job) { // Others that use this send nothing through a shuffle of MapReduce.
       ModelSerialization.checkMapOutput(conf);
     }
     List<TableScan> scans = TableScan.all(conf);
@@ -190,8 +191,8 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
   }
 
   @SuppressWarnings("try") // Renewed while the block runs.
-  static List<InputSplit> pinnedSplits(
-      Stele stele, JobContext context, List<TableScan> scans) throws IOException {
+  static List<InputSplit> pinnedSplits(Stele stele, JobContext context, List<TableScan> scans)
+      throws IOException {
     Configuration conf = context.getConfiguration();
     if (isDirect(conf)) {
       stele.jobs().environment().requireFiles();

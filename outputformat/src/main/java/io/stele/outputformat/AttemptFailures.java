@@ -53,7 +53,8 @@ final class AttemptFailures {
 
   /** Whether whoever sees {@code shown} sees {@code failure} as well. */
   private static boolean isPartOf(Throwable shown, Throwable failure) {
-    Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>()); // Causes may go round.
+    Set<Throwable> seen =
+        Collections.newSetFromMap(new IdentityHashMap<>()); // Causes may go round.
     for (Throwable why = shown; why != null && seen.add(why); why = why.getCause()) {
       if (why == failure || List.of(why.getSuppressed()).contains(failure)) {
         return true;

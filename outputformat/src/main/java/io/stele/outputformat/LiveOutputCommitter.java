@@ -34,7 +34,10 @@ final class LiveOutputCommitter extends OutputCommitter {
     }
   }
 
-  /** Refuses mappers for which servers have no room; if there is nobody to ask, they begin, as they would otherwise. */
+  /**
+   * Refuses mappers for which servers have no room; if there is nobody to ask, they begin, as they
+   * would otherwise.
+   */
   private static void checkMappers(Configuration conf) throws IOException {
     try (Stele stele = Stele.connect(conf)) {
       RememberedTasks.checkMappers(stele, conf);

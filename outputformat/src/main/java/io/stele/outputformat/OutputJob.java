@@ -95,8 +95,8 @@ final class OutputJob {
   }
 
   /**
-   * Checks what mappers send to reducers. Others that use formats have no shuffle of MapReduce; they
-   * do not have a {@link Job} either.
+   * Checks what mappers send to reducers. Others that use formats have no shuffle of MapReduce;
+   * they do not have a {@link Job} either.
    */
   static void checkMapOutput(JobContext context) {
     if (context instanceof Job) {

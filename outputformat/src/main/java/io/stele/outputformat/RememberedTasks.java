@@ -15,10 +15,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Refuses a job of which tablet servers could not remember all tasks, if it says to how many tablets
- * each of them writes. Mostly nobody knows that beforehand: a task writes to few if its input or its
- * keys are a range of rows. So a job that does not say it is only warned of, in the log, where the
- * room is not enough for tasks that write to all tablets.
+ * Refuses a job of which tablet servers could not remember all tasks, if it says to how many
+ * tablets each of them writes. Mostly nobody knows that beforehand: a task writes to few if its
+ * input or its keys are a range of rows. So a job that does not say it is only warned of, in the
+ * log, where the room is not enough for tasks that write to all tablets.
  *
  * <p>How many reducers there are is known when the job is submitted; how many mappers, when its
  * input is divided, so a job without reducers is checked when its first ApplicationMaster sets it
@@ -65,8 +65,7 @@ final class RememberedTasks {
       tables.add(OutputTable.open(stele, conf, output.name()).id());
     }
     TaskRoom.Tasks writing =
-        new TaskRoom.Tasks(
-            tasks, tabletsMax.orElse(Long.MAX_VALUE), JobKeys.OUTPUT_TASK_TABLETS);
+        new TaskRoom.Tasks(tasks, tabletsMax.orElse(Long.MAX_VALUE), JobKeys.OUTPUT_TASK_TABLETS);
     try {
       stele.jobs().environment().requireRoomForTasks(tables, writing);
     } catch (SteleException e) {

@@ -18,7 +18,9 @@ import org.apache.hadoop.mapreduce.task.JobContextImpl;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Of jobs of a cluster that does not answer: what is refused is refused before anybody is asked. */
+/**
+ * Of jobs of a cluster that does not answer: what is refused is refused before anybody is asked.
+ */
 @Timeout(60)
 class CheckedMapOutputTest {
   private static final List<OutputFormat<?, ?>> FORMATS =
@@ -64,8 +66,7 @@ class CheckedMapOutputTest {
           .as("gets as far as to the cluster, which does not answer")
           .isInstanceOfSatisfying(
               SteleException.class,
-              e ->
-                  assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER));
+              e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER));
     }
   }
 }

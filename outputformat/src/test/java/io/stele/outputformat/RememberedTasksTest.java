@@ -24,8 +24,7 @@ class RememberedTasksTest {
 
   @BeforeAll
   static void start() throws IOException {
-    cluster =
-        MiniStele.start(MiniStele.quick(new Configuration(false)), Site.inMemory(), 1, 1);
+    cluster = MiniStele.start(MiniStele.quick(new Configuration(false)), Site.inMemory(), 1, 1);
     stele = cluster.client();
     stele.admin().createTable(TableSchema.of("t", "f"));
   }

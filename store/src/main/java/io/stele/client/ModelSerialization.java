@@ -155,10 +155,11 @@ public final class ModelSerialization extends Configured implements Serializatio
 
   /**
    * Checks the values that mappers send to reducers, when MapReduce submits a job. Otherwise each
-   * of its tasks would fail, and say nothing of why. Not for other frameworks: they may name classes
-   * of output, but send nothing through the shuffle of MapReduce.
+   * of its tasks would fail, and say nothing of why. Not for other frameworks: they may name
+   * classes of output, but send nothing through the shuffle of MapReduce.
    *
-   * @throws SteleException REFUSED if their class is {@link RowOperation}, which no value is exactly
+   * @throws SteleException REFUSED if their class is {@link RowOperation}, which no value is
+   *     exactly
    */
   public static void checkMapOutput(Configuration conf) {
     if (sends(conf, RowOperation.class)) {

@@ -11,8 +11,8 @@ import java.util.Locale;
  * task of it that has written to it, until the job ends; a server for whose jobs that is too much
  * refuses operations, when much of the job's output is there already.
  *
- * <p>It is an estimate for the case that this job is the only one, and that no tablet is split while
- * it runs: both parts of one remember what it remembered. Internal: for output formats.
+ * <p>It is an estimate for the case that this job is the only one, and that no tablet is split
+ * while it runs: both parts of one remember what it remembered. Internal: for output formats.
  */
 public final class TaskRoom {
   /** What a tablet takes to remember a task of which all records are settled, roughly. */

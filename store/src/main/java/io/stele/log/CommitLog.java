@@ -8,8 +8,10 @@ import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Task;
 import java.io.IOException;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.concurrent.CompletableFuture;
@@ -233,23 +235,21 @@ public final class CommitLog implements AutoCloseable {
   }
 
   /**
-   * Ends the segment being written, as {@link #roll} does, if fewer than {@link
-   * LogOptions#replicasMin} of its DataNodes, or of those of another open segment, stay: an
-   * operator takes the others away, and HDFS does not count open files. Asks the NameNode.
+   * Leaves the open segments of which fewer than {@link LogOptions#replicasMin} replicas are on
+   * DataNodes that stay: an operator takes the others away, and HDFS does not count open files. The
+   * log goes on in another segment once there is one. Asks the NameNode.
    *
-   * @return whether it did
+   * @return whether it leaves any that it did not leave before
    */
-  public boolean rollIfDataNodesLeave() throws IOException {
-    boolean leave = false;
+  public boolean leaveDataNodes() throws IOException {
+    Set<Long> segments = new HashSet<>();
     for (Path file :
         LeavingDataNodes.openFiles(location.fs(), location.directory(), options.replicasMin())) {
-      leave |=
-          LogDirectory.segment(file, 0).filter(one -> one.kind() == location.kind()).isPresent();
+      LogDirectory.segment(file, 0)
+          .filter(segment -> segment.kind() == location.kind())
+          .ifPresent(segment -> segments.add(segment.number()));
     }
-    if (leave) {
-      roll();
-    }
-    return leave;
+    return pipeline.leave(segments);
   }
 
   /** The log's counters so far. */

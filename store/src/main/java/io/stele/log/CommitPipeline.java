@@ -184,6 +184,35 @@ final class CommitPipeline {
     }
   }
 
+  /**
+   * Leaves segments. One that stands by is not used. The active one is ended, even without records,
+   * as soon as another stands by; until then it is used, as there may be no better place.
+   *
+   * @param segments their numbers; others than those of the writers do not count
+   * @return whether any is left that was not before
+   */
+  boolean leave(Set<Long> segments) {
+    lock.lock();
+    try {
+      boolean any = false;
+      for (WriterState writer : turns.writers()) {
+        if (!writer.parked && !writer.leaves && segments.contains(writer.number)) {
+          writer.leaves = true;
+          any = true;
+          if (turns.isActive(writer)) {
+            rollAsked = true;
+            turns.wakeActive();
+          } else {
+            turns.leave(writer);
+          }
+        }
+      }
+      return any;
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Makes the writers end once they have written everything that waits. */
   void close() {
     lock.lock();
@@ -344,7 +373,7 @@ final class CommitPipeline {
       writer.end();
       writer.created(segment);
       counters.created();
-      if (isTooLate(writer)) {
+      if (isUseless(writer)) {
         return;
       }
       if (!turns.hasActive()) {
@@ -365,7 +394,7 @@ final class CommitPipeline {
   boolean awaitTurn(WriterState writer) {
     lock.lock();
     try {
-      while (!isOver() && !turns.isActive(writer) && !isTooLate(writer)) {
+      while (!isOver() && !turns.isActive(writer) && !isUseless(writer)) {
         writer.wake.awaitUninterruptibly();
       }
       return turns.isActive(writer);
@@ -389,7 +418,7 @@ final class CommitPipeline {
           boolean full = writer.isFullWith(batch, options.segmentBytes(), turns.hasStandby());
           startBatch(new BatchInFlight(writer, batch, full, runtime.nanoTime()));
         }
-        rollAsked &= writer.hasRecords();
+        rollAsked &= writer.hasRecords() || writer.leaves;
         if (records.inFlight().isEmpty() && rollAsked && turns.hasStandby()) {
           startBatch(new BatchInFlight(writer, List.of(), true, runtime.nanoTime()));
           rollAsked = false;
@@ -542,10 +571,10 @@ final class CommitPipeline {
     return one.writer.task.filter(Task::isCurrent).isPresent();
   }
 
-  /** Whether the writer has taken so long to create its segment that it cannot be used. */
+  /** Whether the writer's segment, which is not active, cannot be used, or should not be. */
   @GuardedBy("lock")
-  private boolean isTooLate(WriterState writer) {
-    return writer.givenUp || chain.isTooLate(writer.number);
+  private boolean isUseless(WriterState writer) {
+    return writer.givenUp || writer.leaves || chain.isTooLate(writer.number);
   }
 
   @GuardedBy("lock")

@@ -34,6 +34,9 @@ final class WriterState {
   /** Whether it hung with that segment, which is no longer kept, and may be deleted. */
   boolean givenUp;
 
+  /** Whether that segment is to be left: its DataNodes are being taken away. */
+  boolean leaves;
+
   /** The length of that segment's header. */
   long headerBytes;
 
@@ -81,6 +84,7 @@ final class WriterState {
     placement = Optional.of(where);
     nodes = List.of();
     givenUp = false;
+    leaves = false;
   }
 
   /** It has created that segment. */

@@ -70,6 +70,13 @@ final class WriterTurns {
     standby.put(writer.number, writer);
   }
 
+  /** {@code writer} no longer stands by: its segment is not to be used. */
+  void leave(WriterState writer) {
+    if (standby.remove(writer.number, writer)) {
+      writer.wake.signal();
+    }
+  }
+
   /** Ends the turn of the active writer; returns one that stands by, to be activated. */
   Optional<WriterState> endTurn() {
     active = Optional.empty();

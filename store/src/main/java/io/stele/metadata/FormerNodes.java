@@ -2,6 +2,7 @@ package io.stele.metadata;
 
 import io.stele.lock.LockPaths;
 import io.stele.lock.VersionedData;
+import io.stele.metadata.avro.TableValue;
 import io.stele.model.CorruptionException;
 import io.stele.model.TableId;
 import java.util.Map;
@@ -66,7 +67,8 @@ final class FormerNodes {
     Optional<String> job = below(LockPaths.JOBS, path);
     try {
       if (table.isPresent()) {
-        TableCodec.decode(new TableId(table.get()), node.data(), node.version());
+        // What a later version may mean by it does not matter.
+        Avro.decode(node.data(), TableValue.class, path, value -> value);
       } else if (job.isPresent()) {
         JobCodec.decode(job.get(), new VersionedData(node.data(), node.version()));
       }

@@ -7,8 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the commit logs off DataNodes that an operator takes away: ends a segment that is being
- * written to too many of them. Apart from {@link Maintenance}, which must not wait for HDFS.
+ * Keeps the commit logs off DataNodes that an operator takes away: has them leave segments that are
+ * on too many of these. Apart from {@link Maintenance}, which must not wait for HDFS.
  *
  * <p>For one thread.
  */
@@ -39,9 +39,9 @@ final class LogNodes {
 
   private static void check(KindResources kind) {
     try {
-      if (kind.log().rollIfDataNodesLeave()) {
+      if (kind.log().leaveDataNodes()) {
         LOG.info(
-            "The {} log goes on in another segment: DataNodes of this one are being taken away",
+            "The {} log leaves its open segments: their DataNodes are being taken away",
             kind.kind());
       }
     } catch (IOException e) {

@@ -1,10 +1,11 @@
 package io.stele.mapreduce.jobs;
 
-import io.stele.runtime.Futures;
 import io.stele.runtime.IoCallable;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.InterruptedIOException;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -120,10 +121,12 @@ final class JobDirectory {
       if (!fs.delete(directory, true) && fs.exists(directory)) { // Local files throw nothing.
         LOG.warn(LEFT, directory);
       }
-    } catch (IOException e) {
-      if (Futures.isInterruption(e)) {
+    } catch (InterruptedIOException e) {
+      if (!(e instanceof SocketTimeoutException)) {
         throw e;
       }
+      LOG.warn(LEFT, directory, e);
+    } catch (IOException e) {
       LOG.warn(LEFT, directory, e);
     }
   }

@@ -18,7 +18,7 @@ import org.apache.hadoop.io.Text;
  * A field cannot have a line break. A line from the middle of one that has cannot be told from
  * others, unless it has a quote in a wrong place, as the last of such lines mostly has.
  *
- * Immutable.
+ * <p>Immutable.
  */
 final class TextFields {
   private static final byte QUOTE = '"';

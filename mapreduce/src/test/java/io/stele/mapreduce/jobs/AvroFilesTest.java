@@ -171,7 +171,8 @@ class AvroFilesTest {
     String time = "{\"type\": \"int\", \"logicalType\": \"time-millis\"}";
     assertThatThrownBy(() -> AvroUnits.check(record(date), record(time)))
         .hasMessageContaining("unit days");
-    for (String read : List.of(date, "\"long\"", "[" + date + ", " + logical("timestamp-micros") + "]")) {
+    for (String read :
+        List.of(date, "\"long\"", "[" + date + ", " + logical("timestamp-micros") + "]")) {
       AvroUnits.check(record(date), record(read));
     }
   }

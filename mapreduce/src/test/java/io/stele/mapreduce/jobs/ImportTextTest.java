@@ -122,8 +122,7 @@ class ImportTextTest {
     // The first line would hide that a field goes on in the second, which has as many fields.
     for (String first : List.of("\"ada\"x,\"Lovelace", "ada,\"he said \\\"hi,")) {
       for (boolean skip : List.of(true, false)) {
-        assertThatThrownBy(
-                () -> map(first + "\nof,London\",36\n", ImportText.Format.CSV, skip))
+        assertThatThrownBy(() -> map(first + "\nof,London\",36\n", ImportText.Format.CSV, skip))
             .isInstanceOf(SteleException.class)
             .hasMessageContaining("the line at byte 0 of ")
             .hasMessageContaining("between the quote")
