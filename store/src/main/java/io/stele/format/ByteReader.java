@@ -123,6 +123,11 @@ public final class ByteReader {
     return new MalformedException(position - start, detail);
   }
 
+  /** An exception about what a later version may have written at the place reached. */
+  public MalformedException newer(String detail) {
+    return MalformedException.newer(position - start, detail);
+  }
+
   private void need(int length) throws MalformedException {
     if (length < 0 || length > end - position) {
       throw malformed(length + " bytes wanted and " + (end - position) + " left");

@@ -395,7 +395,7 @@ final class LogFormat {
       throws MalformedException {
     int type = body.readByte();
     if (type != TYPE_RECORD) {
-      throw body.malformed("unknown record type " + type);
+      throw body.newer("a record of unknown type " + type);
     }
     try {
       return tablets.read(body);
@@ -411,8 +411,10 @@ final class LogFormat {
       long sequence = in.readVarlong();
       long timestampMax = in.readZigzag();
       int flags = in.readByte();
-      if ((flags & ~(FLAG_OPERATION | FLAG_TASK | FLAG_ALTERATION)) != 0
-          || (flags & (FLAG_OPERATION | FLAG_TASK)) == FLAG_TASK) {
+      if ((flags & ~(FLAG_OPERATION | FLAG_TASK | FLAG_ALTERATION)) != 0) {
+        throw in.newer("a record with unknown flags " + flags);
+      }
+      if ((flags & (FLAG_OPERATION | FLAG_TASK)) == FLAG_TASK) {
         throw in.malformed("unknown flags " + flags);
       }
       int alteration = (flags & FLAG_ALTERATION) != 0 ? in.readVarint() : 0;

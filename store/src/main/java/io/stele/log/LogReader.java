@@ -4,6 +4,7 @@ import io.stele.format.ByteReader;
 import io.stele.format.Crc32c;
 import io.stele.format.MalformedException;
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import io.stele.model.TabletId;
 import java.io.BufferedInputStream;
 import java.io.IOException;
@@ -277,6 +278,9 @@ public final class LogReader implements RecordSource {
   }
 
   private CorruptionException undecoded(byte[] body, MalformedException e) {
+    if (e.isNewer()) { // The record's checksum is right.
+      throw new NewerFormatException(file + " at offset " + position, e.getMessage());
+    }
     return damaged("a record of " + body.length + " bytes cannot be decoded: " + e.getMessage());
   }
 

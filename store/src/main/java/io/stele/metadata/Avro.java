@@ -9,6 +9,7 @@ import io.stele.format.Crc32c;
 import io.stele.format.MalformedException;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -216,6 +217,8 @@ final class Avro {
    * Reads a record and converts it to a value.
    *
    * @param where the place to name if it cannot be read
+   * @throws CorruptionException if it is damaged
+   * @throws NewerFormatException if its format is of a newer version
    */
   static <A extends SpecificRecord, T> T decode(
       Bytes bytes, Class<A> type, String where, Function<A, T> meaning) throws CorruptionException {
@@ -234,6 +237,9 @@ final class Avro {
     try {
       return meaning.apply(type.cast(decode(CODECS.get(type), bytes.toByteArray(), itemsMax)));
     } catch (IOException | RuntimeException e) { // Avro throws many kinds for what is not Avro.
+      if (e instanceof MalformedException malformed && malformed.isNewer()) {
+        throw new NewerFormatException(where, malformed.getMessage());
+      }
       CorruptionException damaged =
           new CorruptionException(where, 0, "cannot be read as " + type.getSimpleName() + ": " + e);
       damaged.initCause(e);
@@ -258,9 +264,7 @@ final class Avro {
         newer = fields > codec.fields();
       }
       case WITH_SCHEMA -> writer = codec.writer(in.readPrefixed().toUtf8());
-      default ->
-          throw new IOException(
-              "it has format " + format + ", which this version of Stele does not know");
+      default -> throw in.newer("a " + codec.schema.getName() + " in format " + format);
     }
     BinaryDecoder body =
         DecoderFactory.get().binaryDecoder(bytes, in.position(), in.remaining(), null);

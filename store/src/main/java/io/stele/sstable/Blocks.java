@@ -5,6 +5,7 @@ import io.stele.format.Compression;
 import io.stele.format.MalformedException;
 import io.stele.model.Codec;
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -193,7 +194,9 @@ final class Blocks {
           "here should be a " + kind + " block of " + length + " bytes, but there is " + header);
     }
     Codec codec =
-        Compression.ofCode(header.codec())
+        Optional.of(
+                Compression.ofCode(header.codec())
+                    .orElseThrow(() -> newer(handle.offset(), kind, "the codec " + header.codec())))
             .filter(known -> Compression.isPlausible(known, length, header.rawLength()))
             .filter(known -> header.rawLength() <= kind.contentsBytesMax())
             .orElseThrow(
@@ -230,12 +233,24 @@ final class Blocks {
     }
   }
 
-  /** The error for a decoder failure in a block whose checksum is right. */
+  /**
+   * The error for a decoder failure in a block whose checksum is right.
+   *
+   * @throws NewerFormatException if a newer version wrote it
+   */
   CorruptionException corrupt(long offset, BlockKind kind, MalformedException cause) {
+    if (cause.isNewer()) {
+      throw newer(offset, kind, cause.getMessage());
+    }
     CorruptionException corruption =
         file.corrupt(offset, "in the " + kind + " block, " + cause.getMessage());
     corruption.initCause(cause);
     return corruption;
+  }
+
+  private NewerFormatException newer(long offset, BlockKind kind, String what) {
+    return new NewerFormatException(
+        file.path() + " in the " + kind + " block at offset " + offset, what);
   }
 
   private CachedBlock cached(BlockKind kind, Handle handle, ReadOptions options, Source source)

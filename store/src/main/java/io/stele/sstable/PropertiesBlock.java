@@ -133,7 +133,7 @@ record PropertiesBlock(SSTableProperties properties, Map<String, Handle> metaBlo
         return codec;
       }
     }
-    throw in.malformed("there is no codec " + name);
+    throw in.newer("the unknown codec " + name);
   }
 
   private static Bloom bloom(String name, ByteReader in) throws MalformedException {
@@ -142,7 +142,7 @@ record PropertiesBlock(SSTableProperties properties, Map<String, Handle> metaBlo
         return bloom;
       }
     }
-    throw in.malformed("there is no kind of Bloom filter " + name);
+    throw in.newer("a Bloom filter of the unknown kind " + name);
   }
 
   private static Bytes bytes(ByteBuffer buffer) {

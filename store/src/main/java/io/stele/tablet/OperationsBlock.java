@@ -106,7 +106,10 @@ final class OperationsBlock {
     private Reader(ByteReader in) throws MalformedException {
       this.in = in;
       int version = in.readByte();
-      if (version != VERSION) {
+      if (version > VERSION) {
+        throw in.newer("operations of version " + version);
+      }
+      if (version < VERSION) {
         throw in.malformed("operations of version " + version + " are not known here");
       }
       this.header = new Header(in.readVarlong(), in.readVarlong(), in.readVarlong());

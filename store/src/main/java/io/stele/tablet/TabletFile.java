@@ -5,6 +5,7 @@ import io.stele.format.ColumnKey;
 import io.stele.format.MalformedException;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import io.stele.model.RowRange;
 import io.stele.record.FileRef;
 import io.stele.record.PendingFile;
@@ -186,9 +187,11 @@ final class TabletFile {
   }
 
   /**
-   * Adds the file's remembered operations to {@code window}.
+   * Adds the file's remembered operations to {@code window}. A job's file has none: what its writer
+   * says of other clients' operations nobody vouches for.
    *
    * @throws CorruptionException if they cannot be decoded
+   * @throws NewerFormatException if a newer version wrote them
    */
   void restoreOperations(OperationWindow window) throws IOException {
     Optional<Bytes> block = table.metaBlock(OperationsBlock.NAME);
@@ -196,6 +199,9 @@ final class TabletFile {
       try {
         window.restore(block.get(), ref.operationsMicros(), ref.merged());
       } catch (MalformedException e) {
+        if (e.isNewer()) {
+          throw new NewerFormatException(ref.path(), e.getMessage());
+        }
         throw new CorruptionException(ref.path(), 0, "its operations block: " + e.getMessage(), e);
       }
     }

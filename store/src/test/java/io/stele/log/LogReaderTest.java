@@ -14,6 +14,7 @@ import io.stele.format.Crc32c;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.Durability;
+import io.stele.model.NewerFormatException;
 import io.stele.model.OperationId;
 import io.stele.model.Settled;
 import io.stele.model.TabletKind;
@@ -329,6 +330,31 @@ class LogReaderTest {
       assertThatThrownBy(reader::next)
           .isInstanceOf(CorruptionException.class)
           .hasMessageContaining("must be a link to the one before it");
+    }
+  }
+
+  /** So nobody is asked to go on without it. */
+  @Test
+  void aRecordOfALaterVersionIsNotDamaged() throws IOException {
+    byte[] unknownFlags =
+        LogFormat.encodeBody(new LogRecord(tablet(1), 1, 1, Optional.empty(), Bytes.EMPTY))
+            .toByteArray();
+    unknownFlags[unknownFlags.length - 1] = 64; // The flags are last where all else is empty.
+    byte[] unknownType = LogFormat.encodeBody(RECORDS.get(0)).toByteArray();
+    unknownType[0] = 77;
+    for (byte[] body : List.of(unknownFlags, unknownType)) {
+      Path file = new Path("crash:/later-" + body.length);
+      SegmentWriter writer =
+          SegmentWriter.create(new DurableFiles(fs), file, HEADER, Placement.NEAR, 1);
+      writer.append(LINK);
+      writer.append(new ByteWriter(body.length).write(Bytes.of(body)));
+      writer.close();
+      try (LogReader reader = LogReader.open(fs, file)) {
+        assertThatThrownBy(reader::next)
+            .isInstanceOf(NewerFormatException.class)
+            .hasMessageContaining("later-")
+            .hasMessageContaining("unknown");
+      }
     }
   }
 

@@ -10,6 +10,7 @@ import io.stele.metadata.avro.RedoValue;
 import io.stele.metadata.avro.ServerValue;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import io.stele.model.TableSchema;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -242,5 +243,20 @@ class AvroTest {
   @Test
   void moreThanTheLockServiceHoldsIsNoSchemaOfATable() {
     assertRefused(sent("\"int\"", new byte[600_000]), "the lock service holds at most");
+  }
+
+  @Test
+  void aValueInAFormatOfALaterVersionIsNotDamaged() {
+    byte[] value = {3, 1, 2};
+    CRC32C crc = new CRC32C();
+    crc.update("RedoValue".getBytes(StandardCharsets.UTF_8));
+    crc.update(value);
+    Bytes later =
+        Bytes.of(
+            new ByteWriter(8).write(Bytes.of(value)).writeInt((int) crc.getValue()).toByteArray());
+    assertThatThrownBy(() -> redo(later))
+        .isInstanceOf(NewerFormatException.class)
+        .hasMessageContaining("here has")
+        .hasMessageContaining("format 3");
   }
 }

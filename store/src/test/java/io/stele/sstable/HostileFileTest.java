@@ -8,6 +8,7 @@ import io.stele.format.Compression;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import io.stele.sstable.avro.MetaBlockRecord;
 import io.stele.sstable.avro.PropertiesRecord;
 import java.io.ByteArrayOutputStream;
@@ -245,6 +246,8 @@ class HostileFileTest {
         assertThat(table.properties()).isNotNull();
       } catch (CorruptionException e) {
         assertThat(e.file()).as("seed %d", seed).isEqualTo(SSTableFiles.ANYWHERE.toString());
+      } catch (NewerFormatException e) {
+        assertThat(e).as("seed %d", seed).hasMessageContaining("unknown");
       }
     }
   }
@@ -267,7 +270,40 @@ class HostileFileTest {
         assertThat(table.properties()).isNotNull();
       } catch (CorruptionException e) {
         assertThat(e.file()).as("seed %d", seed).isEqualTo(SSTableFiles.ANYWHERE.toString());
+      } catch (NewerFormatException e) {
+        assertThat(e).as("seed %d", seed).hasMessageContaining("unknown");
       }
+    }
+  }
+
+  @Test
+  void whatALaterVersionWroteIsNotDamaged() throws IOException {
+    byte[] record = encoded(record().setCodec("BEST_EVER").build());
+    assertThatThrownBy(() -> SSTableFiles.open(with(new byte[0], SCHEMA, record)))
+        .isInstanceOf(NewerFormatException.class)
+        .hasMessageContaining("BEST_EVER")
+        .hasMessageContaining("upgrade");
+    int at = (int) footer.properties().offset();
+    byte[] meta = block(at, BlockKind.META, Codec.NONE, 3, new byte[3]);
+    meta[9] = 99; // The codec.
+    CRC32C crc = new CRC32C();
+    crc.update(meta, 0, meta.length - 4);
+    crc.update(new ByteWriter(16).writeLong(7).writeLong(at).toByteArray());
+    System.arraycopy(
+        new ByteWriter(4).writeInt((int) crc.getValue()).toByteArray(),
+        0,
+        meta,
+        meta.length - 4,
+        4);
+    byte[] named =
+        encoded(
+            record()
+                .setMetaBlocks(List.of(new MetaBlockRecord("m", (long) at, meta.length)))
+                .build());
+    try (SSTable table = SSTableFiles.open(with(meta, SCHEMA, named))) {
+      assertThatThrownBy(() -> table.metaBlock("m"))
+          .isInstanceOf(NewerFormatException.class)
+          .hasMessageContaining("codec 99");
     }
   }
 }
