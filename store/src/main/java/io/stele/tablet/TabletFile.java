@@ -194,6 +194,9 @@ final class TabletFile {
    * @throws NewerFormatException if a newer version wrote them
    */
   void restoreOperations(OperationWindow window) throws IOException {
+    if (PendingFile.isOfJob(ref)) {
+      return;
+    }
     Optional<Bytes> block = table.metaBlock(OperationsBlock.NAME);
     if (block.isPresent()) {
       try {
