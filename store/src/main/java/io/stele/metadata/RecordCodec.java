@@ -72,6 +72,9 @@ final class RecordCodec {
   static final Column CLEARED = Column.of(REDO, "cleared");
   static final Column TENTATIVE = Column.of(SPLIT, "");
 
+  /** Families that tell where a tablet is. */
+  static final Set<String> PLACE = Set.of(EXTENT, ASSIGNMENT, SPLIT);
+
   /** Families with one column, whose qualifier is empty. */
   private static final Set<String> SINGLE = Set.of(EXTENT, REDO, SPLIT);
 
@@ -83,8 +86,32 @@ final class RecordCodec {
    * @throws SteleException REFUSED if it requires a feature that this version does not know
    */
   static Optional<TabletRecord> decode(Row row, String table) throws CorruptionException {
-    String where = table + " row " + row.key();
-    checkFeatures(row, where); // Before any part is misread.
+    checkFeatures(row, where(row, table)); // Before any part is misread.
+    return decodeAny(row, table);
+  }
+
+  /**
+   * The same for who only wants to know which tablet has which rows, and its server: whatever
+   * features the record requires, these are what they were, and the server knows the rest. The
+   * result must not be changed or acted upon otherwise.
+   */
+  static Optional<TabletRecord> decodePlace(Row row, String table) throws CorruptionException {
+    return decodeAny(onlyPlace(row), table);
+  }
+
+  /** Without what may be misread: the other families. */
+  private static Row onlyPlace(Row row) {
+    return new Row(
+        row.key(), row.cells().stream().filter(cell -> PLACE.contains(cell.family())).toList());
+  }
+
+  private static String where(Row row, String table) {
+    return table + " row " + row.key();
+  }
+
+  private static Optional<TabletRecord> decodeAny(Row row, String table)
+      throws CorruptionException {
+    String where = where(row, table);
     Extent extent = null;
     Bytes state = null;
     List<FileRef> files = new ArrayList<>();

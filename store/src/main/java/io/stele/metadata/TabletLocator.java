@@ -3,6 +3,8 @@ package io.stele.metadata;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.model.Bytes;
+import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
@@ -135,7 +137,7 @@ public final class TabletLocator implements AutoCloseable {
     try {
       List<Row> rows = root.scan(RowRange.ALL, 1);
       if (!rows.isEmpty()) {
-        Optional<TabletRecord> record = RecordCodec.decode(rows.get(0), LockPaths.ROOT);
+        Optional<TabletRecord> record = RecordCodec.decodePlace(rows.get(0), LockPaths.ROOT);
         if (record.isPresent()) {
           return List.of(record.get());
         }
@@ -169,33 +171,48 @@ public final class TabletLocator implements AutoCloseable {
         .rows(records, from, query, deadline)
         .thenCompose(
             page -> {
-              try {
-                List<TabletRecord> inOrder = new ArrayList<>(tentative);
-                for (Row found : page.rows()) {
-                  RecordCodec.decode(found, records.value()).ifPresent(inOrder::add);
-                }
-                List<TabletRecord> valid =
-                    ValidRecords.of(inOrder.subList(0, lastNotTentative(inOrder) + 1));
-                if (!valid.isEmpty()) {
-                  return CompletableFuture.completedFuture(valid);
-                }
-                Optional<Bytes> next =
-                    (page.rows().size() < ROWS_AHEAD
-                            ? page.next()
-                            : Optional.of(page.rows().get(ROWS_AHEAD - 1).key().successor()))
-                        .filter(key -> key.compareTo(end) < 0);
-                if (next.isPresent()) {
-                  return records(table, next.get(), inOrder, deadline);
-                }
-                throw table.isSystem()
-                    ? SteleException.retryLater(
-                        "METADATA has no tablets yet: the cluster is starting, try again")
-                    : SteleException.notFound(
-                        "table " + table + " has no tablets: it was dropped or never existed");
-              } catch (IOException e) {
-                throw new CompletionException(e);
+              List<TabletRecord> inOrder = new ArrayList<>(tentative);
+              Optional<CompletionException> damage = decode(page, records, inOrder);
+              List<TabletRecord> valid =
+                  ValidRecords.of(inOrder.subList(0, lastNotTentative(inOrder) + 1));
+              if (!valid.isEmpty()) {
+                return CompletableFuture.completedFuture(valid);
               }
+              if (damage.isPresent()) {
+                throw damage.get();
+              }
+              Optional<Bytes> next =
+                  (page.rows().size() < ROWS_AHEAD
+                          ? page.next()
+                          : Optional.of(page.rows().get(ROWS_AHEAD - 1).key().successor()))
+                      .filter(key -> key.compareTo(end) < 0);
+              if (next.isPresent()) {
+                return records(table, next.get(), inOrder, deadline);
+              }
+              throw table.isSystem()
+                  ? SteleException.retryLater(
+                      "METADATA has no tablets yet: the cluster is starting, try again")
+                  : SteleException.notFound(
+                      "table " + table + " has no tablets: it was dropped or never existed");
             });
+  }
+
+  /**
+   * Adds the records of a page, up to the first that cannot be read: that one does not keep those
+   * before it from being found.
+   *
+   * @return what is wrong with that one
+   */
+  private static Optional<CompletionException> decode(
+      TabletAccess.Rows page, TableId records, List<TabletRecord> inOrder) {
+    try {
+      for (Row found : page.rows()) {
+        RecordCodec.decodePlace(found, records.value()).ifPresent(inOrder::add);
+      }
+      return Optional.empty();
+    } catch (CorruptionException | NewerFormatException e) {
+      return Optional.of(new CompletionException(e));
+    }
   }
 
   private static int lastNotTentative(List<TabletRecord> inOrder) {

@@ -134,6 +134,38 @@ class TabletAccessTest {
     assertThat(plane.calls).containsExactly("READ one:1");
   }
 
+  /** Neither damage nor what a later version requires of those who change the record. */
+  @Test
+  void whatIsWrongWithARecordDoesNotHideTheTabletsBeforeIt() throws IOException {
+    TableId table = new TableId("t3");
+    for (int i = 0; i < 3; i++) {
+      TabletId id = new TabletId(table, String.format("%016x", i));
+      RowRange rows =
+          new RowRange(i == 0 ? Bytes.EMPTY : wideRow(i), i == 2 ? Bytes.EMPTY : wideRow(i + 1));
+      Mutation created = RecordCodec.putAll(TabletRecord.created(id, rows), "made").build();
+      plane.rows.get(TableId.METADATA).apply(created);
+    }
+    List<TabletRecord> all = new ArrayList<>();
+    for (TabletRecord record : records.reader().readAll(table)) {
+      all.add(records.loaded(records.assign(record, ONE)));
+    }
+    plane
+        .rows
+        .get(TableId.METADATA)
+        .apply(
+            Mutation.of(all.get(0).row())
+                .put(RecordCodec.ASSIGNMENT, Bytes.of("requires"), Bytes.of("more")));
+    plane
+        .rows
+        .get(TableId.METADATA)
+        .apply(
+            Mutation.of(all.get(1).row())
+                .put(RecordCodec.EXTENT, Bytes.EMPTY, Bytes.of("damaged")));
+    assertThat(locate(table, 0)).isEqualTo(all.get(0).id().name());
+    assertThat(locate(table, 2)).isEqualTo(all.get(2).id().name());
+    assertThatThrownBy(() -> records.reader().readAll(table)).hasMessageContaining("requires more");
+  }
+
   private static Bytes wideRow(int tablet) {
     return Bytes.of(String.format("%02d", tablet));
   }
