@@ -28,8 +28,8 @@ public final class Bootstrap {
    *
    * @throws io.stele.files.NotDurableException if a dead server's log could not be taken from it
    * @throws SteleException REFUSED if the directory is of a newer layout, belongs to another
-   *     cluster, has data of which the lock service knows nothing, or is newer than the lock
-   *     service
+   *     cluster, has lost its VERSION file, has data of which the lock service knows nothing, or is
+   *     newer than the lock service
    */
   public static Layout begin(
       ProcessRuntime runtime,
@@ -38,6 +38,7 @@ public final class Bootstrap {
       LockService locks,
       TabletRecords records)
       throws IOException {
+    requireVersionOrNothing(fs, directory, locks);
     Layout layout = Layout.openOrCreate(runtime, fs, directory);
     WriteLeases.in(fs, layout.root()); // Refused now, and not when the first server is fenced.
     register(fs, layout, locks);
@@ -67,10 +68,55 @@ public final class Bootstrap {
     Optional<VersionedData> registered = locks.read(LockPaths.REGISTRATION);
     if (registered.isEmpty()) {
       throw SteleException.notFound(
-          "the cluster is not registered in the lock service: start its master, or correct stele.cluster.name");
+          "the cluster is not registered in the lock service: start its master, or correct"
+              + " stele.cluster.name");
     }
     check(layout, registered.get());
     return layout;
+  }
+
+  /**
+   * A VERSION file that is gone is not made anew: it would have another id, and what is there would
+   * belong to nobody. Nor is one made where a registered cluster does not have its data.
+   */
+  private static void requireVersionOrNothing(FileSystem fs, Path directory, LockService locks)
+      throws IOException {
+    if (Layout.hasVersion(fs, directory)) {
+      return;
+    }
+    Optional<VersionedData> node = locks.read(LockPaths.REGISTRATION);
+    boolean hasRest = Layout.hasRest(fs, directory);
+    if ((node.isEmpty() && !hasRest) || Layout.hasVersion(fs, directory)) {
+      return; // A new cluster; or another master makes it now, and that file first.
+    }
+    Path root = fs.makeQualified(directory);
+    Optional<RegistrationValue> registered =
+        node.isEmpty() ? Optional.empty() : Optional.of(registration(node.get()));
+    if (registered.isPresent() && !registered.get().getRoot().equals(root.toString())) {
+      throw SteleException.refused(
+          root
+              + " has no VERSION file, and the lock service says that this cluster has its data in "
+              + registered.get().getRoot()
+              + " (id "
+              + registered.get().getCluster()
+              + "): correct stele.root.dir or stele.cluster.name; nothing was changed");
+    }
+    Optional<String> id =
+        registered.isPresent()
+            ? registered.map(RegistrationValue::getCluster)
+            : LockServiceCopy.clusterOf(fs, new Layout(root, "").lockService());
+    throw SteleException.refused(
+        new Path(root, "VERSION")
+            + " is gone"
+            + (hasRest ? ", but there are data beside it" : "")
+            + ": put it back from the trash or from a copy of the directory, or write it again: two"
+            + " lines, \"layout "
+            + Layout.VERSION
+            + "\" and \"cluster "
+            + id.orElse(
+                "ID\", where ID is the cluster's id, which neither the lock service nor a copy")
+            + (id.isPresent() ? "\"" : " of its nodes has any more")
+            + "; nothing was changed");
   }
 
   private static void register(FileSystem fs, Layout layout, LockService locks) throws IOException {
@@ -80,9 +126,9 @@ public final class Bootstrap {
         throw SteleException.refused(
             layout.root()
                 + " has data, but the lock service does not know this cluster:"
-                + " stele.zookeeper.quorum or stele.cluster.name is wrong, or the lock service lost its"
-                + " own data. Correct them, or run `stele restore-zookeeper`, or set stele.root.dir to"
-                + " an empty directory");
+                + " stele.zookeeper.quorum or stele.cluster.name is wrong, or the lock service lost"
+                + " its own data. Correct them, or run `stele restore-zookeeper`, or set"
+                + " stele.root.dir to an empty directory");
       }
       RegistrationValue value =
           RegistrationValue.newBuilder()
@@ -118,13 +164,16 @@ public final class Bootstrap {
     }
   }
 
+  private static RegistrationValue registration(VersionedData node) throws CorruptionException {
+    return Avro.decode(
+        node.data(),
+        RegistrationValue.class,
+        "lock service node " + LockPaths.REGISTRATION,
+        value -> value);
+  }
+
   private static void check(Layout layout, VersionedData registered) throws CorruptionException {
-    RegistrationValue value =
-        Avro.decode(
-            registered.data(),
-            RegistrationValue.class,
-            "lock service node " + LockPaths.REGISTRATION,
-            v -> v);
+    RegistrationValue value = registration(registered);
     if (!value.getCluster().equals(layout.cluster())) {
       throw SteleException.refused(
           "the lock service says that this cluster has its data in "

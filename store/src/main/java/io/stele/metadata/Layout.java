@@ -65,8 +65,8 @@ public record Layout(Path root, String cluster) {
       throw new SteleException(
           SteleException.Code.NOT_FOUND,
           root
-              + " is not a root directory of Stele: it has no VERSION file. A master creates it at its"
-              + " first start",
+              + " is not a root directory of Stele: it has no VERSION file. A master creates it at"
+              + " its first start",
           e);
     }
     String[] words = text.strip().split("\\s+");
@@ -91,6 +91,22 @@ public record Layout(Path root, String cluster) {
               + ": upgrade Stele, or set stele.root.dir to another directory");
     }
     return new Layout(root, words[3]);
+  }
+
+  /** Whether a directory has a VERSION file. */
+  static boolean hasVersion(FileSystem fs, Path directory) throws IOException {
+    return fs.exists(new Path(fs.makeQualified(directory), "VERSION"));
+  }
+
+  /** Whether a directory has what is only ever made after its VERSION file. */
+  static boolean hasRest(FileSystem fs, Path directory) throws IOException {
+    Layout rest = new Layout(fs.makeQualified(directory), "");
+    for (Path part : List.of(rest.tables(), rest.logs(), rest.recovery(), rest.lockService())) {
+      if (fs.exists(part) && fs.listStatus(part).length > 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /**
@@ -149,10 +165,11 @@ public record Layout(Path root, String cluster) {
       out.write(text.getBytes(StandardCharsets.UTF_8));
       out.hsync();
     }
-    if (!fs.rename(draft, file)) {
+    DurableFiles files = new DurableFiles(fs);
+    if (!files.renameToNew(draft, file)) {
       fs.delete(draft, false);
     }
-    new DurableFiles(fs).syncNamesIn(file.getParent());
+    files.syncNamesIn(file.getParent());
   }
 
   private Path members() {

@@ -255,9 +255,9 @@ public final class LockServiceCopy {
   private static SteleException isEarlier(String why) {
     return SteleException.refused(
         why
-            + ": the lock service was put back to an earlier state, in which acknowledged changes are"
-            + " missing. Nothing was changed. Delete the cluster's node in the lock service, and run"
-            + " `stele restore-zookeeper`");
+            + ": the lock service was put back to an earlier state, in which acknowledged changes"
+            + " are missing. Nothing was changed. Delete the cluster's node in the lock service,"
+            + " and run `stele restore-zookeeper`");
   }
 
   /**
@@ -389,13 +389,33 @@ public final class LockServiceCopy {
     return Optional.empty();
   }
 
-  private Instant decode(Path path, Map<String, CopiedNode> nodes) throws IOException {
+  /** The id of the cluster whose copies are in {@code directory}, of any that can be read. */
+  static Optional<String> clusterOf(FileSystem fs, Path directory) throws IOException {
+    if (!fs.exists(directory)) {
+      return Optional.empty();
+    }
+    for (FileStatus file : fs.listStatus(directory)) {
+      if (file.isFile() && file.getLen() > 0) {
+        try {
+          return Optional.of(read(fs, file.getPath()).getCluster());
+        } catch (CorruptionException e) {
+          LOG.warn("A copy of the lock service's nodes is damaged: another may not be", e);
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static LockNodesValue read(FileSystem fs, Path path) throws IOException {
     byte[] bytes;
     try (FSDataInputStream in = fs.open(path)) {
       bytes = in.readAllBytes();
     }
-    LockNodesValue value =
-        Avro.decode(Bytes.wrap(bytes), LockNodesValue.class, path.toString(), read -> read);
+    return Avro.decode(Bytes.wrap(bytes), LockNodesValue.class, path.toString(), read -> read);
+  }
+
+  private Instant decode(Path path, Map<String, CopiedNode> nodes) throws IOException {
+    LockNodesValue value = read(fs, path);
     if (!value.getCluster().equals(layout.cluster())) {
       throw SteleException.refused(
           path

@@ -4,6 +4,7 @@ import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.lock.VersionedData;
 import io.stele.model.Bytes;
+import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
@@ -79,9 +80,14 @@ final class TableIds {
   }
 
   /** The number of the newest id, of the counter's data. */
-  static long number(Bytes counter) {
+  static long number(Bytes counter) throws CorruptionException {
     String text = counter.toUtf8();
-    return Long.parseLong(text.substring(0, text.indexOf(' ')));
+    try {
+      return Long.parseLong(text.substring(0, Math.max(0, text.indexOf(' '))));
+    } catch (NumberFormatException e) {
+      throw new CorruptionException(
+          "lock service node " + LockPaths.TABLE_IDS, 0, "it has no number: " + text, e);
+    }
   }
 
   // The second word distinguishes writers of the same number.

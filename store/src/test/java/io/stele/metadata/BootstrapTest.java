@@ -3,12 +3,14 @@ package io.stele.metadata;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.files.LocalFilesInProcess;
 import io.stele.lock.LockPaths;
 import io.stele.model.Bloom;
 import io.stele.model.Bytes;
 import io.stele.model.CachePriority;
 import io.stele.model.Codec;
 import io.stele.model.ColumnFamily;
+import io.stele.model.CorruptionException;
 import io.stele.model.GcPolicy;
 import io.stele.model.LocalityGroup;
 import io.stele.model.SteleException;
@@ -21,6 +23,7 @@ import io.stele.sim.MemoryLockService;
 import io.stele.sim.MemoryLockStore;
 import io.stele.wire.MemberKey;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
@@ -30,6 +33,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -135,8 +139,76 @@ class BootstrapTest {
   @Test
   void aRootDirectoryOfAnotherClusterIsRefused() throws IOException {
     begin(locks);
+    Path elsewhere = new Path("/elsewhere");
+    Layout.openOrCreate(SystemRuntime.INSTANCE, fs, elsewhere);
     fs.delete(ROOT, true);
+    fs.rename(elsewhere, ROOT);
     assertRefused(() -> begin(locks), "belongs to another");
+  }
+
+  @Test
+  void aVersionFileThatIsGoneIsNotMadeAnewAndTheRefusalSaysTheId() throws IOException {
+    Layout layout = begin(locks);
+    Path version = new Path(ROOT, "VERSION");
+    fs.delete(version, false);
+    String lines = "\"layout 1\" and \"cluster " + layout.cluster() + "\"";
+    assertRefused(() -> begin(locks), lines);
+    assertThat(fs.exists(version)).isFalse();
+    // Without the lock service's data the copy knows the id.
+    new LockServiceCopy(SystemRuntime.INSTANCE, fs, layout, locks)
+        .copyNodes(new LastingNodes(locks));
+    assertRefused(() -> begin(new MemoryLockStore().connect()), lines);
+    assertThat(fs.exists(version)).isFalse();
+    try (FSDataOutputStream out = fs.create(version)) {
+      out.writeBytes("layout 1\ncluster " + layout.cluster() + "\n");
+    }
+    assertThat(begin(locks)).isEqualTo(layout);
+  }
+
+  @Test
+  void dataWhoseVersionFileAndIdAreGoneAreLeftAsTheyAre() throws IOException {
+    fs.mkdirs(new Path(ROOT, "tables/t1"));
+    assertRefused(() -> begin(locks), "is gone, but there are data beside it");
+    assertThat(fs.listStatus(ROOT)).hasSize(1);
+    assertThat(locks.read(LockPaths.REGISTRATION)).isEmpty();
+  }
+
+  @Test
+  void nothingIsMadeInADirectoryThatIsNotTheClustersOwn() throws IOException {
+    begin(locks);
+    Path mistyped = new Path("/stelle");
+    assertRefused(
+        () -> Bootstrap.begin(SystemRuntime.INSTANCE, fs, mistyped, locks, records(locks)),
+        "correct stele.root.dir");
+    assertThat(fs.exists(mistyped)).isFalse();
+  }
+
+  @Test
+  void aRootDirectoryOfTwoMastersHasOneVersionFileAlsoLocally(@TempDir java.nio.file.Path directory)
+      throws IOException {
+    Path root = new Path(directory.toUri().getPath(), "stele");
+    Layout first = Layout.openOrCreate(SystemRuntime.INSTANCE, LocalFilesInProcess.raw(), root);
+    // As another has it that looked for the file just before.
+    RawLocalFileSystem late =
+        new RawLocalFileSystem() {
+          private boolean looked;
+
+          @Override
+          public boolean exists(Path path) throws IOException {
+            boolean before = !looked && path.getName().equals("VERSION");
+            looked |= before;
+            return !before && super.exists(path);
+          }
+        };
+    late.initialize(URI.create("file:///"), new Configuration(false));
+    assertThat(Layout.openOrCreate(SystemRuntime.INSTANCE, late, root)).isEqualTo(first);
+  }
+
+  @Test
+  void aCounterOfTablesWithoutANumberIsNamed() {
+    assertThatThrownBy(() -> TableIds.number(Bytes.of("7")))
+        .isInstanceOf(CorruptionException.class)
+        .hasMessageContaining(LockPaths.TABLE_IDS);
   }
 
   @Test
