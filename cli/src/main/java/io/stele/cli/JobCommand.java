@@ -306,7 +306,7 @@ final class JobCommand {
         split = ",",
         required = true,
         description = "What each field is: ROW once, FAMILY:QUALIFIER, or - to skip it.")
-    private List<String> fields;
+    private List<String> fields = List.of();
 
     @Option(
         names = "--format",
@@ -316,7 +316,7 @@ final class JobCommand {
           "How fields are written: plain, or csv, where they may be in quotes",
           "(default: plain)."
         })
-    private ImportText.Format format;
+    private ImportText.Format format = ImportText.Format.PLAIN;
 
     @Option(
         names = "--separator",
