@@ -389,7 +389,8 @@ final class ApplicationMaster implements ResourceManager.Listener {
         held.node());
     ContainerId id = ContainerId.fromString(held.id());
     resourceManager.release(id);
-    ended(
+    actions.forget(held.id());
+    noteEnd(
         ContainerStatus.newInstance(id, ContainerState.COMPLETE, "", ContainerExitStatus.ABORTED));
   }
 
@@ -447,9 +448,13 @@ final class ApplicationMaster implements ResourceManager.Listener {
   }
 
   private void ended(ContainerStatus ended) {
+    actions.ended(ended.getContainerId().toString());
+    noteEnd(ended);
+  }
+
+  private void noteEnd(ContainerStatus ended) {
     String id = ended.getContainerId().toString();
     ContainerExit exit = new ContainerExit(ended.getExitStatus(), ended.getDiagnostics());
-    actions.forget(id);
     Optional<HeldContainer> held = state.ended(id, exit, clock.instant());
     LOG.info(
         "{}: {}",

@@ -102,6 +102,21 @@ final class ExpectedContainersTest extends ApplicationMasterFixture {
   }
 
   @Test
+  void whatEndsAsItsNodeComesBackIsReplacedAtOnce() throws Exception {
+    simulation.run(
+        () -> {
+          String node = restartWithout("tabletserver-1");
+          yarn.comesBackAndEnds(node, "tabletserver-1", 137);
+          process.sleep(A_WHILE);
+          assertThat(calls()).contains("exited tabletserver-1", "start tabletserver-1");
+          assertThat(states())
+              .containsExactly(
+                  "master-1 RUNNING", "tabletserver-1 RUNNING", "tabletserver-2 RUNNING");
+          assertThat(restarts("tabletserver-1")).isEqualTo(1);
+        });
+  }
+
+  @Test
   void whenAllIsToStopItIsNotWaitedForLong() throws Exception {
     simulation.run(
         () -> {

@@ -49,6 +49,7 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   private final Map<String, Integer> leaving = new TreeMap<>(); // Their seconds.
   private final Map<String, Container> containers = new TreeMap<>(); // By id.
   private final Set<String> started = new TreeSet<>();
+  private final Set<String> knownToNodes = new TreeSet<>(); // Nodes remember what has ended.
   private int given;
 
   /** Every call that changes something, in order. */
@@ -220,11 +221,22 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   /** A forgotten node registers with the ResourceManager that has restarted. */
   void comesBack(String node) {
     remember(node);
-    listener.recovered(
-        containers.values().stream()
-            .filter(container -> started.contains(container.getId().toString()))
-            .filter(container -> container.getNodeId().getHost().equals(node))
-            .toList());
+    listener.recovered(runningOn(node));
+  }
+
+  /** The same, and right then the slot's process ends: both are told in one answer. */
+  void comesBackAndEnds(String node, String slot, int exitStatus) {
+    remember(node);
+    List<Container> there = runningOn(node);
+    end(slot, exitStatus); // YARN's client calls back with ends first.
+    listener.recovered(there);
+  }
+
+  private List<Container> runningOn(String node) {
+    return containers.values().stream()
+        .filter(container -> started.contains(container.getId().toString()))
+        .filter(container -> container.getNodeId().getHost().equals(node))
+        .toList();
   }
 
   private void answer() {
@@ -374,6 +386,7 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
     reach(container.getNodeId());
     calls.add("start " + slot + (deployment.equals(SUBMITTED) ? "" : " upgraded"));
     started.add(container.getId().toString());
+    knownToNodes.add(container.getId().toString());
   }
 
   @Override
@@ -390,7 +403,7 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   @Override
   public boolean wasStarted(ContainerId id, NodeId node) throws IOException {
     reach(node);
-    return started.contains(id.toString());
+    return knownToNodes.contains(id.toString());
   }
 
   @Override
