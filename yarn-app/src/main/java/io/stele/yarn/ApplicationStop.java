@@ -16,8 +16,9 @@ import org.apache.hadoop.yarn.api.records.YarnApplicationState;
 
 /**
  * Asks an application to stop, waits until it has, and has YARN kill it when the time is up. How
- * many of its servers were not drained is read from the state that its last ApplicationMaster has
- * saved; where that cannot be read, it is what the ApplicationMaster last answered.
+ * many of its servers were not drained is in the state that its last ApplicationMaster has saved,
+ * and in what that last answered. The number only grows, and either may be the older one: HDFS may
+ * take no writes, or nobody answer. So the larger one counts.
  *
  * <p>For use by one thread, once.
  */
@@ -136,16 +137,15 @@ final class ApplicationStop {
     if (!begun) {
       return new StopOutcome(true, 0);
     }
-    int ended = answered.map(ApplicationStatus::notDrained).orElse(0);
     boolean inOrder =
         report.getYarnApplicationState() == YarnApplicationState.FINISHED
             && report.getFinalApplicationStatus() == FinalApplicationStatus.SUCCEEDED;
-    if (inOrder) {
-      return new StopOutcome(true, application.savedNotDrained().orElse(ended));
+    int ended = answered.map(ApplicationStatus::notDrained).orElse(0);
+    if (!inOrder) {
+      // Those that were left were not drained either.
+      ended += answered.map(status -> status.of(ComponentKind.TABLET_SERVER).size()).orElse(0);
     }
-    // Those that were left were not drained either.
-    int left = answered.map(status -> status.of(ComponentKind.TABLET_SERVER).size()).orElse(0);
-    return new StopOutcome(false, ended + left);
+    return new StopOutcome(inOrder, Math.max(ended, application.savedNotDrained().orElse(0)));
   }
 
   private void pause() throws InterruptedIOException {

@@ -130,6 +130,15 @@ final class ApplicationStopTest implements ApplicationStop.Application {
   }
 
   @Test
+  void whatItAnsweredLaterThanItCouldSaveCounts() throws Exception {
+    reports.add(is(YarnApplicationState.RUNNING));
+    reports.add(is(YarnApplicationState.FINISHED, FinalApplicationStatus.SUCCEEDED));
+    notDrained = 3;
+    saved = OptionalInt.of(0);
+    assertThat(stop()).isEqualTo(new StopOutcome(true, 3));
+  }
+
+  @Test
   void itIsAskedUntilItPromisesAndKilledWhenTheTimeIsUp() throws Exception {
     reports.add(is(YarnApplicationState.RUNNING));
     answers = false;
@@ -144,6 +153,14 @@ final class ApplicationStopTest implements ApplicationStop.Application {
     notDrained = 1;
     saved = OptionalInt.of(1);
     assertThat(stop()).isEqualTo(new StopOutcome(false, 3));
+  }
+
+  @Test
+  void ofOneThatWasKilledAndDidNotAnswerTheSavedStateTells() throws Exception {
+    reports.add(is(YarnApplicationState.RUNNING));
+    answers = false;
+    saved = OptionalInt.of(2);
+    assertThat(stop()).isEqualTo(new StopOutcome(false, 2));
   }
 
   @Test
