@@ -8,8 +8,9 @@ import java.time.Instant;
  * Reads the times that an earlier attempt of the ApplicationMaster saved. They are of the clock of
  * its machine, and that may differ from ours. How long before the saving something was is told by
  * one clock, and taken as it is. How long ago the saving was is told by two, and believed only
- * within bounds: it was not in the future, nor longer ago than an attempt may be silent before YARN
- * begins the next.
+ * within bounds: it was not in the future, nor longer ago than it takes YARN to begin another
+ * attempt if it runs and has room. Where that took longer, or HDFS took no writes for some time
+ * before, the rest does not count, even by clocks that agree: what is due comes later by that.
  *
  * @param shift what a saved time lacks to be one of our clock
  * @param now by our clock
@@ -24,8 +25,8 @@ record SavedTimes(Duration shift, Instant now) {
   /**
    * The times in a state of this application.
    *
-   * @param answerAge an attempt acts, and so saves, no longer than this after YARN has answered it,
-   *     which begins another after twice the time
+   * @param answerAge an attempt acts, and saves what HDFS takes, no longer than this after YARN has
+   *     answered it, which begins another after twice the time if it has room
    */
   static SavedTimes of(ApplicationStateProto state, Duration answerAge, Instant now) {
     if (!state.hasSavedAtMillis()) {
