@@ -288,7 +288,11 @@ final class ApplicationMaster implements ResourceManager.Listener {
     }
     // One step that fails must not keep the others from being taken.
     state.unknownToYarn(now).forEach(held -> perform(() -> giveUp(held)));
-    for (Action action : Planner.plan(state.snapshot(now))) {
+    List<Action> plan = Planner.plan(state.snapshot(now));
+    if (plan.stream().noneMatch(action -> action.kind() == Action.Kind.FINISH)) {
+      finishBy = Optional.empty(); // YARN may tell late of something that still runs.
+    }
+    for (Action action : plan) {
       perform(() -> take(action, now));
     }
     state.setHeadroom(resourceManager.headroomMb());

@@ -117,6 +117,41 @@ final class StateSavingTest extends ApplicationMasterFixture {
         });
   }
 
+  @Test
+  void theEndIsSavedThoughItHadSeemedNearBefore() throws Exception {
+    simulation.run(
+        () -> {
+          Task first = attempt();
+          String node = yarn.nodeOf("tabletserver-1");
+          yarn.listener.shutDown("another attempt has begun");
+          process.await(first.ended());
+          yarn.forget(node);
+          attempt();
+          master.stop(Optional.empty());
+          yarn.whenUnregistered =
+              () -> {
+                throw new IOException("the ResourceManager does not answer");
+              };
+          process.sleep(A_WHILE);
+          yarn.end("tabletserver-2", 0);
+          process.sleep(ApplicationState.EXPECTED_WAIT.plus(A_WHILE));
+          assertThat(calls())
+              .as("the other was waited for")
+              .contains(
+                  "unregister SUCCEEDED stopped as asked; 1 tablet server ended without being"
+                      + " drained");
+          yarn.comesBack(node);
+          process.sleep(A_WHILE);
+          assertThat(calls()).contains("drain tabletserver-1");
+          List<Boolean> saved = new ArrayList<>();
+          yarn.whenUnregistered = () -> saved.add(savedThatNoneIsLeft(2));
+          yarn.end("tabletserver-1", 137);
+          process.sleep(A_WHILE);
+          assertThat(exits).containsExactly(2, 0);
+          assertThat(saved).containsExactly(true);
+        });
+  }
+
   /** Another attempt, on a machine whose clock is off by {@code skew}. */
   private void attemptWithSkew(Task first, Duration skew) throws Exception {
     yarn.listener.shutDown("another attempt has begun");
