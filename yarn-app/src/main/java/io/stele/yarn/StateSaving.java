@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,7 +28,10 @@ final class StateSaving {
   private final InstantSource clock;
   private ApplicationStateProto saved = ApplicationStateProto.getDefaultInstance();
   private Instant savedAt = Instant.EPOCH;
-  private boolean saving;
+
+  /** What is being written, or has just failed to be; empty if a write may begin. */
+  private Optional<ApplicationStateProto> writing = Optional.empty();
+
   private List<CompletableFuture<Void>> waiting = new ArrayList<>();
 
   /**
@@ -46,15 +50,15 @@ final class StateSaving {
 
   /** Fails all that wait, as nothing can be saved now. */
   void refuse(String reason) {
-    List<CompletableFuture<Void>> refused = waiting;
-    waiting = new ArrayList<>();
-    refused.forEach(
-        answer ->
-            answer.completeExceptionally(
-                new SteleException(
-                    SteleException.Code.OUTCOME_UNKNOWN,
-                    "the ApplicationMaster cannot save it now, and may forget it if it restarts: "
-                        + reason)));
+    takeWaiting()
+        .forEach(
+            answer ->
+                answer.completeExceptionally(
+                    new SteleException(
+                        SteleException.Code.OUTCOME_UNKNOWN,
+                        "the ApplicationMaster cannot save it now, and may forget it if it"
+                            + " restarts: "
+                            + reason)));
   }
 
   /** Whether the state is what was saved last. */
@@ -62,24 +66,29 @@ final class StateSaving {
     return current.equals(saved);
   }
 
+  private List<CompletableFuture<Void>> takeWaiting() {
+    List<CompletableFuture<Void>> taken = waiting;
+    waiting = new ArrayList<>();
+    return taken;
+  }
+
   /** Writes the state if it differs from what was saved last, or that was a while ago. */
   void save(ApplicationStateProto current) {
-    if (saving) {
-      return;
+    if (hasSaved(current) && writing.map(current::equals).orElse(true)) {
+      takeWaiting().forEach(answer -> answer.complete(null));
     }
-    List<CompletableFuture<Void>> covered = waiting;
-    waiting = new ArrayList<>();
     Instant now = clock.instant();
-    if (hasSaved(current) && now.isBefore(savedAt.plus(SavedTimes.REFRESH))) {
-      covered.forEach(answer -> answer.complete(null));
+    boolean isFresh = hasSaved(current) && now.isBefore(savedAt.plus(SavedTimes.REFRESH));
+    if (writing.isPresent() || isFresh) {
       return;
     }
-    saving = true;
+    List<CompletableFuture<Void>> covered = takeWaiting();
+    writing = Optional.of(current);
     ApplicationStateProto dated = current.toBuilder().setSavedAtMillis(now.toEpochMilli()).build();
     calls.run(
         () -> file.write(dated),
         () -> {
-          saving = false;
+          writing = Optional.empty();
           saved = current;
           savedAt = now;
           covered.forEach(answer -> answer.complete(null));
@@ -87,7 +96,7 @@ final class StateSaving {
         failure -> {
           LOG.warn("Cannot write the state file; will retry", failure);
           waiting.addAll(covered);
-          calls.later(RETRY, () -> saving = false);
+          calls.later(RETRY, () -> writing = Optional.empty());
         });
   }
 }

@@ -55,6 +55,20 @@ final class StateSavingTest extends ApplicationMasterFixture {
   }
 
   @Test
+  void whatIsSavedIsAnsweredThoughItCannotBeSavedAgain() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          process.sleep(Duration.ofMinutes(30)); // From now on nothing changes.
+          Files.createDirectory(directory.resolve("state." + FakeYarn.attempt(1) + ".tmp"));
+          process.sleep(SavedTimes.REFRESH.multipliedBy(2));
+          CompletableFuture<Void> answer = master.flex(ComponentKind.TABLET_SERVER, 2);
+          process.sleep(A_WHILE);
+          assertThat(answer).isCompleted();
+        });
+  }
+
+  @Test
   void anAttemptWaitsForTheStateThatTheOneBeforeItLeft() throws Exception {
     simulation.run(
         () -> {
