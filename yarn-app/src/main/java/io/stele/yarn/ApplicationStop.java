@@ -71,8 +71,10 @@ final class ApplicationStop {
     /**
      * How many tablet servers ended without being drained, as its last ApplicationMaster saved it;
      * empty if that cannot be read.
+     *
+     * @param applicationName as it was called at its start
      */
-    OptionalInt savedNotDrained();
+    OptionalInt savedNotDrained(String applicationName) throws IOException;
   }
 
   /**
@@ -133,7 +135,7 @@ final class ApplicationStop {
     killed = true;
   }
 
-  private StopOutcome outcomeOf(ApplicationReport report) {
+  private StopOutcome outcomeOf(ApplicationReport report) throws IOException {
     if (!begun) {
       return new StopOutcome(true, 0);
     }
@@ -145,7 +147,8 @@ final class ApplicationStop {
       // Those that were left were not drained either.
       ended += answered.map(status -> status.of(ComponentKind.TABLET_SERVER).size()).orElse(0);
     }
-    return new StopOutcome(inOrder, Math.max(ended, application.savedNotDrained().orElse(0)));
+    int saved = application.savedNotDrained(report.getName()).orElse(0);
+    return new StopOutcome(inOrder, Math.max(ended, saved));
   }
 
   private void pause() throws InterruptedIOException {

@@ -1,6 +1,7 @@
 package io.stele.yarn;
 
 import io.stele.model.SteleException;
+import io.stele.runtime.Futures;
 import io.stele.runtime.IoCallable;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
@@ -16,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.security.Credentials;
@@ -44,6 +46,9 @@ public final class YarnSubmitter implements Closeable {
   private static final Logger LOG = LoggerFactory.getLogger(YarnSubmitter.class);
   private static final ProcessRuntime RUNTIME = SystemRuntime.INSTANCE;
   private static final Duration RESOURCE_MANAGER_PATIENCE = Duration.ofSeconds(30);
+
+  /** Whoever stops an application waits no longer than this for HDFS to tell how that went. */
+  private static final Duration STATE_PATIENCE = Duration.ofSeconds(10);
 
   /** Failures of the ApplicationMaster further apart than this do not count together. */
   private static final Duration ATTEMPTS_WINDOW = Duration.ofMinutes(5);
@@ -413,16 +418,28 @@ public final class YarnSubmitter implements Closeable {
     }
 
     @Override
-    public OptionalInt savedNotDrained() {
+    public OptionalInt savedNotDrained(String applicationName) throws IOException {
+      CompletableFuture<OptionalInt> read = new CompletableFuture<>();
+      RUNTIME.start(
+          "read-state", () -> Futures.complete(read, () -> readNotDrained(applicationName)));
       try {
-        return StateFile.latest(conf, layout().state(settings.applicationName()))
-            .filter(left -> left.getApplicationId().equals(id.toString()) && left.getStopping())
-            .map(left -> OptionalInt.of(left.getNotDrained()))
-            .orElse(OptionalInt.empty());
-      } catch (IOException e) {
+        if (RUNTIME.await(read, STATE_PATIENCE)) {
+          return Futures.await(RUNTIME, read, "reading the state that " + id + " has left");
+        }
+        LOG.warn("HDFS has not answered within {} what {} has left", STATE_PATIENCE, id);
+      } catch (InterruptedException e) {
+        throw Futures.interrupted(e, id + " has ended");
+      } catch (IOException | RuntimeException e) {
         LOG.warn("Cannot read the state that {} has left", id, e);
-        return OptionalInt.empty();
       }
+      return OptionalInt.empty();
+    }
+
+    private OptionalInt readNotDrained(String applicationName) throws IOException {
+      return StateFile.latest(conf, layout().state(applicationName))
+          .filter(left -> left.getApplicationId().equals(id.toString()) && left.getStopping())
+          .map(left -> OptionalInt.of(left.getNotDrained()))
+          .orElse(OptionalInt.empty());
     }
   }
 

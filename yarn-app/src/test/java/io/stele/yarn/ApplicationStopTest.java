@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 /** How an application is stopped, and what is known of it afterwards. */
 final class ApplicationStopTest implements ApplicationStop.Application {
   private static final ApplicationId ID = ApplicationId.newInstance(1, 2);
+  private static final String NAME = "as it was called at its start";
 
   /** What YARN says in turn; the last of it again and again. */
   private final Deque<Optional<ApplicationReport>> reports = new ArrayDeque<>();
@@ -40,6 +41,7 @@ final class ApplicationStopTest implements ApplicationStop.Application {
       YarnApplicationState state, FinalApplicationStatus outcome) {
     ApplicationReport report = Records.newRecord(ApplicationReport.class);
     report.setApplicationId(ID);
+    report.setName(NAME);
     report.setYarnApplicationState(state);
     report.setFinalApplicationStatus(outcome);
     return Optional.of(report);
@@ -105,8 +107,8 @@ final class ApplicationStopTest implements ApplicationStop.Application {
   }
 
   @Override
-  public OptionalInt savedNotDrained() {
-    return saved;
+  public OptionalInt savedNotDrained(String applicationName) {
+    return applicationName.equals(NAME) ? saved : OptionalInt.empty();
   }
 
   @Test
