@@ -300,6 +300,7 @@ final class ApplicationState {
     orders.writeTo(proto);
     slots.writeTo(proto);
     containers.writeTo(proto);
+    registrations.writeTo(proto);
     nodes.writeTo(proto);
     return proto.build();
   }
@@ -317,7 +318,7 @@ final class ApplicationState {
     if (same) {
       orders.takeOver(proto, times);
       containers.takeOver(proto, times);
-      registrations.takeOver();
+      registrations.takeOver(proto);
       notDrained = proto.getNotDrained();
     }
   }

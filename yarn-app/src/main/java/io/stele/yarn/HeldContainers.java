@@ -4,7 +4,6 @@ import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
 import io.stele.wire.application.ApplicationProtos.HeldContainerProto;
 import io.stele.yarn.HeldContainer.Marks;
 import io.stele.yarn.HeldContainer.Phase;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -22,9 +21,6 @@ import java.util.stream.Collectors;
  * <p>Confined to the ApplicationMaster's one thread.
  */
 final class HeldContainers {
-  /** The state is not saved more often than this because a process starts. */
-  private static final Duration STARTING_STEP = Duration.ofSeconds(30);
-
   private final Map<String, HeldContainer> held = new LinkedHashMap<>();
 
   /** Marks of containers that an earlier attempt had given back: YARN may tell of them yet. */
@@ -135,18 +131,7 @@ final class HeldContainers {
     one.marks()
         .runningSince()
         .ifPresent(since -> proto.setRunningSinceMillis(since.toEpochMilli()));
-    startingFor(one).ifPresent(time -> proto.setStartingForMillis(time.toMillis()));
     return proto.build();
-  }
-
-  /** For how long its process has been starting, in steps that are worth to be saved. */
-  private static Optional<Duration> startingFor(HeldContainer one) {
-    return one.hasStartedUp()
-        ? Optional.empty()
-        : one.marks()
-            .withoutLock()
-            .map(time -> STARTING_STEP.multipliedBy(time.dividedBy(STARTING_STEP)))
-            .filter(time -> !time.isZero());
   }
 
   /** Expects the containers that an earlier attempt of this application held. */
@@ -157,10 +142,6 @@ final class HeldContainers {
       if (one.hasRunningSinceMillis()) {
         Instant since = times.past(one.getRunningSinceMillis());
         markLeft(one.getId(), marks -> marks.runningSince(since));
-      }
-      if (one.hasStartingForMillis()) {
-        Optional<Duration> time = Optional.of(Duration.ofMillis(one.getStartingForMillis()));
-        markLeft(one.getId(), marks -> marks.withoutLock(time));
       }
       Marks marks = left.getOrDefault(one.getId(), Marks.NONE);
       SlotId slot = SlotId.parse(one.getSlot());

@@ -1,5 +1,7 @@
 package io.stele.yarn;
 
+import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
+import io.stele.wire.application.ApplicationProtos.HeldContainerProto;
 import io.stele.yarn.HeldContainer.Phase;
 import java.time.Duration;
 import java.time.Instant;
@@ -18,6 +20,9 @@ import java.util.stream.Collectors;
 final class Registrations {
   /** Between two answers no more than this counts. */
   private static final Duration GAP_MAX = Duration.ofSeconds(20);
+
+  /** The state is not saved more often than this because a process starts. */
+  private static final Duration STARTING_STEP = Duration.ofSeconds(30);
 
   /** Operators are told when the lock service has been away for this long. */
   private static final Duration SILENCE_MAX = Duration.ofMinutes(1);
@@ -60,10 +65,33 @@ final class Registrations {
     return running;
   }
 
-  /** Takes over for how long processes had been starting when an earlier attempt last saw them. */
-  void takeOver() {
-    for (HeldContainer held : containers.all()) {
-      held.marks().withoutLock().ifPresent(time -> locksAbsent.takeOver(held.id(), time));
+  /** Writes for how long the processes in the containers in {@code proto} have been starting. */
+  void writeTo(ApplicationStateProto.Builder proto) {
+    for (HeldContainerProto.Builder one : proto.getContainersBuilderList()) {
+      Duration time = startingFor(one.getId());
+      if (!time.isZero()) {
+        one.setStartingForMillis(time.toMillis());
+      }
+    }
+  }
+
+  /** Zero if it does not start; in steps that are worth to be saved. */
+  private Duration startingFor(String id) {
+    boolean starts = containers.find(id).filter(held -> !held.hasStartedUp()).isPresent();
+    return starts
+        ? STARTING_STEP.multipliedBy(locksAbsent.of(id).dividedBy(STARTING_STEP))
+        : Duration.ZERO;
+  }
+
+  /**
+   * Takes over for how long processes had been starting when an earlier attempt last saw them. They
+   * may have come up since, so it is not noted in their containers before the next list.
+   */
+  void takeOver(ApplicationStateProto proto) {
+    for (HeldContainerProto one : proto.getContainersList()) {
+      if (one.hasStartingForMillis()) {
+        locksAbsent.takeOver(one.getId(), Duration.ofMillis(one.getStartingForMillis()));
+      }
     }
   }
 
