@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
@@ -107,19 +108,18 @@ final class HeldContainers {
 
   /** Writes what the next attempt must know. */
   void writeTo(ApplicationStateProto.Builder proto) {
-    held.values().stream()
-        .filter(one -> one.marks().outdated())
-        .map(HeldContainer::id)
-        .sorted()
-        .forEach(proto::addOutdated);
-    held.values().stream()
-        .filter(HeldContainer::hasStartedUp)
-        .map(HeldContainer::id)
-        .sorted()
-        .forEach(proto::addServing);
+    marked(Marks::outdated).forEach(proto::addOutdated);
+    marked(Marks::startedUp).forEach(proto::addServing);
     held.values().stream()
         .filter(one -> one.phase() != Phase.ALLOCATED && one.phase() != Phase.RELEASED)
         .forEach(one -> proto.addContainers(toProto(one)));
+  }
+
+  /** The ids of all containers, given back or not, that have the mark; in one order. */
+  private List<String> marked(Predicate<Marks> mark) {
+    Map<String, Marks> all = new TreeMap<>(left);
+    held.forEach((id, one) -> all.put(id, one.marks()));
+    return all.keySet().stream().filter(id -> mark.test(all.get(id))).toList();
   }
 
   private static HeldContainerProto toProto(HeldContainer one) {

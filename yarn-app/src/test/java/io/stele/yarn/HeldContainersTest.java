@@ -19,7 +19,7 @@ final class HeldContainersTest {
     return of.find(id).orElseThrow();
   }
 
-  private HeldContainers afterRestart() {
+  private static HeldContainers afterRestart(HeldContainers containers) {
     ApplicationStateProto.Builder proto = ApplicationStateProto.newBuilder().setApplicationId("a");
     containers.writeTo(proto);
     HeldContainers later = new HeldContainers();
@@ -48,7 +48,7 @@ final class HeldContainersTest {
     containers.enter("c1", Phase.RUNNING, NOW.plusSeconds(1));
     containers.mark("c1", marks -> marks.startedUp(true).outdated(true));
     containers.allocated("c2", SLOT, "a", NOW);
-    HeldContainers later = afterRestart();
+    HeldContainers later = afterRestart(containers);
     assertThat(later.find("c2")).as("nothing was started in it").isEmpty();
     assertThat(found(later, "c1").phase()).isEqualTo(Phase.EXPECTED);
     assertThat(later.recovered("c1", SLOT, "a", NOW.plusSeconds(101))).isTrue();
@@ -66,11 +66,16 @@ final class HeldContainersTest {
     containers.enter("c1", Phase.RUNNING, NOW);
     containers.mark("c1", marks -> marks.startedUp(true).outdated(true));
     containers.enter("c1", Phase.RELEASED, NOW);
-    HeldContainers later = afterRestart();
+    HeldContainers later = afterRestart(afterRestart(containers));
     assertThat(later.find("c1")).as("it is not expected").isEmpty();
     later.recovered("c1", SLOT, "a", NOW.plusSeconds(101));
     assertThat(found(later, "c1").marks())
         .isEqualTo(HeldContainer.Marks.NONE.startedUp(true).outdated(true));
+    later.remove("c1");
+    later.recovered("c1", SLOT, "a", NOW.plusSeconds(102));
+    assertThat(found(afterRestart(later), "c1").marks())
+        .as("it has ended")
+        .isEqualTo(HeldContainer.Marks.NONE);
   }
 
   @Test
