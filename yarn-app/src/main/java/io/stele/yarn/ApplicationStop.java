@@ -91,7 +91,7 @@ final class ApplicationStop {
   StopOutcome await(Duration timeout) throws IOException {
     Deadline deadline = Deadline.after(runtime, timeout);
     while (true) {
-      Optional<ApplicationReport> known = application.report(killed || deadline.isOver());
+      Optional<ApplicationReport> known = application.report(deadline.isOver());
       if (known.isPresent()) {
         ApplicationReport report = known.get();
         if (!ClusterApplications.ALIVE.contains(report.getYarnApplicationState())) {

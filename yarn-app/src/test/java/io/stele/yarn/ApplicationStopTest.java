@@ -2,6 +2,7 @@ package io.stele.yarn;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.model.SteleException;
 import io.stele.runtime.ForwardingRuntime;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -29,6 +30,7 @@ final class ApplicationStopTest implements ApplicationStop.Application {
   private final List<String> said = new ArrayList<>();
   private boolean answers = true;
   private boolean neverRan;
+  private boolean restartsWhenToldToKill;
   private int notDrained;
   private int servers = 2;
   private OptionalInt saved = OptionalInt.empty();
@@ -73,6 +75,9 @@ final class ApplicationStopTest implements ApplicationStop.Application {
 
   @Override
   public Optional<ApplicationReport> report(boolean isLast) {
+    if (isLast && reports.element().isEmpty()) {
+      throw SteleException.retryLater("no ResourceManager answers");
+    }
     return reports.size() > 1 ? reports.remove() : reports.element();
   }
 
@@ -103,6 +108,9 @@ final class ApplicationStopTest implements ApplicationStop.Application {
   public void kill() {
     done.add("kill");
     reports.clear();
+    if (restartsWhenToldToKill) {
+      reports.add(Optional.empty());
+    }
     reports.add(is(YarnApplicationState.KILLED, FinalApplicationStatus.KILLED));
   }
 
@@ -169,6 +177,15 @@ final class ApplicationStopTest implements ApplicationStop.Application {
   void oneThatNeverRanIsKilledAtOnceInOrder() throws Exception {
     reports.add(is(YarnApplicationState.ACCEPTED));
     neverRan = true;
+    assertThat(stop()).isEqualTo(new StopOutcome(true, 0));
+    assertThat(done).containsExactly("kill");
+  }
+
+  @Test
+  void aResourceManagerThatRestartsWhenOneThatNeverRanIsKilledIsWaitedFor() throws Exception {
+    reports.add(is(YarnApplicationState.ACCEPTED));
+    neverRan = true;
+    restartsWhenToldToKill = true;
     assertThat(stop()).isEqualTo(new StopOutcome(true, 0));
     assertThat(done).containsExactly("kill");
   }
