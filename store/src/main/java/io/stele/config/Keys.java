@@ -59,16 +59,21 @@ public final class Keys {
           "1m",
           0,
           Long.MAX_VALUE,
-          "The log of a dead tablet server is sorted by tablet before its tablets are loaded, if it has at least this many bytes.");
+          "The log of a dead tablet server is sorted by tablet before its tablets are loaded, if it"
+              + " has at least this many bytes.");
+
+  /** The longest lease that a server may have. */
+  public static final Duration LEASE_MAX = ofMinutes(5);
 
   public static final Key<Duration> LEASE =
       Key.time(
           "stele.tabletserver.lease",
           "6s",
           ofSeconds(1),
-          ofMinutes(5),
-          "A tablet server answers only while its last successful write to ZooKeeper is younger than this, and younger than 0.6"
-              + " of the session timeout; less after it was suspended. At most the session timeout.");
+          LEASE_MAX,
+          "A tablet server answers only while its last successful write to ZooKeeper is younger"
+              + " than this, and younger than 0.6 of the session timeout; less after it was"
+              + " suspended. At most the session timeout.");
 
   public static final Key<Integer> TABLETSERVER_PORT =
       Key.number(
@@ -88,7 +93,8 @@ public final class Keys {
           16,
           1,
           1024,
-          "Threads for writes. Reads of one row have another pool of this size, scans one of half the size. METADATA has its own threads, in the same numbers.");
+          "Threads for writes. Reads of one row have another pool of this size, scans one of half"
+              + " the size. METADATA has its own threads, in the same numbers.");
 
   public static final Key<Long> MEMTABLE_BYTES =
       Key.size(
@@ -103,8 +109,10 @@ public final class Keys {
           "stele.tabletserver.memtable.total.bytes",
           MIB,
           256 * GIB,
-          "Limit for all memtables of a server together. Above three fifths of it the largest are compacted, above four fifths writes are delayed, and at the limit"
-              + " writes are answered 'retry later'. 0: a quarter of the heap, or half of what other uses leave, if that is less.");
+          "Limit for all memtables of a server together. Above three fifths of it the largest are"
+              + " compacted, above four fifths writes are delayed, and at the limit writes are"
+              + " answered 'retry later'. 0: a quarter of the heap, or half of what other uses"
+              + " leave, if that is less.");
 
   public static final Key<Long> CACHE_BYTES =
       Key.size(
@@ -112,7 +120,8 @@ public final class Keys {
           "128m",
           MIB,
           256 * GIB,
-          "Memory for SSTable contents, on and off the heap: blocks, single rows, files of in-memory locality groups.");
+          "Memory for SSTable contents, on and off the heap: blocks, single rows, files of"
+              + " in-memory locality groups.");
 
   public static final Key<Integer> CACHE_OFF_HEAP_PERCENT =
       Key.number(
@@ -120,7 +129,8 @@ public final class Keys {
           50,
           0,
           90,
-          "The part of the cache that is off the heap. It keeps blocks compressed, as they are in their files.");
+          "The part of the cache that is off the heap. It keeps blocks compressed, as they are in"
+              + " their files.");
 
   public static final Key<Long> LOG_SEGMENT_BYTES =
       Key.size(
@@ -136,8 +146,9 @@ public final class Keys {
           2,
           1,
           64,
-          "A write is acknowledged only once this many DataNodes have it, or all of them if dfs.replication is less. With fewer DataNodes than this nothing"
-              + " is written, and tablet servers do not start.");
+          "A write is acknowledged only once this many DataNodes have it, or all of them if"
+              + " dfs.replication is less. With fewer DataNodes than this nothing is written, and"
+              + " tablet servers do not start.");
 
   public static final Key<Integer> LOG_SEGMENTS_MAX =
       Key.number(
@@ -145,7 +156,8 @@ public final class Keys {
           8,
           2,
           1024,
-          "When the log has more segments than this, the tablets that need the oldest segment make minor compactions.");
+          "When the log has more segments than this, the tablets that need the oldest segment make"
+              + " minor compactions.");
 
   public static final Key<Duration> LOG_AGE_MAX =
       Key.time(
@@ -153,7 +165,8 @@ public final class Keys {
           "1h",
           ofMillis(100),
           ofDays(7),
-          "Records older than this are written to SSTables, so that an idle tablet does not keep log segments forever.");
+          "Records older than this are written to SSTables, so that an idle tablet does not keep"
+              + " log segments forever.");
 
   public static final Key<Integer> COMPACTION_THREADS =
       Key.number(
@@ -161,7 +174,8 @@ public final class Keys {
           2,
           1,
           64,
-          "Merging and major compactions that run at once. METADATA has the same number in addition.");
+          "Merging and major compactions that run at once. METADATA has the same number in"
+              + " addition.");
 
   public static final Key<Long> COMPACTION_RATE =
       Key.size(
@@ -169,8 +183,9 @@ public final class Keys {
           "100m",
           0,
           1024 * GIB,
-          "Bytes per second that merging and major compactions of a server may read, so that they barely slow reads and writes; 0:"
-              + " no limit. A compaction of a tablet with too many SSTables does not wait.");
+          "Bytes per second that merging and major compactions of a server may read, so that they"
+              + " barely slow reads and writes; 0: no limit. A compaction of a tablet with too many"
+              + " SSTables does not wait.");
 
   public static final Key<Duration> GARBAGE_INTERVAL =
       Key.time(
@@ -178,14 +193,17 @@ public final class Keys {
           "24h",
           ofSeconds(1),
           ofDays(365),
-          "Deleted and expired cells stay in SSTables for about this long at most; then a major compaction removes them. Versions that only a stricter policy makes garbage may stay seven times as long.");
+          "Deleted and expired cells stay in SSTables for about this long at most; then a major"
+              + " compaction removes them. Versions that only a stricter policy makes garbage may"
+              + " stay seven times as long.");
 
   public static final Key<Long> VALUE_BYTES_MAX =
       Key.sizeOrDerived(
           "stele.value.bytes.max",
           KIB,
           100 * MIB, // A page must have room for one such value after a part of a row.
-          "Largest value of one cell; 0: as much as the memory of a tablet server allows, up to 100m.");
+          "Largest value of one cell; 0: as much as the memory of a tablet server allows, up to"
+              + " 100m.");
 
   public static final Key<Duration> OPERATIONS_WINDOW =
       Key.time(
@@ -193,16 +211,20 @@ public final class Keys {
           "1h",
           ofMinutes(1),
           ofDays(7),
-          "A client that sends no writes for this long is forgotten: its retries are then refused instead of applied."
-              + " While operations and clients take more than stele.operations.bytes, a sixth of this is enough, but at least ten minutes.");
+          "A client that sends no writes for this long is forgotten: its retries are then refused"
+              + " instead of applied. While operations and clients take more than"
+              + " stele.operations.bytes, a sixth of this is enough, but at least ten minutes.");
 
   public static final Key<Long> OPERATIONS_BYTES =
       Key.sizeOrDerived(
           "stele.operations.bytes",
           64 * KIB,
           16 * GIB,
-          "Memory in which a server's tablets remember clients and their operations, to recognize retries. Above it, tablets that use more than an even share forget clients"
-              + " that have been silent for a while, and the oldest operations of others, so the memory is at most twice this. 0: a 32nd of the heap. A retry of a forgotten operation is refused.");
+          "Memory in which a server's tablets remember clients and their operations, to recognize"
+              + " retries. Above it, tablets that use more than an even share forget clients that"
+              + " have been silent for a while, and the oldest operations of others, so the memory"
+              + " is at most twice this. 0: a 32nd of the heap. A retry of a forgotten operation is"
+              + " refused.");
 
   public static final Key<Duration> CLOCK_SKEW_MAX =
       Key.time(
@@ -210,8 +232,8 @@ public final class Keys {
           "30s",
           ofSeconds(1),
           ofHours(1),
-          "A tablet server whose clock differs more than this from ZooKeeper's does not start; a running one expires no cells until the clocks"
-              + " agree again.");
+          "A tablet server whose clock differs more than this from ZooKeeper's does not start; a"
+              + " running one expires no cells until the clocks agree again.");
 
   public static final Key<Integer> MASTER_PORT =
       Key.number(
@@ -223,7 +245,8 @@ public final class Keys {
           "1m",
           ofMillis(100),
           ofHours(24),
-          "A tablet in quarantine is tried again after this time. The time doubles with each further failure, up to 60 times this.");
+          "A tablet in quarantine is tried again after this time. The time doubles with each"
+              + " further failure, up to 60 times this.");
 
   public static final Key<Duration> SWEEP_INTERVAL =
       Key.time(
@@ -239,7 +262,8 @@ public final class Keys {
           "10m",
           ofMillis(0),
           ofDays(7),
-          "An SSTable is deleted no sooner than this after the master has first seen that no tablet needs it. A single read request must not take longer; a scan or a job may.");
+          "An SSTable is deleted no sooner than this after the master has first seen that no tablet"
+              + " needs it. A single read request must not take longer; a scan or a job may.");
 
   public static final Key<Duration> MERGE_AFTER =
       Key.time(
@@ -247,7 +271,8 @@ public final class Keys {
           "6h",
           ofMillis(0),
           ofDays(365),
-          "Two neighbouring tablets are merged when they have been small, with few requests, for this long, unless balancing is off. 0s: only on request.");
+          "Two neighbouring tablets are merged when they have been small, with few requests, for"
+              + " this long, unless balancing is off. 0s: only on request.");
 
   public static final Key<Long> HOT_SPLIT_BYTES_MIN =
       Key.size(
@@ -255,7 +280,8 @@ public final class Keys {
           "64m",
           4 * KIB,
           Long.MAX_VALUE,
-          "A tablet that gets too many requests for one server is split if its SSTables have at least this many bytes.");
+          "A tablet that gets too many requests for one server is split if its SSTables have at"
+              + " least this many bytes.");
 
   public static final Key<Long> METADATA_SPLIT_BYTES =
       Key.size(
@@ -332,8 +358,9 @@ public final class Keys {
           "1g",
           128 * MIB,
           1024 * GIB,
-          "Memory of a tablet server's container: the heap, and what Java and the network need in addition. With the default cache it must be at least 532m;"
-              + " with stele.tabletserver.cache.bytes=8m, 384m.");
+          "Memory of a tablet server's container: the heap, and what Java and the network need in"
+              + " addition. With the default cache it must be at least 532m; with"
+              + " stele.tabletserver.cache.bytes=8m, 384m.");
 
   public static final Key<Integer> YARN_TABLETSERVER_VCORES =
       Key.number("stele.yarn.tabletserver.vcores", 1, 1, 256, "Virtual cores of a tablet server.");
@@ -350,8 +377,8 @@ public final class Keys {
           "5s",
           ofMillis(100),
           ofHours(1),
-          "A component waits this long for a container on the node it prefers (the one it had before, or one without another of its kind),"
-              + " then asks for another node.");
+          "A component waits this long for a container on the node it prefers (the one it had"
+              + " before, or one without another of its kind), then asks for another node.");
 
   public static final Key<Duration> YARN_DRAIN_TIMEOUT =
       Key.time(
@@ -359,8 +386,9 @@ public final class Keys {
           "60s",
           ofSeconds(1),
           ofHours(1),
-          "A tablet server that was asked to unload its tablets and stop is killed after this; tablets it did not unload are recovered"
-              + " from its log. stele yarn stop has its own --timeout instead.");
+          "A tablet server that was asked to unload its tablets and stop is killed after this;"
+              + " tablets it did not unload are recovered from its log. stele yarn stop has its own"
+              + " --timeout instead.");
 
   public static final Key<Integer> YARN_FAILURES_MAX =
       Key.number(
@@ -368,8 +396,8 @@ public final class Keys {
           5,
           1,
           1000,
-          "The application fails when a component has failed this often and none of its kind has ever served and kept running. A cluster"
-              + " that has run once is always restarted.");
+          "The application fails when a component has failed this often and none of its kind has"
+              + " ever served and kept running. A cluster that has run once is always restarted.");
 
   private static final Map<String, Key<?>> BY_NAME = byName();
 

@@ -1,5 +1,6 @@
 package io.stele.master;
 
+import io.stele.config.Keys;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.lock.VersionedData;
@@ -84,7 +85,10 @@ final class ServerLocks {
     }
   }
 
-  /** The lease of a server as its lock has it, to be noted; empty if there is none. */
+  /**
+   * The lease of a server as its lock has it, to be noted; empty if there is none. One that cannot
+   * be read may be the longest that there is.
+   */
   private Bytes leaseInLock(ServerId server) throws IOException {
     Optional<VersionedData> lock = locks.read(LockPaths.server(server));
     if (lock.isEmpty()) {
@@ -95,7 +99,7 @@ final class ServerLocks {
       return lease.isZero() ? Bytes.EMPTY : Bytes.of(lease.toString());
     } catch (CorruptionException e) {
       LOG.error("The lock of {} does not say how long its lease is", server, e);
-      return Bytes.EMPTY;
+      return Bytes.of(Keys.LEASE_MAX.toString());
     }
   }
 
