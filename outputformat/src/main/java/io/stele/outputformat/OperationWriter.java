@@ -38,12 +38,17 @@ final class OperationWriter<K> extends RecordWriter<K, RowOperation> {
   private final CompletableFuture<BatchWriter> failed = new CompletableFuture<>();
 
   OperationWriter(TaskAttemptContext context) throws IOException {
+    this(context, Stele.connect(context.getConfiguration(), context::progress));
+  }
+
+  /** A writer over a connection, which it closes. */
+  OperationWriter(TaskAttemptContext context, Stele stele) throws IOException {
     this.counters =
         new WriteCounters(
             context.getCounter(TableOutputFormat.Counter.OPERATIONS),
             context.getCounter(TableOutputFormat.Counter.EDITS),
             context.getCounter(TableOutputFormat.Counter.BYTES));
-    this.stele = Stele.connect(context.getConfiguration(), context::progress);
+    this.stele = stele;
     Optional<String> job = TableOutputFormat.job(context.getConfiguration());
     try {
       hasCommitted = SubmittedOutput.hasCommittedBefore(stele.jobs(), context.getConfiguration());

@@ -22,7 +22,10 @@ import org.apache.hadoop.mapreduce.OutputFormat;
 import org.apache.hadoop.mapreduce.RecordWriter;
 import org.apache.hadoop.mapreduce.Reducer;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
+import org.apache.hadoop.mapreduce.TaskType;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
+import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
 import org.apache.log4j.AppenderSkeleton;
 import org.apache.log4j.Level;
 import org.apache.log4j.Logger;
@@ -213,6 +216,22 @@ class ReportingReducerTest {
   @Test
   void theEndThatFailsAfterAReducerThatDidNotIsShown() throws Exception {
     assertThat(failureOf(job())).hasMessage(OF_END);
+  }
+
+  @Test
+  void theCommittersOfBothFormatsHaveReducersRunSo() throws IOException {
+    List<Class<?>> formats = List.of(TableOutputFormat.class, BulkOutputFormat.class);
+    List<OutputCommitter> committers =
+        List.of(new LiveOutputCommitter(), new BulkOutputCommitter());
+    for (int i = 0; i < formats.size(); i++) {
+      Configuration conf = new Configuration(false);
+      conf.set("mapreduce.job.outputformat.class", formats.get(i).getName());
+      TaskAttemptContext task =
+          new TaskAttemptContextImpl(conf, new TaskAttemptID("test", 1, TaskType.REDUCE, 0, 0));
+      committers.get(i).setupTask(task);
+      assertThat(task.getConfiguration().get("mapreduce.job.reduce.class"))
+          .isEqualTo(ReportingReducer.class.getName());
+    }
   }
 
   @Test
