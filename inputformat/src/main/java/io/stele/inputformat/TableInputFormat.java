@@ -164,12 +164,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
     SeveralInputs.check(conf);
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
-<<<<<<< ours
-    if (context
-        instanceof Job) { // Others that use this send nothing through a shuffle of MapReduce.
-=======
     if (context instanceof Job) { // Others send nothing through a shuffle of MapReduce.
->>>>>>> theirs
       ModelSerialization.checkMapOutput(conf);
     }
     List<TableScan> scans = TableScan.all(conf);

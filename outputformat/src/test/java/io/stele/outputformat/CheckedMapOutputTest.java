@@ -63,13 +63,7 @@ class CheckedMapOutputTest {
       JobContext context = new JobContextImpl(job.getConfiguration(), new JobID("spark", 1));
       assertThatThrownBy(() -> format.checkOutputSpecs(context))
           .as("gets as far as to the cluster, which does not answer")
-<<<<<<< ours
-          .isInstanceOfSatisfying(
-              SteleException.class,
-              e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER));
-=======
           .hasMessageContaining("no ZooKeeper server answers");
->>>>>>> theirs
     }
   }
 }

@@ -452,13 +452,13 @@ final class ApplicationMaster implements ResourceManager.Listener {
   }
 
   private void ended(ContainerStatus ended) {
-    actions.ended(ended.getContainerId().toString());
-    noteEnd(ended);
-  }
-
-  private void noteEnd(ContainerStatus ended) {
     String id = ended.getContainerId().toString();
     ContainerExit exit = new ContainerExit(ended.getExitStatus(), ended.getDiagnostics());
+    if (exit.wasSeen()) {
+      actions.ended(id);
+    } else {
+      actions.forget(id); // Its process may go on, and YARN find it again.
+    }
     Optional<HeldContainer> held = state.ended(id, exit, clock.instant());
     LOG.info(
         "{}: {}",

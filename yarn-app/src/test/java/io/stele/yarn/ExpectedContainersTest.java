@@ -117,6 +117,20 @@ final class ExpectedContainersTest extends ApplicationMasterFixture {
   }
 
   @Test
+  void whatYarnHasLostSightOfAndFindsAgainIsHeld() throws Exception {
+    simulation.run(
+        () -> {
+          String node = restartWithout("tabletserver-1");
+          yarn.losesSight("tabletserver-1");
+          process.sleep(A_WHILE);
+          assertThat(calls()).contains("start tabletserver-1");
+          yarn.comesBack(node);
+          process.sleep(A_WHILE);
+          assertThat(calls()).as("one of the two").contains("drain tabletserver-1");
+        });
+  }
+
+  @Test
   void whenAllIsToStopItIsNotWaitedForLong() throws Exception {
     simulation.run(
         () -> {

@@ -18,6 +18,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.Container;
+import org.apache.hadoop.yarn.api.records.ContainerExitStatus;
 import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.api.records.ContainerState;
 import org.apache.hadoop.yarn.api.records.ContainerStatus;
@@ -222,6 +223,17 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   void comesBack(String node) {
     remember(node);
     listener.recovered(runningOn(node));
+  }
+
+  /** YARN gives up the node of a slot's container, whose process goes on. */
+  void losesSight(String slot) {
+    listener.completed(
+        List.of(
+            ContainerStatus.newInstance(
+                running(slot).getId(),
+                ContainerState.COMPLETE,
+                "its node was lost",
+                ContainerExitStatus.ABORTED)));
   }
 
   /** The same, and right then the slot's process ends: both are told in one answer. */
