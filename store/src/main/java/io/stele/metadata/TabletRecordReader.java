@@ -56,6 +56,17 @@ public final class TabletRecordReader {
         .findFirst();
   }
 
+  /**
+   * Like {@link #find}, but also empty if the record is damaged, or of a version that this one does
+   * not understand; that is logged.
+   */
+  public Optional<TabletRecord> findUndamaged(TableId table, Bytes row) throws IOException {
+    RowRange from = new RowRange(MetadataKeys.lookup(table, row), MetadataKeys.table(table).end());
+    return readUndamaged(rowsOf(table), from, 1, damage -> {}).stream()
+        .filter(record -> record.extent().contains(row))
+        .findFirst();
+  }
+
   /** The root tablet's record; empty before the cluster's first start. */
   public Optional<TabletRecord> readRoot() throws IOException {
     return read(TableId.ROOT, RootRecordRows.ROW);

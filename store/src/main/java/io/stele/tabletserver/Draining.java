@@ -24,8 +24,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>An end that is tried again, or was to be unless the server is the last, leaves no tablet
  * unserved: the server gives each away only while another takes any, and ends only once others
- * serve all that it gave away. Otherwise it takes tablets again, also those. So of several servers
- * with such an end, one stays until others come.
+ * serve all that it gave away since it began to drain, but for those in quarantine. If no other
+ * takes tablets any more, or none has taken one of these for a minute, it takes tablets again, also
+ * those; unless it is to be drained anyway ({@link #begin}). So of several servers with such an
+ * end, one stays until others come. A request to end at once ends the wait.
  *
  * <p>The server's lock says whether it is drained, so that every master knows. What the lock says
  * and what {@link TabletLifecycle} does change together, under one guard that is held over I/O.
@@ -84,6 +86,10 @@ final class Draining {
   @GuardedBy("this")
   private boolean shuttingDown;
 
+  /** Whether an end at once was asked for while one is under way. */
+  @GuardedBy("this")
+  private boolean atOnce;
+
   /** Whether a thread carries out what is wanted. */
   @GuardedBy("this")
   private boolean hasWorker;
@@ -129,7 +135,8 @@ final class Draining {
    *
    * @param whenEmpty ends the server, which has no tablets and takes none
    * @param unlessLast do not carry it out at once, but as if it had failed before; a request of
-   *     which this is a repetition goes on as it was
+   *     which this is a repetition goes on as it was. False: one that is under way waits for others
+   *     no more
    * @param reason of whom the request is, who repeats it, and why: it cannot be undone meanwhile.
    *     Empty if it is made once
    */
@@ -140,6 +147,7 @@ final class Draining {
         endReasonHolds = Deadline.after(context.runtime(), REASON_HOLDS);
       }
       if (shuttingDown) {
+        atOnce |= !unlessLast;
         LOG.info("Asked again to drain and end: does so already");
         return;
       }
@@ -221,29 +229,37 @@ final class Draining {
         changing.unlock();
       }
       if (onlyToTakers) {
-        if (!anotherTakesTablets(Duration.ZERO)) {
+        if (!isAtOnce() && !anotherTakesTablets(Duration.ZERO)) {
           throw SteleException.retryLater("no other server takes tablets");
         }
-        evacuation.handOver(() -> anotherTakesTablets(TAKER_SEEN));
+        evacuation.handOver(() -> anotherTakesTablets(TAKER_SEEN), this::isAtOnce);
       } else {
         evacuation.unloadForShutdown(() -> true);
       }
       empty = true;
     } finally {
       if (!empty) {
-        resumeService();
+        resumeService(onlyToTakers);
       }
     }
   }
 
+  private synchronized boolean isAtOnce() {
+    return atOnce;
+  }
+
   /**
    * Has the server serve as before {@link #drainForShutdown}, which failed. If the lock says that
-   * it is drained, the worker corrects that later.
+   * it is drained, the worker corrects that later. An end at once that was asked for meanwhile is
+   * tried now, if it was not tried.
    */
-  private void resumeService() {
+  private void resumeService(boolean waited) {
+    boolean triesAtOnce;
     changing.lock();
     try {
       synchronized (this) {
+        triesAtOnce = waited && atOnce;
+        atOnce = false;
         shuttingDown = false;
         lifecycle.setDraining(wanted);
         lifecycle.setClosed(false);
@@ -254,6 +270,9 @@ final class Draining {
       changing.unlock();
     }
     LOG.warn("Server {} could not be drained; it continues as before", context.id());
+    if (triesAtOnce) {
+      context.runtime().start("drain", () -> tryToEnd(false));
+    }
     startWorker();
   }
 

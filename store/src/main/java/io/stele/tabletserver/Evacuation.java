@@ -1,10 +1,6 @@
 package io.stele.tabletserver;
 
 import io.stele.config.MemoryPlan;
-import io.stele.metadata.Assignment;
-import io.stele.metadata.TabletRecord;
-import io.stele.metadata.TabletRecordReader;
-import io.stele.metadata.TabletRecords;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
 import io.stele.runtime.Deadline;
@@ -17,13 +13,12 @@ import io.stele.runtime.WorkerPool;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
-import java.util.Collection;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,20 +37,34 @@ final class Evacuation {
 
   private static final Duration TAKEN_POLL = Duration.ofMillis(100);
 
+  /** For how long others may take none of the tablets given away: nobody serves these meanwhile. */
+  private static final Duration PATIENCE_MAX = Duration.ofMinutes(1);
+
+  private static final String HANDING_OVER = "waiting for others to take the tablets";
+
   private final ProcessRuntime runtime;
   private final ServerLife life;
-  private final TabletRecords records;
   private final HostedTablets tablets;
   private final ServerResources resources;
   private final TabletLifecycle lifecycle;
+  private final Duration patienceMax;
 
   Evacuation(ServerContext server, TabletLifecycle lifecycle) {
+    this(server, lifecycle, PATIENCE_MAX);
+  }
+
+  /**
+   * Likewise.
+   *
+   * @param patienceMax for how long others may take none of the tablets given away
+   */
+  Evacuation(ServerContext server, TabletLifecycle lifecycle, Duration patienceMax) {
     this.runtime = server.runtime();
     this.life = server.life();
-    this.records = server.records();
     this.tablets = server.tablets();
     this.resources = server.resources();
     this.lifecycle = lifecycle;
+    this.patienceMax = patienceMax;
   }
 
   /**
@@ -76,85 +85,92 @@ final class Evacuation {
    * that was just unloaded.
    *
    * @param shouldContinue as for {@link #unloadAll}
-   * @return what was unloaded
    * @throws SteleException RETRY_LATER if the loads and splits in progress do not end, or it was
    *     not to continue
    * @throws IOException if some tablets could not be unloaded: these stay
    */
-  Collection<HostedTablet> unloadForShutdown(IoCallable<Boolean> shouldContinue)
-      throws IOException {
-    Collection<HostedTablet> unloaded = new LinkedHashSet<>(tablets.all());
+  void unloadForShutdown(IoCallable<Boolean> shouldContinue) throws IOException {
     unloadAllOfUsers(shouldContinue);
     lifecycle.setClosed(true);
     awaitLoadsAndSplits();
-    unloaded.addAll(tablets.all());
     unloadAll(shouldContinue);
     if (tablets.count() > 0) {
       throw SteleException.retryLater("no other server takes the tablets any more");
     }
-    return unloaded;
   }
 
   /**
-   * Unloads as {@link #unloadForShutdown}, and returns when others serve all of it.
+   * Unloads as {@link #unloadForShutdown}, and returns when others serve all that this server has
+   * given away since it began to drain, or no server can.
    *
    * @param anotherTakes whether another server takes tablets
-   * @throws SteleException RETRY_LATER if none does before
+   * @param atOnce whether not to wait for others any more; may become true at any time
+   * @throws SteleException RETRY_LATER if no other takes tablets before, or none has taken one of
+   *     the rest for a minute
    */
-  void handOver(IoCallable<Boolean> anotherTakes) throws IOException {
-    Collection<HostedTablet> given = unloadForShutdown(anotherTakes);
-    CompletableFuture<Void> taken = new CompletableFuture<>();
+  void handOver(IoCallable<Boolean> anotherTakes, BooleanSupplier atOnce) throws IOException {
+    unloadForShutdown(() -> atOnce.getAsBoolean() || anotherTakes.call());
+    CompletableFuture<Boolean> taken = new CompletableFuture<>();
     AtomicBoolean isGivenUp = new AtomicBoolean();
     // On its own thread: METADATA cannot be read as long as nobody has taken it.
-    runtime.start("hand-over", () -> awaitTaken(given, taken, isGivenUp));
+    runtime.start("hand-over", () -> Futures.complete(taken, () -> seeTaken(isGivenUp)));
     try {
-      while (!runtime.await(taken, TAKEN_POLL)) {
-        if (life.isOver() || !anotherTakes.call()) {
-          throw SteleException.retryLater("the only server that took tablets has not taken all");
+      int left = lifecycle.givenAway().count();
+      Deadline patience = Deadline.after(runtime, patienceMax);
+      while (!atOnce.getAsBoolean() && !runtime.await(taken, TAKEN_POLL)) {
+        int now = lifecycle.givenAway().count();
+        if (now < left) {
+          left = now;
+          patience = Deadline.after(runtime, patienceMax);
+        }
+        if (life.isOver() || patience.isOver() || !anotherTakes.call()) {
+          throw SteleException.retryLater(
+              "other servers have not taken " + now + " tablets that this one has given away");
         }
       }
     } catch (InterruptedException e) {
-      throw Futures.interrupted(e, "waiting for others to take the tablets");
+      throw Futures.interrupted(e, HANDING_OVER);
     } finally {
       isGivenUp.set(true);
     }
-  }
-
-  private void awaitTaken(
-      Collection<HostedTablet> given, CompletableFuture<Void> taken, AtomicBoolean isGivenUp) {
-    try {
-      for (HostedTablet one : given) {
-        while (!isTaken(one)) {
-          if (isGivenUp.get() || life.awaitEnd(TAKEN_POLL)) {
-            return;
-          }
-        }
-      }
-      taken.complete(null);
-    } catch (InterruptedException | InterruptedIOException e) {
-      LOG.debug("The server ends", e);
+    if (!atOnce.getAsBoolean()) {
+      Futures.await(runtime, taken, HANDING_OVER); // It is done, perhaps by a failure.
     }
   }
 
-  /** Whether others serve its rows, or cannot: then this server could not either. */
-  private boolean isTaken(HostedTablet given) throws InterruptedIOException {
+  /**
+   * Waits until others were seen to serve all that was given away.
+   *
+   * @return false if it was given up, or the server has ended
+   */
+  private boolean seeTaken(AtomicBoolean isGivenUp) throws IOException {
+    while (lifecycle.givenAway().count() > 0) {
+      for (TabletId tablet : lifecycle.givenAway().tablets()) {
+        if (!isTaken(tablet) && (isGivenUp.get() || isOverSoon())) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  private boolean isTaken(TabletId tablet) throws InterruptedIOException {
     try {
-      TabletRecordReader reader = records.reader();
-      Collection<TabletRecord> now =
-          given.id().equals(TabletId.ROOT)
-              ? reader.readRoot().stream().toList()
-              : reader.readOver(given.id().table(), given.record().extent());
-      return now.stream()
-          .allMatch(
-              record ->
-                  record.assignment().state() == Assignment.State.LOADED
-                      || record.trouble().isPresent());
+      return lifecycle.givenAway().isTaken(tablet);
     } catch (IOException | RuntimeException e) {
       if (e instanceof InterruptedIOException interruption && Futures.isInterruption(e)) {
         throw interruption;
       }
-      LOG.debug("Cannot see yet who has taken tablet {}", given.id(), e);
+      LOG.debug("Cannot see yet who has taken tablet {}", tablet, e);
       return false;
+    }
+  }
+
+  private boolean isOverSoon() throws InterruptedIOException {
+    try {
+      return life.awaitEnd(TAKEN_POLL);
+    } catch (InterruptedException e) {
+      throw Futures.interrupted(e, HANDING_OVER);
     }
   }
 

@@ -51,6 +51,7 @@ final class TabletLifecycle {
   private final TabletLoader loader;
   private final Splitter splitter;
   private final TabletNews news;
+  private final GivenAway givenAway;
 
   // The tablets on which something is done: the epoch under which they are loaded, or OTHER_WORK.
   private final Map<TabletId, Long> busy = new ConcurrentHashMap<>();
@@ -82,6 +83,7 @@ final class TabletLifecycle {
     this.loader = loader;
     this.splitter = splitter;
     this.news = news;
+    this.givenAway = new GivenAway(server);
   }
 
   /**
@@ -292,6 +294,9 @@ final class TabletLifecycle {
       try {
         stop(hosted, discard);
         release(hosted, discard ? "discarded" : "unloaded");
+        if (draining && !discard) {
+          givenAway.add(hosted.record());
+        }
         tablets.left(hosted);
       } finally {
         hosted.minor().release(1);
@@ -399,6 +404,11 @@ final class TabletLifecycle {
   /** Whether tablets are being loaded, unloaded or split, or wait for it. */
   boolean isBusy() {
     return !busy.isEmpty();
+  }
+
+  /** What the server has unloaded while it gave its tablets away. */
+  GivenAway givenAway() {
+    return givenAway;
   }
 
   /** Whether the server gives its tablets away: start no new work on them. */

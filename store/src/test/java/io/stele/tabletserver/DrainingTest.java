@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.lock.Lock;
 import io.stele.lock.LockPaths;
 import io.stele.metadata.Assignment;
+import io.stele.metadata.LoadTrouble;
 import io.stele.metadata.MasterInfo;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
+import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
@@ -315,7 +317,127 @@ class DrainingTest {
     world.disk.heal();
     startOther();
     takers.add(OTHER.toString());
+    awaitGiven(); // Perhaps because of what the operator asked for, before the end is tried.
+    assertWaits(ended);
+    otherTakesTheTablet();
     ended.await();
+  }
+
+  @Test
+  void whatItsOnlyTakerFailsToLoadTheServerTakesAgainOnceNoOtherIsThere() throws Exception {
+    CountDownLatch ended = new CountDownLatch(1);
+    startOther();
+    takers.add(OTHER.toString());
+    draining.beginEnd(ended::countDown, true, Optional.empty());
+    awaitGiven();
+    otherDoesNotLoadTheTablet(0, false);
+    assertWaits(ended);
+    takers.clear();
+    awaitDrained(false);
+    assertThat(ended.getCount()).isEqualTo(1);
+  }
+
+  @Test
+  void aTabletInQuarantineIsNotWaitedFor() throws Exception {
+    CountDownLatch ended = new CountDownLatch(1);
+    startOther();
+    takers.add(OTHER.toString());
+    draining.beginEnd(ended::countDown, true, Optional.empty());
+    awaitGiven();
+    otherDoesNotLoadTheTablet(3, false);
+    assertWaits(ended);
+    otherDoesNotLoadTheTablet(4, true);
+    awaitEnd(ended);
+  }
+
+  private void otherDoesNotLoadTheTablet(int failures, boolean quarantined) throws IOException {
+    server
+        .records()
+        .notLoaded(
+            server.records().assign(server.stored(id), OTHER),
+            new LoadTrouble("planted", OTHER, 1, failures, quarantined));
+  }
+
+  @Test
+  void whatAnEarlierTryGaveAwayIsWaitedFor() throws Exception {
+    CountDownLatch ended = new CountDownLatch(1);
+    Lock other = startOther();
+    takers.add(OTHER.toString());
+    draining.beginEnd(ended::countDown, true, Optional.empty());
+    awaitGiven();
+    takers.clear();
+    other.release();
+    awaitDrained(false);
+    startOther();
+    takers.add(OTHER.toString()); // Before the master has given the tablet to anybody.
+    awaitDrained(true);
+    assertWaits(ended);
+    otherTakesTheTablet();
+    awaitEnd(ended);
+  }
+
+  @Test
+  void anEndAtOnceThatIsAskedForMeanwhileWaitsForNobody() throws Exception {
+    CountDownLatch ended = new CountDownLatch(1);
+    startOther();
+    takers.add(OTHER.toString());
+    draining.beginEnd(ended::countDown, true, Optional.empty());
+    awaitGiven();
+    assertWaits(ended);
+    draining.beginEnd(ended::countDown, false, Optional.empty());
+    awaitEnd(ended);
+  }
+
+  @Test
+  void theDamagedRecordOfAnotherTabletDoesNotHoldUpTheEnd() throws Exception {
+    TabletRecord whole = server.createTable(TableSchema.of("u", "f"));
+    server.records().delete(whole);
+    TabletRecord lower = tablet(whole, "00000000000000a1", RowRange.of("", "m"));
+    TabletRecord upper =
+        tablet(whole, "00000000000000a2", new RowRange(Bytes.of("m"), Bytes.EMPTY));
+    server.take(lower);
+    world.metadata.damage(upper.row());
+    CountDownLatch ended = new CountDownLatch(1);
+    startOther();
+    takers.add(OTHER.toString());
+    draining.beginEnd(ended::countDown, true, Optional.empty());
+    awaitGiven();
+    otherTakesTheTablet();
+    MiniStele.await("both are given away", () -> server.context.tablets().count() == 0);
+    assertWaits(ended);
+    TabletRecord given =
+        server.records().reader().read(lower.id().table(), lower.row()).orElseThrow();
+    server.records().loaded(server.records().assign(given, OTHER));
+    awaitEnd(ended);
+  }
+
+  private TabletRecord tablet(TabletRecord of, String name, RowRange rows) {
+    return world.metadata.put(world.metadata.fresh(new TabletId(of.id().table(), name), rows));
+  }
+
+  @Test
+  void whatNobodyTakesForAWhileIsTakenBack() throws Exception {
+    server.lifecycle.setDraining(true);
+    Evacuation impatient = new Evacuation(server.context, server.lifecycle, Duration.ofMillis(50));
+    assertThatThrownBy(() -> impatient.handOver(() -> true, () -> false))
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER));
+    otherTakesTheTablet();
+    impatient.handOver(() -> true, () -> false);
+  }
+
+  /** The server waits for others: it asks again and again who serves what it gave away. */
+  private void assertWaits(CountDownLatch ended) throws Exception {
+    int before = world.metadata.reads();
+    MiniStele.await(
+        "it asks, or has ended",
+        () -> ended.getCount() == 0 || world.metadata.reads() > before + 2);
+    assertThat(ended.getCount()).as("somebody does not serve what was given away").isEqualTo(1);
+  }
+
+  private static void awaitEnd(CountDownLatch ended) throws Exception {
+    MiniStele.await("the server has ended", () -> ended.getCount() == 0);
   }
 
   /** Waits until an attempt at the end has failed. */
