@@ -10,6 +10,7 @@ import io.stele.metadata.RecordChangedException;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
+import io.stele.model.CorruptionException;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
@@ -62,7 +63,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Sweeper {
   private static final Logger LOG = LoggerFactory.getLogger(Sweeper.class);
-  private static final int FORGET_FAILURES_MAX = 3; // Of a table, in one sweep.
+  private static final int FORGET_FAILURES_MAX = 3; // In a row.
 
   private final TabletRecords records;
   private final Schemas schemas;
@@ -330,15 +331,26 @@ final class Sweeper {
       }
       try {
         records.forgetDropped(record, forgotten);
+        failures = 0;
       } catch (RecordChangedException e) {
+        failures = 0;
         LOG.debug("{} was changed by somebody else: left for the next sweep", record, e);
       } catch (IOException | SteleException e) { // Those of other tablets are forgotten.
-        if (Futures.isInterruption(e) || ++failures == FORGET_FAILURES_MAX) {
+        failures = isRejected(e) ? 0 : failures + 1;
+        if (Futures.isInterruption(e) || failures == FORGET_FAILURES_MAX) {
           throw e; // METADATA is away, and each of the others would wait for it.
         }
         LOG.warn("Files that {} had dropped were deleted, but it still names them", record, e);
       }
     }
+  }
+
+  /** Whether METADATA has answered, and would not make that change later either. */
+  private static boolean isRejected(Exception failure) {
+    return failure instanceof CorruptionException
+        || (failure instanceof SteleException known
+            && known.code() != SteleException.Code.RETRY_LATER
+            && known.code() != SteleException.Code.OUTCOME_UNKNOWN);
   }
 
   /** Whether a file that no record names can no longer be named by any. */

@@ -642,6 +642,60 @@ class SweeperTest {
         });
   }
 
+  /** A table of six tablets, each with a dropped file that may go. */
+  private TableId tabletsWithDroppedFiles() throws Exception {
+    Bytes[] splits = {Bytes.of("b"), Bytes.of("c"), Bytes.of("d"), Bytes.of("e"), Bytes.of("f")};
+    TableId many = master.table("many", splits);
+    for (TabletRecord record : master.records.reader().readAll(many)) {
+      put(record, List.of(), Map.of(create(Layout.file(record.id(), 1, 1)), 0L));
+    }
+    sweeper.sweep();
+    master.sleep(GRACE);
+    return many;
+  }
+
+  @Test
+  void howeverManyRecordsRefuseChangesOthersAreChanged() throws Exception {
+    run(
+        () -> {
+          TableId many = tabletsWithDroppedFiles();
+          AtomicInteger updates = new AtomicInteger();
+          master.memory.before(
+              update -> {
+                if (updates.incrementAndGet() <= 4) {
+                  throw SteleException.refused("for the test");
+                }
+              });
+          sweeper.sweep();
+          assertThat(master.records.reader().readAll(many))
+              .extracting(record -> record.dropped().size())
+              .containsExactly(1, 1, 1, 1, 0, 0);
+        });
+  }
+
+  @Test
+  void onlyAFewRecordsAreTriedWhileMetadataIsAway() throws Exception {
+    run(
+        () -> {
+          TableId many = tabletsWithDroppedFiles();
+          AtomicInteger updates = new AtomicInteger();
+          master.memory.before(
+              update -> {
+                if (updates.incrementAndGet() != 3) { // The third finds it there.
+                  throw SteleException.retryLater("for the test");
+                }
+              });
+          sweeper.sweep();
+          assertThat(updates).as("two, one that is made, and three").hasValue(6);
+          updates.set(3);
+          sweeper.sweep();
+          assertThat(updates).as("three more").hasValue(6);
+          assertThat(master.records.reader().readAll(many))
+              .extracting(record -> record.dropped().size())
+              .containsExactly(1, 1, 0, 1, 1, 1);
+        });
+  }
+
   @Test
   void aTableWhoseFilesCannotBeListedDoesNotHoldUpOthers() throws Exception {
     run(
