@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.memtable.MemoryAccount;
 import io.stele.model.SteleException;
 import io.stele.model.TabletKind;
+import io.stele.runtime.Durations;
 import io.stele.runtime.MemoryClaim;
 import io.stele.runtime.ProcessRuntime;
 import java.time.Duration;
@@ -16,7 +17,9 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p>A large write that is refused would find no room for ever while smaller ones take all that
  * compactions make. So for a while room is kept for one such write: smaller ones are refused that
- * would take it. Then, for as long, none is kept, so that smaller writes do not starve either.
+ * would take it. Then, for as long, none is kept, so that smaller writes do not starve either; and
+ * for longer each time that no such write came in while room was kept, as when compactions fail.
+ * Room is kept for one write at a time: others wait for their turn, larger ones too.
  *
  * <p>Root and METADATA have their own budget, as a server full of user data must still be able to
  * write METADATA. The sum is always exact: memtables report what they allocate and release. Safe
@@ -38,6 +41,11 @@ final class MemtableBudget implements MemoryAccount {
    */
   static final Duration KEPT = Duration.ofSeconds(15);
 
+  /** After the first period that ended by time; doubled after each further one. */
+  private static final Duration PAUSE = KEPT;
+
+  static final Duration PAUSE_MAX = Duration.ofMinutes(5);
+
   private static final Kept NOTHING = new Kept(0, 0);
 
   private final ProcessRuntime runtime;
@@ -50,6 +58,10 @@ final class MemtableBudget implements MemoryAccount {
 
   @GuardedBy("this")
   private long noneKeptUntilNanos;
+
+  /** Follows the next period that ends by time. */
+  @GuardedBy("this")
+  private Duration pause = PAUSE;
 
   /** Room for a write of {@code bytes}, kept since {@code sinceNanos}; none if 0. */
   private record Kept(long bytes, long sinceNanos) {}
@@ -171,7 +183,7 @@ final class MemtableBudget implements MemoryAccount {
     if (now + writeBytes <= left) {
       Kept mine = kept;
       if (mine.bytes() > 0 && writeBytes >= mine.bytes()) {
-        end(mine);
+        end(mine, true);
       }
       return;
     }
@@ -199,7 +211,7 @@ final class MemtableBudget implements MemoryAccount {
       return 0;
     }
     if (runtime.nanoTime() - now.sinceNanos() >= KEPT.toNanos()) {
-      end(now);
+      end(now, false);
       return 0;
     }
     return now.bytes();
@@ -210,14 +222,24 @@ final class MemtableBudget implements MemoryAccount {
     long now = runtime.nanoTime();
     if (kept.bytes() == 0 && writeBytes > bytesMax / KEPT_SHARE && now - noneKeptUntilNanos >= 0) {
       kept = new Kept(writeBytes, now);
+      if (now - noneKeptUntilNanos >= PAUSE_MAX.toNanos()) {
+        pause = PAUSE; // What hindered the last one was long ago.
+      }
     }
   }
 
-  private synchronized void end(Kept one) {
-    if (kept.equals(one)) {
-      kept = NOTHING;
-      long now = runtime.nanoTime();
-      noneKeptUntilNanos = now + (now - one.sinceNanos());
+  /**
+   * Ends a period, unless it has ended.
+   *
+   * @param used whether a write came in for which the room was kept; otherwise its time is over
+   */
+  private synchronized void end(Kept one, boolean used) {
+    if (!kept.equals(one)) {
+      return;
     }
+    kept = NOTHING;
+    long now = runtime.nanoTime();
+    noneKeptUntilNanos = now + (used ? now - one.sinceNanos() : pause.toNanos());
+    pause = used ? PAUSE : Durations.min(pause.multipliedBy(2), PAUSE_MAX);
   }
 }

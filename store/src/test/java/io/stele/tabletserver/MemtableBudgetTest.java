@@ -75,6 +75,51 @@ class MemtableBudgetTest {
     assertThat(write(SMALL)).isFalse();
   }
 
+  /** As when a large tablet cannot be compacted: the write never finds room. */
+  @Test
+  void roomThatWasKeptInVainIsKeptTheLessOften() {
+    fill();
+    budget.release(100);
+    for (int pauses = 1; pauses <= 4; pauses *= 2) {
+      assertThat(write(BYTES_MAX)).isFalse();
+      assertThat(write(SMALL)).as("room is kept").isFalse();
+      runtime.pass(MemtableBudget.KEPT);
+      for (int i = 0; i < pauses; i++) {
+        assertThat(write(SMALL)).as("none is kept").isTrue();
+        assertThat(write(BYTES_MAX)).isFalse();
+        runtime.pass(MemtableBudget.KEPT);
+      }
+    }
+    assertThat(write(BYTES_MAX)).isFalse();
+    assertThat(write(SMALL)).isFalse();
+    budget.release(budget.bytes());
+    assertThat(write(BYTES_MAX)).isTrue();
+    budget.release(100);
+    runtime.pass(MemtableBudget.KEPT);
+    assertThat(write(BYTES_MAX)).isFalse();
+    runtime.pass(MemtableBudget.KEPT);
+    assertThat(write(SMALL)).isTrue();
+    runtime.pass(MemtableBudget.KEPT);
+    assertThat(write(BYTES_MAX)).isFalse();
+    assertThat(write(SMALL)).as("as often as at first, since one was taken").isFalse();
+  }
+
+  @Test
+  void whatWasKeptInVainLongAgoDoesNotCount() {
+    fill();
+    budget.release(100);
+    assertThat(write(BYTES_MAX)).isFalse();
+    runtime.pass(MemtableBudget.KEPT);
+    assertThat(write(SMALL)).isTrue();
+    runtime.pass(MemtableBudget.KEPT.plus(MemtableBudget.PAUSE_MAX));
+    assertThat(write(BYTES_MAX)).isFalse();
+    runtime.pass(MemtableBudget.KEPT);
+    assertThat(write(SMALL)).isTrue();
+    runtime.pass(MemtableBudget.KEPT);
+    assertThat(write(BYTES_MAX)).isFalse();
+    assertThat(write(SMALL)).isFalse();
+  }
+
   @Test
   void noRoomIsKeptForASmallWrite() {
     fill();
