@@ -17,6 +17,8 @@ final class RangeTombstones {
   /** Below this, the sweep would cost more than it saves. */
   private static final int FEW = 32;
 
+  private static final int[] NONE = {};
+
   private int count;
   private long[] from = new long[4];
   private long[] to = new long[4];
@@ -24,8 +26,8 @@ final class RangeTombstones {
   private int[] ordinal = new int[4];
 
   // The sweep; not begun if `byTo` has another length than `count`.
-  private int[] byTo = {};
-  private int[] byFrom = {};
+  private int[] byTo = NONE;
+  private int[] byFrom = NONE;
   private int begun; // So many of `byTo` reach above the present timestamp, or to it.
   private int reaching; // So many reach above it.
   private int ended; // So many of `byFrom` begin above it.
@@ -36,7 +38,7 @@ final class RangeTombstones {
   /** Removes all. */
   void clear() {
     count = 0;
-    byTo = new int[0];
+    byTo = NONE;
   }
 
   /** Adds a tombstone of [{@code start}, {@code end}), older than those before. */
