@@ -13,6 +13,7 @@ import io.stele.model.TableSchema;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -106,6 +107,7 @@ class LastServersTest {
 
   @Test
   void theLastTakesBackWhatItsOnlyTakerHadWhenItDied() throws Exception {
+    AtomicInteger kills = new AtomicInteger();
     for (long seed = FIRST; seed < END; seed++) {
       run(
           seed,
@@ -115,8 +117,10 @@ class LastServersTest {
             if (fixture.cluster().slots(SimulatedCluster.Kind.SERVER).stream()
                 .noneMatch(slot -> slot.process().isDead())) {
               server.process().kill();
+              kills.incrementAndGet();
             }
           });
     }
+    assertThat(kills).as("killed while the other was to end").hasPositiveValue();
   }
 }

@@ -6,7 +6,11 @@ import io.stele.lock.LockService;
 import io.stele.metadata.JobNodes;
 import io.stele.model.Bytes;
 import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
+import io.stele.record.ClearedRows;
+import io.stele.record.FileRef;
 import io.stele.record.Pin;
 import io.stele.runtime.SystemRuntime;
 import io.stele.tablet.ReadRequest;
@@ -16,6 +20,7 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -70,6 +75,43 @@ class JobPinsTest {
       server.minor.work();
       assertThat(pinned(server, hosted)).containsExactly(other);
       assertThat(hosted.minor().free()).isEqualTo(1);
+    }
+  }
+
+  /** The end of the pin is in METADATA, but the second change, without what it kept, is not. */
+  @Test
+  void whatOnlyAPinSawIsRemovedLaterIfItsEndFailsHalfWay() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      Maintenance maintenance = server.maintenance();
+      TestServer.put(hosted, "a", "before");
+      String job = begin(server);
+      server.requested.pin(hosted, job);
+      server.minor.work();
+      hosted.tablet().pauseWrites().get(30, TimeUnit.SECONDS);
+      hosted.tablet().clear(RowRange.ALL, ClearedRows.NONE.with(1, List.of(RowRange.ALL)));
+      hosted.tablet().resumeWrites();
+      assertThat(server.stored(hosted.id()).files()).anyMatch(FileRef::isCleared);
+      server.jobs.end(job);
+      server.states.poll().join();
+      AtomicInteger updates = new AtomicInteger();
+      world.metadata.before(
+          update -> {
+            if (updates.incrementAndGet() == 2) {
+              throw SteleException.refused("for the test");
+            }
+          });
+      maintenance.round();
+      server.minor.work();
+      assertThat(pinned(server, hosted)).isEmpty();
+      assertThat(server.stored(hosted.id()).files()).anyMatch(FileRef::isCleared);
+
+      server.lifecycle.unload(hosted, false); // Nothing of it rests where it is loaded next.
+      HostedTablet again = server.take(server.stored(hosted.id()));
+      assertThat(server.stored(again.id()).files()).anyMatch(FileRef::isCleared);
+      maintenance.round();
+      server.minor.work();
+      assertThat(server.stored(again.id()).files()).isEmpty();
     }
   }
 

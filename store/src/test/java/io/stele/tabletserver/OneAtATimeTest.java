@@ -66,9 +66,15 @@ class OneAtATimeTest {
             });
     closed.execute("large", () -> done.add("a1"));
     closed.execute("large", () -> done.add("a2"));
+    closed.execute("small", () -> done.add("b1"));
     given.peek().run();
     assertThat(done).containsExactly("a1");
     assertThatThrownBy(() -> closed.execute("large", () -> done.add("a3")))
         .isInstanceOf(RejectedExecutionException.class);
+    given.clear(); // It takes tasks again.
+    closed.execute("large", () -> done.add("a4"));
+    given.remove().run();
+    assertThat(done).containsExactly("a1", "a4");
+    assertThat(given).isEmpty();
   }
 }
