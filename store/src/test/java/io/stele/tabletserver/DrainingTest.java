@@ -49,6 +49,7 @@ class DrainingTest {
   private final TestServer.World world = new TestServer.World();
   private TestServer server;
   private final AtomicReference<Next> next = new AtomicReference<>(Next.GOOD);
+  private final AtomicReference<Runnable> atNextUpdate = new AtomicReference<>(() -> {});
   private Draining draining;
   private TabletId id; // Of its tablet.
   private final Set<String> takers = ConcurrentHashMap.newKeySet(); // According to the master.
@@ -81,6 +82,9 @@ class DrainingTest {
             new Class<?>[] {Lock.class},
             (proxy, method, arguments) -> {
               boolean update = method.getName().equals("update");
+              if (update) {
+                atNextUpdate.getAndSet(() -> {}).run();
+              }
               Next now = update ? next.getAndUpdate(Next::after) : Next.GOOD;
               if (now == Next.GOOD || now == Next.APPLIED_AND_LOST) {
                 method.invoke(lock, arguments);
@@ -385,6 +389,21 @@ class DrainingTest {
     awaitGiven();
     assertWaits(ended);
     draining.beginEnd(ended::countDown, false, Optional.empty());
+    awaitEnd(ended);
+  }
+
+  @Test
+  void anEndAtOnceIsTriedThoughTheOneThatWasUnderWayHasFailed() throws Exception {
+    CountDownLatch ended = new CountDownLatch(1);
+    atNextUpdate.set(
+        () -> {
+          takers.clear();
+          draining.beginEnd(ended::countDown, false, Optional.empty());
+          next.set(Next.NOT_APPLIED);
+        });
+    startOther();
+    takers.add(OTHER.toString());
+    draining.beginEnd(ended::countDown, true, Optional.empty());
     awaitEnd(ended);
   }
 
