@@ -373,10 +373,12 @@ final class CommitPipeline {
       writer.end();
       writer.created(segment);
       counters.created();
-      if (isUseless(writer)) {
+      if (writer.leaves && !turns.hasActive() && !isTooLate(writer)) {
+        rollAsked = true; // Records wait: it is left as soon as there is another.
+        activate(writer);
+      } else if (isUseless(writer)) {
         return;
-      }
-      if (!turns.hasActive()) {
+      } else if (!turns.hasActive()) {
         activate(writer);
       } else {
         turns.standBy(writer);
@@ -571,10 +573,16 @@ final class CommitPipeline {
     return one.writer.task.filter(Task::isCurrent).isPresent();
   }
 
+  /** Whether the writer has taken so long to create its segment that it cannot be used. */
+  @GuardedBy("lock")
+  private boolean isTooLate(WriterState writer) {
+    return writer.givenUp || chain.isTooLate(writer.number);
+  }
+
   /** Whether the writer's segment, which is not active, cannot be used, or should not be. */
   @GuardedBy("lock")
   private boolean isUseless(WriterState writer) {
-    return writer.givenUp || writer.leaves || chain.isTooLate(writer.number);
+    return writer.leaves || isTooLate(writer);
   }
 
   @GuardedBy("lock")

@@ -9,7 +9,6 @@ import io.stele.format.Crc32c;
 import io.stele.format.MalformedException;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
-import io.stele.model.NewerFormatException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -237,9 +236,6 @@ final class Avro {
     try {
       return meaning.apply(type.cast(decode(CODECS.get(type), bytes.toByteArray(), itemsMax)));
     } catch (IOException | RuntimeException e) { // Avro throws many kinds for what is not Avro.
-      if (e instanceof MalformedException malformed && malformed.isNewer()) {
-        throw new NewerFormatException(where, malformed.getMessage());
-      }
       CorruptionException damaged =
           new CorruptionException(where, 0, "cannot be read as " + type.getSimpleName() + ": " + e);
       damaged.initCause(e);

@@ -101,15 +101,20 @@ public final class Bootstrap {
               + registered.get().getCluster()
               + "): correct stele.root.dir or stele.cluster.name; nothing was changed");
     }
+    if (!fs.exists(root) || fs.listStatus(root).length == 0) {
+      throw SteleException.refused(
+          root
+              + " is empty, and the lock service says that this cluster has its data there: see that"
+              + " it is the right directory, and mounted; to begin anew, delete the cluster's node"
+              + " in the lock service. Nothing was changed");
+    }
     Optional<String> id =
         registered.isPresent()
             ? registered.map(RegistrationValue::getCluster)
             : LockServiceCopy.clusterOf(fs, new Layout(root, "").lockService());
     throw SteleException.refused(
         new Path(root, "VERSION")
-            + " is gone"
-            + (hasRest ? ", but there are data beside it" : "")
-            + ": put it back from the trash or from a copy of the directory, or write it again: two"
+            + " is gone, but there are data beside it: put it back from the trash or from a copy of the directory, or write it again: two"
             + " lines, \"layout "
             + Layout.VERSION
             + "\" and \"cluster "

@@ -2,7 +2,6 @@ package io.stele.metadata;
 
 import io.stele.lock.LockPaths;
 import io.stele.lock.VersionedData;
-import io.stele.metadata.avro.TableValue;
 import io.stele.model.CorruptionException;
 import io.stele.model.TableId;
 import java.util.Map;
@@ -42,7 +41,9 @@ final class FormerNodes {
         table.ifPresent(id -> keepIfLost(LockPaths.table(id), nodes, former));
       }
       CopiedNode was = former.get(node.getKey());
-      if (was != null && isDamaged(node.getKey(), node.getValue())) {
+      // One that was written since may be of a later version.
+      boolean isWritten = was != null && node.getValue().version() > was.version();
+      if (was != null && !isWritten && isDamaged(node.getKey(), node.getValue())) {
         nodes.put(node.getKey(), was);
       }
     }
@@ -67,8 +68,7 @@ final class FormerNodes {
     Optional<String> job = below(LockPaths.JOBS, path);
     try {
       if (table.isPresent()) {
-        // What a later version may mean by it does not matter.
-        Avro.decode(node.data(), TableValue.class, path, value -> value);
+        TableCodec.decode(new TableId(table.get()), node.data(), node.version());
       } else if (job.isPresent()) {
         JobCodec.decode(job.get(), new VersionedData(node.data(), node.version()));
       }

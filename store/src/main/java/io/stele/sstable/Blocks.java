@@ -121,14 +121,16 @@ final class Blocks {
     return new StoredBlock(bytes, 0, false);
   }
 
-  /** Caches a block that was read with others, unless it is damaged or the file is to be whole. */
+  /**
+   * Caches a block that was read with others, unless it cannot be read or the file is to be whole.
+   */
   void take(BlockKind kind, Handle handle, StoredBlock stored) {
     if (cache.wantsWhole()) {
       return;
     }
     try {
       cache.read(kind, handle, decode(kind, handle, stored, UNLIMITED), stored);
-    } catch (CorruptionException e) {
+    } catch (CorruptionException | NewerFormatException e) {
       LOG.debug("A block that nobody has asked for yet was not cached", e);
     }
   }

@@ -1,6 +1,7 @@
 package io.stele.sstable;
 
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
@@ -50,7 +51,7 @@ final class WholeFile {
             file.path(),
             file.length());
       }
-    } catch (CorruptionException e) {
+    } catch (CorruptionException | NewerFormatException e) {
       again = false;
       LOG.warn("Cannot read the whole file into memory; reading it block by block", e);
     } finally {

@@ -1,5 +1,6 @@
 package io.stele.tabletserver;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.config.MemoryPlan;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
@@ -17,7 +18,6 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
@@ -90,8 +90,13 @@ final class Evacuation {
    * @throws IOException if some tablets could not be unloaded: these stay
    */
   void unloadForShutdown(IoCallable<Boolean> shouldContinue) throws IOException {
+    unloadForShutdown(shouldContinue, () -> lifecycle.setClosed(true));
+  }
+
+  private void unloadForShutdown(IoCallable<Boolean> shouldContinue, Runnable close)
+      throws IOException {
     unloadAllOfUsers(shouldContinue);
-    lifecycle.setClosed(true);
+    close.run();
     awaitLoadsAndSplits();
     unloadAll(shouldContinue);
     if (tablets.count() > 0) {
@@ -99,9 +104,62 @@ final class Evacuation {
     }
   }
 
+  /** A hand-over that goes on until it is given up; then it neither unloads nor closes any more. */
+  private final class HandOver {
+    private final IoCallable<Boolean> shouldContinue;
+
+    @GuardedBy("this")
+    private boolean givenUp;
+
+    @GuardedBy("this")
+    private boolean unloaded;
+
+    HandOver(IoCallable<Boolean> shouldContinue) {
+      this.shouldContinue = shouldContinue;
+    }
+
+    synchronized void giveUp() {
+      givenUp = true;
+    }
+
+    synchronized boolean isGivenUp() {
+      return givenUp;
+    }
+
+    synchronized boolean hasUnloaded() {
+      return unloaded;
+    }
+
+    private synchronized void unloaded() {
+      unloaded = true;
+    }
+
+    private synchronized void close() {
+      if (givenUp) {
+        throw SteleException.retryLater("the hand-over was given up");
+      }
+      lifecycle.setClosed(true);
+    }
+
+    void run() throws IOException {
+      unloadForShutdown(() -> !isGivenUp() && shouldContinue.call(), this::close);
+      unloaded();
+      while (lifecycle.givenAway().count() > 0) {
+        for (TabletId tablet : lifecycle.givenAway().tablets()) {
+          if (!isTaken(tablet) && (isGivenUp() || isOverSoon())) {
+            return;
+          }
+        }
+      }
+    }
+  }
+
   /**
    * Unloads as {@link #unloadForShutdown}, and returns when others serve all that this server has
    * given away since it began to drain, or no server can.
+   *
+   * <p>If it fails, a tablet may still be being unloaded: that may wait for METADATA, which perhaps
+   * only this server can serve.
    *
    * @param anotherTakes whether another server takes tablets
    * @param atOnce whether not to wait for others any more; may become true at any time
@@ -109,49 +167,58 @@ final class Evacuation {
    *     the rest for a minute
    */
   void handOver(IoCallable<Boolean> anotherTakes, BooleanSupplier atOnce) throws IOException {
-    unloadForShutdown(() -> atOnce.getAsBoolean() || anotherTakes.call());
-    CompletableFuture<Boolean> taken = new CompletableFuture<>();
-    AtomicBoolean isGivenUp = new AtomicBoolean();
-    // On its own thread: METADATA cannot be read as long as nobody has taken it.
-    runtime.start("hand-over", () -> Futures.complete(taken, () -> seeTaken(isGivenUp)));
+    HandOver handOver = new HandOver(() -> atOnce.getAsBoolean() || anotherTakes.call());
+    CompletableFuture<Boolean> done = new CompletableFuture<>();
+    // On its own thread: METADATA cannot be read or written as long as nobody has taken it.
+    runtime.start(
+        "hand-over",
+        () ->
+            Futures.complete(
+                done,
+                () -> {
+                  handOver.run();
+                  return true;
+                }));
+    boolean ended = false;
+    try {
+      awaitTaken(handOver, done, anotherTakes, atOnce);
+      ended = true;
+    } finally {
+      if (!ended) {
+        handOver.giveUp();
+      }
+    }
+  }
+
+  private void awaitTaken(
+      HandOver handOver,
+      CompletableFuture<Boolean> done,
+      IoCallable<Boolean> anotherTakes,
+      BooleanSupplier atOnce)
+      throws IOException {
     try {
       int left = lifecycle.givenAway().count();
       Deadline patience = Deadline.after(runtime, patienceMax);
-      while (!atOnce.getAsBoolean() && !runtime.await(taken, TAKEN_POLL)) {
+      while (!runtime.await(done, TAKEN_POLL)) {
         int now = lifecycle.givenAway().count();
-        if (now < left) {
+        boolean hasUnloaded = handOver.hasUnloaded();
+        if (now < left || !hasUnloaded) {
           left = now;
           patience = Deadline.after(runtime, patienceMax);
         }
-        if (life.isOver() || patience.isOver() || !anotherTakes.call()) {
+        boolean waits = !atOnce.getAsBoolean();
+        if (hasUnloaded && !waits) {
+          return;
+        }
+        if (life.isOver() || patience.isOver() || (waits && !anotherTakes.call())) {
           throw SteleException.retryLater(
-              "other servers have not taken " + now + " tablets that this one has given away");
+              "other servers have not taken " + now + " tablets that this one gives away");
         }
       }
     } catch (InterruptedException e) {
       throw Futures.interrupted(e, HANDING_OVER);
-    } finally {
-      isGivenUp.set(true);
     }
-    if (!atOnce.getAsBoolean()) {
-      Futures.await(runtime, taken, HANDING_OVER); // It is done, perhaps by a failure.
-    }
-  }
-
-  /**
-   * Waits until others were seen to serve all that was given away.
-   *
-   * @return false if it was given up, or the server has ended
-   */
-  private boolean seeTaken(AtomicBoolean isGivenUp) throws IOException {
-    while (lifecycle.givenAway().count() > 0) {
-      for (TabletId tablet : lifecycle.givenAway().tablets()) {
-        if (!isTaken(tablet) && (isGivenUp.get() || isOverSoon())) {
-          return false;
-        }
-      }
-    }
-    return true;
+    Futures.await(runtime, done, HANDING_OVER); // It is done, perhaps by a failure.
   }
 
   private boolean isTaken(TabletId tablet) throws InterruptedIOException {

@@ -1,6 +1,7 @@
 package io.stele.tabletserver;
 
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import io.stele.model.SteleException;
 import java.io.IOException;
 
@@ -19,9 +20,9 @@ enum FailureCause {
   /** The process: memory is short, or a class is missing. It ends. */
   SERVER,
   /**
-   * The tablet, its files, its record, or code that cannot cope with them: tried again, here or
-   * elsewhere, it would fail again. The tablet is set aside as far as the work needs it; all others
-   * continue.
+   * The tablet, its files, its record, or code that cannot cope with them, such as that of an
+   * earlier version: tried again, here or elsewhere, it would most likely fail again. The tablet is
+   * set aside as far as the work needs it; all others continue.
    */
   TABLET,
   /** The file system, METADATA, a request that came late: it passes. */
@@ -34,7 +35,8 @@ enum FailureCause {
     }
     boolean passes =
         (failure instanceof SteleException || failure instanceof IOException)
-            && !(failure instanceof ChangeRefusedException);
+            && !(failure instanceof ChangeRefusedException)
+            && !(failure instanceof NewerFormatException);
     return passes && !isDamage(failure) ? CIRCUMSTANCES : TABLET;
   }
 

@@ -23,6 +23,7 @@ import org.apache.avro.io.EncoderFactory;
 import org.apache.avro.specific.SpecificDatumWriter;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -171,6 +172,23 @@ class HostileFileTest {
                 .formatted(j == 0 ? "" : ",", j, i == 0 ? "int" : "R" + (i - 1)));
       }
       fields.append("]}},");
+    }
+    String schema = SCHEMA.replaceFirst("\"fields\":\\[", "\"fields\":[" + fields);
+    assertDamaged(with(new byte[0], schema, new byte[1000]), "more than 10000 types");
+  }
+
+  /** Avro would check each default by those of the records in it. */
+  @Test
+  @Timeout(60)
+  void aSchemaWhoseDefaultsTakeExponentialTime() {
+    StringBuilder fields = new StringBuilder();
+    for (int i = 0; i < 60; i++) {
+      fields.append(
+          "{\"name\":\"d%d\",\"type\":{\"type\":\"record\",\"name\":\"D%d\",\"fields\":["
+              .formatted(i, i));
+      String type = i == 0 ? "\"int\",\"default\":0" : "\"D" + (i - 1) + "\",\"default\":{}";
+      fields.append("{\"name\":\"a\",\"type\":" + type + "},");
+      fields.append("{\"name\":\"b\",\"type\":" + type + "}]}},");
     }
     String schema = SCHEMA.replaceFirst("\"fields\":\\[", "\"fields\":[" + fields);
     assertDamaged(with(new byte[0], schema, new byte[1000]), "more than 10000 types");

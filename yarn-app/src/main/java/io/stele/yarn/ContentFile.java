@@ -90,9 +90,16 @@ final class ContentFile {
         end = Math.min(end + blockBytes, status.getLen());
         in.readFully(end - 1, new byte[1], 0, 1);
       }
-    } catch (BlockMissingException | ChecksumException | EOFException e) {
+    } catch (ChecksumException | EOFException e) {
       LOG.warn("{} is not whole, and is written again", file, e);
       return false;
+    } catch (BlockMissingException e) {
+      // Applications that run may use it, and YARN takes a file that is written again for another.
+      throw new IOException(
+          file
+              + " has a block that no DataNode has now: start the DataNodes that have it and try"
+              + " again; if they are lost for good, delete this file and try again",
+          e);
     }
     return status.getLen() > 0;
   }

@@ -1,6 +1,7 @@
 package io.stele.yarn;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.sim.CrashableDisk;
 import java.io.IOException;
@@ -61,7 +62,7 @@ class ContentFileTest {
   }
 
   @Test
-  void whatHasLostABlockIsWrittenAgain() throws IOException {
+  void whatNoDataNodeHasNowIsLeftAsItIs() throws IOException {
     put(disk.mount());
     FileSystem broken =
         new FilterFileSystem(disk.mount()) {
@@ -70,7 +71,7 @@ class ContentFileTest {
             throw new BlockMissingException(path.toString(), "planted", 0);
           }
         };
-    assertThat(put(broken)).isTrue();
+    assertThatThrownBy(() -> put(broken)).hasMessageContaining("no DataNode has now");
     assertWhole();
   }
 }
