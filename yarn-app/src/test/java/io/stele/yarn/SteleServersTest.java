@@ -99,7 +99,8 @@ final class SteleServersTest {
   void drainsTheTabletServerThatRegisteredFromTheContainer() throws IOException {
     register("container_1");
     servers.drain("container_1", false);
-    assertThat(calls).containsExactly("drain for a reason");
+    servers.drain("container_1", true);
+    assertThat(calls).containsExactly("drain for a reason", "drain unless last for a reason");
     assertThatThrownBy(() -> servers.drain("container_2", true))
         .isInstanceOf(NotRegisteredException.class)
         .hasMessageContaining("container_2");
@@ -320,7 +321,8 @@ final class SteleServersTest {
             (proxy, method, arguments) -> {
               String detail =
                   arguments[1] instanceof DrainRequestProto drain
-                      ? drain.hasReason() ? " for a reason" : ""
+                      ? (drain.getUnlessLast() ? " unless last" : "")
+                          + (drain.hasReason() ? " for a reason" : "")
                       : ((Message) arguments[1])
                           .getAllFields().values().stream()
                               .map(value -> " " + value)
