@@ -217,7 +217,6 @@ final class Avro {
    *
    * @param where the place to name if it cannot be read
    * @throws CorruptionException if it is damaged
-   * @throws NewerFormatException if its format is of a newer version
    */
   static <A extends SpecificRecord, T> T decode(
       Bytes bytes, Class<A> type, String where, Function<A, T> meaning) throws CorruptionException {

@@ -114,8 +114,8 @@ public final class Bootstrap {
             : LockServiceCopy.clusterOf(fs, new Layout(root, "").lockService());
     throw SteleException.refused(
         new Path(root, "VERSION")
-            + " is gone, but there are data beside it: put it back from the trash or from a copy of the directory, or write it again: two"
-            + " lines, \"layout "
+            + " is gone, but there are data beside it: put it back from the trash or from a copy of"
+            + " the directory, or write it again: two lines, \"layout "
             + Layout.VERSION
             + "\" and \"cluster "
             + id.orElse(

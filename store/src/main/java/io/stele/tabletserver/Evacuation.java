@@ -40,6 +40,9 @@ final class Evacuation {
   /** For how long others may take none of the tablets given away: nobody serves these meanwhile. */
   private static final Duration PATIENCE_MAX = Duration.ofMinutes(1);
 
+  /** For how long none may be unloaded: longer than all memtables take to be written. */
+  private static final Duration UNLOAD_PATIENCE_MAX = Duration.ofMinutes(10);
+
   private static final String HANDING_OVER = "waiting for others to take the tablets";
 
   private final ProcessRuntime runtime;
@@ -144,7 +147,11 @@ final class Evacuation {
     void run() throws IOException {
       unloadForShutdown(() -> !isGivenUp() && shouldContinue.call(), this::close);
       unloaded();
-      while (lifecycle.givenAway().count() > 0) {
+      // An earlier hand-over, which was given up, may still be unloading some.
+      while (!tablets.leaving().isEmpty() || lifecycle.givenAway().count() > 0) {
+        if (!tablets.leaving().isEmpty() && (isGivenUp() || isOverSoon())) {
+          return;
+        }
         for (TabletId tablet : lifecycle.givenAway().tablets()) {
           if (!isTaken(tablet) && (isGivenUp() || isOverSoon())) {
             return;
@@ -179,14 +186,10 @@ final class Evacuation {
                   handOver.run();
                   return true;
                 }));
-    boolean ended = false;
     try {
       awaitTaken(handOver, done, anotherTakes, atOnce);
-      ended = true;
     } finally {
-      if (!ended) {
-        handOver.giveUp();
-      }
+      handOver.giveUp();
     }
   }
 
@@ -198,19 +201,21 @@ final class Evacuation {
       throws IOException {
     try {
       int left = lifecycle.givenAway().count();
-      Deadline patience = Deadline.after(runtime, patienceMax);
+      boolean hadUnloaded = false;
+      Deadline patience = Deadline.after(runtime, UNLOAD_PATIENCE_MAX);
       while (!runtime.await(done, TAKEN_POLL)) {
         int now = lifecycle.givenAway().count();
         boolean hasUnloaded = handOver.hasUnloaded();
-        if (now < left || !hasUnloaded) {
+        if (now != left || hasUnloaded != hadUnloaded) {
           left = now;
-          patience = Deadline.after(runtime, patienceMax);
+          hadUnloaded = hasUnloaded;
+          patience = Deadline.after(runtime, hasUnloaded ? patienceMax : UNLOAD_PATIENCE_MAX);
         }
         boolean waits = !atOnce.getAsBoolean();
         if (hasUnloaded && !waits) {
           return;
         }
-        if (life.isOver() || patience.isOver() || (waits && !anotherTakes.call())) {
+        if (life.isOver() || (waits && (patience.isOver() || !anotherTakes.call()))) {
           throw SteleException.retryLater(
               "other servers have not taken " + now + " tablets that this one gives away");
         }

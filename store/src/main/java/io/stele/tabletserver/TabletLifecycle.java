@@ -291,13 +291,17 @@ final class TabletLifecycle {
         compactWhileServed(tablet);
       }
       hosted.awaitMinor();
+      boolean isGiven = draining && !discard; // The drain may be given up before this ends.
       try {
         stop(hosted, discard);
         release(hosted, discard ? "discarded" : "unloaded");
-        if (draining && !discard) {
+        if (isGiven) {
           givenAway.add(hosted.record());
         }
         tablets.left(hosted);
+      } catch (Error e) { // Its record may say that it is loaded here.
+        life.abort("tablet " + hosted.id() + " could not be unloaded: " + e);
+        throw e;
       } finally {
         hosted.minor().release(1);
       }

@@ -393,8 +393,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
         held.node());
     ContainerId id = ContainerId.fromString(held.id());
     resourceManager.release(id);
-    actions.forget(held.id());
-    noteEnd(
+    ended( // Its process may go on, and YARN find it again.
         ContainerStatus.newInstance(id, ContainerState.COMPLETE, "", ContainerExitStatus.ABORTED));
   }
 

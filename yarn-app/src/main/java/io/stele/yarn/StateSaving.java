@@ -96,6 +96,9 @@ final class StateSaving {
         failure -> {
           LOG.warn("Cannot write the state file; will retry", failure);
           waiting.addAll(covered);
+          if (!hasSaved(current)) {
+            saved = ApplicationStateProto.getDefaultInstance(); // Perhaps it was written.
+          }
           calls.later(RETRY, () -> writing = Optional.empty());
         });
   }
