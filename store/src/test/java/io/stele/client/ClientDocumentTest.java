@@ -81,8 +81,9 @@ class ClientDocumentTest {
         }
       }
     } catch (MutationsFailedException e) {
+      System.err.println(e.count() + " mutations failed; the first ones:");
       for (Outcome outcome : e.failed()) {
-        System.err.println(outcome); // Everything else is applied.
+        System.err.println(outcome);
       }
     }
   }
