@@ -1,11 +1,11 @@
 package io.stele.mapreduce.jobs;
 
-import io.stele.runtime.IoCallable;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.InterruptedIOException;
 import java.net.SocketTimeoutException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Predicate;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -55,7 +56,7 @@ final class JobDirectory {
     long since = System.currentTimeMillis() - LEFT_OVER_AFTER.toMillis();
     for (FileStatus directory : fs.listStatus(all)) {
       if (directory.getModificationTime() < since) {
-        delete(() -> fs, directory.getPath());
+        delete(fs.getConf(), directory.getPath());
       }
     }
   }
@@ -106,7 +107,7 @@ final class JobDirectory {
   /** Deletes it, when it has been read, or the job was not submitted. */
   static void delete(Job job) throws IOException {
     Path directory = FileOutputFormat.getOutputPath(job);
-    delete(() -> directory.getFileSystem(job.getConfiguration()), directory);
+    delete(job.getConfiguration(), directory);
   }
 
   /**
@@ -115,12 +116,14 @@ final class JobDirectory {
    *
    * @throws IOException if the thread was interrupted
    */
-  private static void delete(IoCallable<FileSystem> files, Path directory) throws IOException {
+  private static void delete(Configuration conf, Path directory) throws IOException {
     try {
-      FileSystem fs = files.call();
+      FileSystem fs = directory.getFileSystem(conf);
       if (!fs.delete(directory, true) && fs.exists(directory)) { // Local files throw nothing.
         LOG.warn(LEFT, directory);
       }
+    } catch (ClosedByInterruptException e) {
+      throw e;
     } catch (InterruptedIOException e) {
       if (!(e instanceof SocketTimeoutException)) {
         throw e;
