@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
-class FailedSubmissionTest {
+class FailedPinningTest {
   /** Fails when it is asked for the size of splits, after the job has begun and pinned. */
   private static final class FailingConf extends JobConf {
     private final Throwable failure;
