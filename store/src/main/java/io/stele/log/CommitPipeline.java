@@ -373,14 +373,10 @@ final class CommitPipeline {
       writer.end();
       writer.created(segment);
       counters.created();
-      if (writer.leaves && !turns.hasActive() && !isTooLate(writer)) {
-        rollAsked = true; // Records wait: it is left as soon as there is another.
+      if (!turns.hasActive() && !isTooLate(writer)) {
+        rollAsked |= writer.leaves; // It is left as soon as there is another.
         activate(writer);
-      } else if (isUseless(writer)) {
-        return;
-      } else if (!turns.hasActive()) {
-        activate(writer);
-      } else {
+      } else if (!isUseless(writer)) {
         turns.standBy(writer);
         turns.wakeActive(); // It may wait for a standby in order to roll.
         changed.signalAll();
