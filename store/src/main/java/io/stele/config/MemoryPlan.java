@@ -4,6 +4,7 @@ import io.stele.model.SteleException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 
 /**
@@ -20,6 +21,8 @@ import org.apache.hadoop.conf.Configuration;
  * @param systemOperationsBytes the same of METADATA and the root tablet
  * @param replayBytes for what is read of dead servers' logs for several tablets at once; 0 where
  *     memory is short
+ * @param idleReadaheadBytes for what scans have read of files beyond a page; 0 where memory is
+ *     short
  * @param requestBytes for requests under way to users' tablets, with all their copies
  * @param systemRequestBytes for those to METADATA and the root tablet
  * @param frameBytesMax the longest request
@@ -35,6 +38,7 @@ public record MemoryPlan(
     long operationsBytes,
     long systemOperationsBytes,
     int replayBytes,
+    int idleReadaheadBytes,
     long requestBytes,
     long systemRequestBytes,
     int frameBytesMax,
@@ -66,6 +70,8 @@ public record MemoryPlan(
   private static final long MEMTABLE_BYTES_LEAST = 8 * MIB;
   private static final long REPLAY_BYTES_MOST = 8 * MIB;
   private static final int REPLAY_SHARE = 64; // Of the heap.
+  private static final long IDLE_READAHEAD_BYTES_MOST = 16 * MIB;
+  private static final int IDLE_READAHEAD_SHARE = 128; // Of the heap.
 
   /** Minor compactions of one kind of tablet at a time. */
   public static final int MINOR_COMPACTIONS = 2;
@@ -243,7 +249,7 @@ public record MemoryPlan(
       long left = given.heapBytes() - fixed - memtables;
       long answers = given.directBytes() - bytes(fixedDirect);
       if (left < ofValues(least)) {
-        throw refused("heap", given.heapBytes(), heap(memtables, 0, requests(least), least));
+        throw refused("heap", given.heapBytes(), heap(memtables, List.of(), requests(least), least));
       }
       if (answers < answersFor(least)) {
         throw refused(
@@ -252,11 +258,10 @@ public record MemoryPlan(
             direct(answersFor(least)));
       }
       // A server without this memory reads more, and needs it for nothing else.
-      long replay =
-          Math.min(
-              Math.min(REPLAY_BYTES_MOST, given.heapBytes() / REPLAY_SHARE),
-              left - ofValues(least));
+      long replay = part(REPLAY_SHARE, REPLAY_BYTES_MOST, left - ofValues(least));
       left -= replay;
+      long idle = part(IDLE_READAHEAD_SHARE, IDLE_READAHEAD_BYTES_MOST, left - ofValues(least));
+      left -= idle;
       long carried = (long) (left / ofValue());
       long derived =
           Math.min(Math.min(carried, answers - MIB), Math.min(memtables, VALUE_BYTES_MOST));
@@ -269,14 +274,28 @@ public record MemoryPlan(
           operations,
           systemOperations,
           (int) replay,
+          (int) idle,
           requests,
           systemRequests,
           (int) frame,
           answers,
           value,
           (long) (value * MERGE_COPIES),
-          heap(memtables, replay, requests, value),
+          heap(memtables, reads(replay, idle), requests, value),
           direct(answers));
+    }
+
+    /** Of the heap one of so many parts, as far as that is free. */
+    private long part(int parts, long most, long free) {
+      return Math.min(Math.min(most, given.heapBytes() / parts), free);
+    }
+
+    private static List<Share> reads(long replay, long idle) {
+      return Stream.of(
+              new Share("logs being replayed", replay, ""),
+              new Share("scans between two pages", idle, ""))
+          .filter(share -> share.bytes() > 0)
+          .toList();
     }
 
     /** How many times a value may be in compactions at a time. */
@@ -301,11 +320,9 @@ public record MemoryPlan(
       return value + MIB;
     }
 
-    private List<Share> heap(long memtables, long replay, long requests, long value) {
+    private List<Share> heap(long memtables, List<Share> reads, long requests, long value) {
       List<Share> shares = new ArrayList<>(fixedHeap);
-      if (replay > 0) {
-        shares.add(new Share("logs being replayed", replay, ""));
-      }
+      shares.addAll(reads);
       shares.add(
           new Share("memtables of users' tables", memtables, Keys.MEMTABLE_TOTAL_BYTES.name()));
       shares.add(

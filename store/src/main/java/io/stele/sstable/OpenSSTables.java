@@ -19,6 +19,7 @@ public final class OpenSSTables {
   private final FileSystem fs;
   private final BlockCache cache;
   private final SharedResources<Key, SSTable> files;
+  private final IdleReadaheads idle;
 
   /** A file never changes; a wrong length is the mistake of whoever states it. */
   private record Key(Path path, long length) {
@@ -28,10 +29,22 @@ public final class OpenSSTables {
     }
   }
 
-  /** None are open yet; their blocks will be cached in {@code cache}. */
+  /** The same, and scans leave nothing for their next pages. */
   public OpenSSTables(ProcessRuntime runtime, FileSystem fs, BlockCache cache) {
+    this(runtime, fs, cache, 0);
+  }
+
+  /**
+   * None are open yet; their blocks will be cached in {@code cache}.
+   *
+   * @param idleReadaheadBytes how many bytes of files scans that are made once may leave in memory
+   *     for their next pages
+   */
+  public OpenSSTables(
+      ProcessRuntime runtime, FileSystem fs, BlockCache cache, long idleReadaheadBytes) {
     this.fs = fs;
     this.cache = cache;
+    this.idle = new IdleReadaheads(runtime::nanoTime, idleReadaheadBytes);
     this.files = new SharedResources<>(runtime, Duration.ZERO);
   }
 
@@ -45,7 +58,13 @@ public final class OpenSSTables {
    */
   public SharedResources.Share<SSTable> open(Path path, long length, FileCaching caching)
       throws IOException {
-    return files.share(new Key(path, length), () -> SSTable.open(fs, path, length, cache, caching));
+    return files.share(
+        new Key(path, length), () -> SSTable.open(fs, path, length, cache, caching, idle));
+  }
+
+  /** Gives back what scans have left for a next page that has not come. */
+  public void closeUnusedReadaheads() {
+    idle.closeUnused();
   }
 
   /** How many files are open, or being opened. */

@@ -6,7 +6,8 @@ import java.io.IOException;
 /**
  * A cursor's read-ahead window: consecutive blocks are read at once. After the first window, they
  * grow while the cursor goes straight on. A cursor over a long way takes the stream's own place in
- * the file with its second window, if no other has it. Not safe for use by several threads.
+ * the file with its second window, if no other has it. {@link IdleReadaheads} keeps those of scans
+ * from one page to the next. Not safe for use by several threads.
  */
 final class Readahead implements Closeable {
   /** A larger buffer is there for the sake of one large block. */
@@ -56,7 +57,7 @@ final class Readahead implements Closeable {
     long offset = at.offset();
     if (!has(at)) {
       boolean goesOn = size > 0 && offset >= start + size && offset - start - size <= bytesMax;
-      int wanted = goesOn ? window : bytesFirst;
+      int wanted = goesOn ? Math.max(window, bytesFirst) : bytesFirst; // After a page as at first.
       window = goesOn ? Math.min(bytesMax, window * 2) : second();
       long end = at.endOfBlocksWithin(Math.min(limit, offset + wanted));
       int count = (int) Math.max(at.length(), end - offset);
@@ -76,9 +77,33 @@ final class Readahead implements Closeable {
     return (int) (offset - start);
   }
 
+  /** Windows are as small again as at first: the next page begins. */
+  void endPage() {
+    window = second();
+  }
+
+  /** Takes the stream's place, unless another has it. */
+  boolean takePlace() {
+    hasPlace = hasPlace || file.takePlace();
+    return hasPlace;
+  }
+
+  /** Whether a cursor at {@code offset} has read to there and goes on. */
+  boolean reaches(long offset) {
+    return size > 0 && offset >= start && offset <= start + size;
+  }
+
+  boolean hasRead() {
+    return size > 0;
+  }
+
+  /** How much memory it takes. */
+  int heldBytes() {
+    return buffer.length;
+  }
+
   private void read(long offset, int count, boolean goesOn) throws IOException {
-    hasPlace = hasPlace || (longWay && goesOn && file.takePlace());
-    if (hasPlace && goesOn) {
+    if (longWay && goesOn && takePlace()) {
       file.readOn(offset, buffer, 0, count);
     } else {
       file.readFully(offset, buffer, 0, count);

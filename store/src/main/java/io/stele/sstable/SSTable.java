@@ -74,7 +74,19 @@ public final class SSTable implements Closeable {
   public static SSTable open(
       FileSystem fs, Path path, long length, BlockCache cache, FileCaching caching)
       throws IOException {
-    StoredFile file = StoredFile.open(fs, path, length);
+    return open(fs, path, length, cache, caching, IdleReadaheads.NONE);
+  }
+
+  /** The same of a file whose scans leave their read-aheads in {@code idle}. */
+  static SSTable open(
+      FileSystem fs,
+      Path path,
+      long length,
+      BlockCache cache,
+      FileCaching caching,
+      IdleReadaheads idle)
+      throws IOException {
+    StoredFile file = StoredFile.open(fs, path, length, idle);
     try {
       return open(file, cache, caching);
     } catch (IOException | RuntimeException e) {

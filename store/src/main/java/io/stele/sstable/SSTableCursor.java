@@ -21,7 +21,9 @@ final class SSTableCursor implements CellCursor {
     /** After the last cell. */
     END,
     /** A move threw: only a seek may follow. */
-    FAILED
+    FAILED,
+    /** Nothing may follow. */
+    CLOSED
   }
 
   private static final long NO_BLOCK = -1;
@@ -36,7 +38,8 @@ final class SSTableCursor implements CellCursor {
   private final byte[] upper;
 
   private final IndexCursor index;
-  private final Readahead readahead;
+  private Readahead readahead;
+  private boolean begun; // A block was wanted.
   private final CellBlockCursor block = CellBlockCursor.empty();
   private State state = State.BEGIN;
   private long blockOffset = NO_BLOCK;
@@ -66,7 +69,7 @@ final class SSTableCursor implements CellCursor {
             blocks.file(),
             options.firstBytes(),
             options.readaheadBytes(),
-            options.cache() == ReadOptions.Cache.NONE);
+            options.cache() != ReadOptions.Cache.KEEP);
   }
 
   @Override
@@ -88,12 +91,16 @@ final class SSTableCursor implements CellCursor {
     return switch (state) {
       case BEGIN -> seek(lower, lower.length);
       case FAILED -> throw new IOException("a cursor that failed was moved again");
+      case CLOSED -> throw closed();
       default -> false;
     };
   }
 
   @Override
   public boolean seek(byte[] key, int length) throws IOException {
+    if (state == State.CLOSED) {
+      throw closed();
+    }
     if (Arrays.compareUnsigned(key, 0, length, lower, 0, lower.length) < 0) {
       return seek(lower, lower.length);
     }
@@ -144,6 +151,10 @@ final class SSTableCursor implements CellCursor {
     blockOffset = NO_BLOCK;
     Handle handle = index.handle();
     source.claim(handle.length());
+    if (!begun) {
+      begun = true;
+      goOn();
+    }
     Contents contents =
         switch (options.cache()) {
           case KEEP -> blocks.data(handle, options, source).cells();
@@ -158,6 +169,13 @@ final class SSTableCursor implements CellCursor {
     }
     blockOffset = handle.offset();
     checkUpper = upper.length > 0 && !index.isNextKeyBelow(upper, upper.length);
+  }
+
+  /** Goes on with what the page before has read, if this reads a page that may take as much. */
+  private void goOn() {
+    if (options.cache() == ReadOptions.Cache.LOOK && options.firstBytes() > 0) {
+      readahead = blocks.file().takeLeft(index.offset()).orElse(readahead);
+    }
   }
 
   /** Reads with the read-ahead, and asks for memory before a large block takes it. */
@@ -229,9 +247,21 @@ final class SSTableCursor implements CellCursor {
     return blocks.corrupt(damaged, BlockKind.DATA, cause);
   }
 
+  private static IOException closed() {
+    return new IOException("a cursor that is closed was moved");
+  }
+
   @Override
   public void close() {
-    readahead.close();
+    if (state == State.CLOSED) {
+      return; // Its read-ahead may be another's.
+    }
+    if (options.cache() == ReadOptions.Cache.LOOK && state == State.INSIDE) {
+      blocks.file().leave(readahead); // The next page begins here.
+    } else {
+      readahead.close();
+    }
+    state = State.CLOSED;
   }
 
   @Override

@@ -115,7 +115,7 @@ public final class SSTableDump {
 
   private static List<Problem> inspect(FileSystem fs, Path path, long length, Collector collector)
       throws IOException {
-    try (StoredFile file = StoredFile.open(fs, path, length)) {
+    try (StoredFile file = StoredFile.open(fs, path, length, IdleReadaheads.NONE)) {
       new Inspector(file, collector).run();
     }
     return List.copyOf(collector.problems);

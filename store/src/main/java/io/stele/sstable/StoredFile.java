@@ -7,6 +7,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.fs.ChecksumException;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -30,19 +31,28 @@ final class StoredFile implements Closeable {
   private final FileSystem fs;
   private final Path path;
   private final long length;
+  private final IdleReadaheads idle;
   private volatile FSDataInputStream stream;
   private final AtomicBoolean placeTaken = new AtomicBoolean();
   private volatile boolean closed;
 
-  private StoredFile(FileSystem fs, Path path, long length, FSDataInputStream stream) {
+  private StoredFile(FileSystem fs, Path path, long length, IdleReadaheads idle)
+      throws IOException {
     this.fs = fs;
     this.path = path;
     this.length = length;
-    this.stream = stream;
+    this.idle = idle;
+    this.stream = fs.open(path);
   }
 
-  static StoredFile open(FileSystem fs, Path path, long length) throws IOException {
-    return new StoredFile(fs, path, length, fs.open(path));
+  /**
+   * Opens a file.
+   *
+   * @param idle where scans leave their read-aheads between pages
+   */
+  static StoredFile open(FileSystem fs, Path path, long length, IdleReadaheads idle)
+      throws IOException {
+    return new StoredFile(fs, path, length, idle);
   }
 
   Path path() {
@@ -66,9 +76,23 @@ final class StoredFile implements Closeable {
     }
   }
 
-  /** Takes the stream's place; false: another reader has it. */
+  /** Takes the stream's place, also from a scan that has left it; false: another reader has it. */
   boolean takePlace() {
-    return placeTaken.compareAndSet(false, true);
+    if (!placeTaken.compareAndSet(false, true)) {
+      idle.drop(this);
+      return placeTaken.compareAndSet(false, true);
+    }
+    return true;
+  }
+
+  /** Takes the read-ahead that a scan has left, if the scan goes on at {@code offset}. */
+  Optional<Readahead> takeLeft(long offset) {
+    return idle.take(this, offset);
+  }
+
+  /** Keeps the read-ahead of a scan that may go on, or closes it. */
+  void leave(Readahead readahead) {
+    idle.leave(this, readahead);
   }
 
   /** Gives the stream's place back, and the connection that it has to a DataNode. */
@@ -154,6 +178,10 @@ final class StoredFile implements Closeable {
     return new CorruptionException(path.toString(), offset, detail);
   }
 
+  boolean isClosed() {
+    return closed;
+  }
+
   @Override
   public void close() throws IOException {
     FSDataInputStream last;
@@ -161,6 +189,7 @@ final class StoredFile implements Closeable {
       closed = true;
       last = stream;
     }
+    idle.drop(this);
     last.close();
   }
 

@@ -93,6 +93,7 @@ final class Maintenance {
     if (!lifecycle.isBusy()) {
       loader.closeUnusedLogs();
     }
+    loader.closeUnusedReadaheads();
     requested.lookForEndedJobs();
     Collection<HostedTablet> all = tablets.all();
     for (KindResources kind : resources.all()) {

@@ -272,6 +272,11 @@ final class TabletLoader {
     fenced.closeUnused();
   }
 
+  /** Gives back what scans have left for a next page that has not come. */
+  void closeUnusedReadaheads() {
+    storage.sstables().closeUnusedReadaheads();
+  }
+
   /**
    * A tablet's record does not assign the tablet to this server for loading: the request is late.
    */

@@ -42,7 +42,7 @@ record TabletStorage(
         clock,
         fs,
         layout,
-        new OpenSSTables(runtime, fs, cache),
+        new OpenSSTables(runtime, fs, cache, config.memory().idleReadaheadBytes()),
         CompactionRate.of(runtime, config.compactionBytesPerSecond()),
         TabletOptions.DEFAULT
             .withReplicasMin(config.logReplicasMin())

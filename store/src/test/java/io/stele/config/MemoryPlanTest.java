@@ -71,11 +71,14 @@ class MemoryPlanTest {
   }
 
   @Test
-  void logsBeingReplayedHaveMemoryOnlyWhereThereIsSomeToSpare() {
+  void whatSavesReadsHasMemoryOnlyWhereThereIsSomeToSpare() {
     assertThat(plan(704, 192).replayBytes()).isEqualTo(8 * MIB);
+    assertThat(plan(704, 192).idleReadaheadBytes()).isEqualTo(11 * MIB / 2);
+    assertThat(plan(64 << 10, 16 << 10).idleReadaheadBytes()).isEqualTo(16 * MIB);
     conf.set(Keys.CACHE_BYTES.name(), "8m");
     MemoryPlan smallest = plan(182, 96);
     assertThat(smallest.replayBytes()).isBetween(0, (int) MIB);
+    assertThat(smallest.idleReadaheadBytes()).isBetween(0, (int) MIB);
     assertThat(smallest.valueBytesMax()).isEqualTo(MemoryPlan.VALUE_BYTES_LEAST);
     assertThat(sum(smallest.heap())).isLessThanOrEqualTo(182 * MIB);
     assertThatThrownBy(() -> plan(181, 96)).hasMessageContaining("and has 181.0");

@@ -107,11 +107,14 @@ final class ModelRun {
     }
   }
 
+  /** Some scans find what their last page has left, others have to read again. */
+  private static final long IDLE_READAHEAD_BYTES = 10_000;
+
   private final Random random;
   private final PageReads pages;
   private final FileSystem fs = CrashableFileSystem.create();
   private final OpenSSTables sstables =
-      new OpenSSTables(SystemRuntime.INSTANCE, fs, NoBlockCache.INSTANCE);
+      new OpenSSTables(SystemRuntime.INSTANCE, fs, NoBlockCache.INSTANCE, IDLE_READAHEAD_BYTES);
   private final TabletOptions options;
   private final RandomData data;
   private TableSchema schema;
