@@ -456,7 +456,8 @@ public final class Admin {
    * tried.
    *
    * @throws io.stele.model.SteleException NOT_FOUND if there is no such server; REFUSED while it is
-   *     drained to end, or its ApplicationMaster asks for that again and again
+   *     drained to end, or its ApplicationMaster asks for that again and again, and after it last
+   *     did for as long as another attempt of it may need to ask again, an hour at most
    */
   public void undrainServer(ServerId server) throws IOException {
     DrainRequestProto request = DrainRequestProto.newBuilder().setUndo(true).build();

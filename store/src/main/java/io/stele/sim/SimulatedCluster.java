@@ -332,15 +332,19 @@ public final class SimulatedCluster {
 
   /** Likewise, and perhaps only while another server takes tablets. */
   void drainAndEnd(Slot slot, boolean unlessLast) {
+    drain(slot, DrainRequestProto.newBuilder().setUnlessLast(unlessLast).build());
+  }
+
+  /** Sends a tablet server the request, soon. */
+  void drain(Slot slot, DrainRequestProto request) {
     Optional<TabletServer> server = slot.server;
     if (server.isPresent() && !slot.process().isDead()) {
       Address address = server.get().controlAddress();
-      DrainRequestProto request = DrainRequestProto.newBuilder().setUnlessLast(unlessLast).build();
-      supervisor.start("drains " + slot, () -> drainAndEnd(address, request));
+      supervisor.start("drains " + slot, () -> drain(address, request));
     }
   }
 
-  private void drainAndEnd(Address server, DrainRequestProto request) {
+  private void drain(Address server, DrainRequestProto request) {
     try {
       supervisorTransport
           .controlPlane()

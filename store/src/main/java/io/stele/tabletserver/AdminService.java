@@ -379,9 +379,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
     } else if (request.getStay()) {
       started.drain();
     } else {
-      Optional<String> reason =
-          request.hasReason() ? Optional.of(request.getReason()) : Optional.empty();
-      started.beginDrainAndEnd(request.getUnlessLast(), reason);
+      started.beginDrainAndEnd(request.getUnlessLast(), Draining.Reason.of(request));
     }
   }
 }

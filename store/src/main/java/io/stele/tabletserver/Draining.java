@@ -8,6 +8,7 @@ import io.stele.runtime.Deadline;
 import io.stele.runtime.Durations;
 import io.stele.runtime.FreshRead;
 import io.stele.runtime.IoRunnable;
+import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
@@ -17,10 +18,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The draining of a server: it gives all its tablets away and takes none. A drain lasts until
- * {@link #undo}. A drain before the server's end ({@link #drainForShutdown}) cannot be undone;
- * while it runs, nothing else changes what the server takes. If it fails, the server continues as
- * before. An end that was asked for ({@link #beginEnd}) is then tried again, until {@link #undo};
- * that is refused while somebody asks for the end again and again.
+ * {@link #undo}, which works also while the drain waits for METADATA: the server then takes tablets
+ * at once, and those that it was about to give away come back when that is known. A drain before
+ * the server's end ({@link #drainForShutdown}) cannot be undone; while it runs, nothing else
+ * changes what the server takes. If it fails, the server continues as before. An end that was asked
+ * for ({@link #beginEnd}) is then tried again, until {@link #undo}; that is refused while somebody
+ * asks for the end again and again.
  *
  * <p>An end that is tried again, or was to be unless the server is the last, leaves no tablet
  * unserved: the server gives each away only while another takes any, and ends only once others
@@ -43,9 +46,6 @@ final class Draining {
   private static final Duration END_AGAIN = Duration.ofSeconds(1);
 
   private static final Duration END_AGAIN_MAX = Duration.ofMinutes(2);
-
-  /** Who asks again and again for the server's end does so within this. */
-  private static final Duration REASON_HOLDS = Duration.ofSeconds(30);
 
   /** How often the master is asked, while tablets are given away, whether a server takes them. */
   private static final Duration TAKER_SEEN = Duration.ofSeconds(1);
@@ -71,9 +71,9 @@ final class Draining {
   @GuardedBy("this")
   private Optional<IoRunnable> end = Optional.empty();
 
-  /** Of whom and why the end is that is asked for again and again; empty if it is not. */
+  /** Why the end is asked for again and again; empty if it is not. */
   @GuardedBy("this")
-  private Optional<String> endReason = Optional.empty();
+  private Optional<Reason> endReason = Optional.empty();
 
   /** Until when the reason holds, if it is not given again. */
   @GuardedBy("this")
@@ -93,6 +93,38 @@ final class Draining {
   /** Whether a thread carries out what is wanted. */
   @GuardedBy("this")
   private boolean hasWorker;
+
+  /** Whether a thread gives tablets away because {@link #begin} was called. */
+  @GuardedBy("this")
+  private boolean givesAway;
+
+  /**
+   * Why somebody asks for a server's end again and again.
+   *
+   * @param words of whom the request is, and why
+   * @param holds for how long after each request it cannot be undone; at most {@link #HOLDS_MAX}
+   */
+  record Reason(String words, Duration holds) {
+    /** Who says nothing else asks again within this. */
+    private static final Duration HOLDS = Duration.ofSeconds(30);
+
+    private static final Duration HOLDS_MAX = Duration.ofHours(1);
+
+    Reason {
+      holds = Durations.min(holds, HOLDS_MAX);
+    }
+
+    /** Why a request was made; empty if it is made once. */
+    static Optional<Reason> of(DrainRequestProto request) {
+      Duration holds =
+          request.hasReasonHoldsMillis()
+              ? Duration.ofMillis(request.getReasonHoldsMillis())
+              : HOLDS;
+      return request.hasReason()
+          ? Optional.of(new Reason(request.getReason(), holds))
+          : Optional.empty();
+    }
+  }
 
   /**
    * The draining of a server that takes tablets.
@@ -137,14 +169,14 @@ final class Draining {
    * @param unlessLast do not carry it out at once, but as if it had failed before; a request of
    *     which this is a repetition goes on as it was. False: one that is under way waits for others
    *     no more
-   * @param reason of whom the request is, who repeats it, and why: it cannot be undone meanwhile.
-   *     Empty if it is made once
+   * @param reason why the request is repeated: it cannot be undone meanwhile. Empty if it is made
+   *     once
    */
-  void beginEnd(IoRunnable whenEmpty, boolean unlessLast, Optional<String> reason) {
+  void beginEnd(IoRunnable whenEmpty, boolean unlessLast, Optional<Reason> reason) {
     synchronized (this) {
       if (reason.isPresent()) {
         endReason = reason;
-        endReasonHolds = Deadline.after(context.runtime(), REASON_HOLDS);
+        endReasonHolds = Deadline.after(context.runtime(), reason.get().holds());
       }
       if (shuttingDown) {
         atOnce |= !unlessLast;
@@ -181,7 +213,10 @@ final class Draining {
       }
       if (end.isPresent() && endReason.isPresent() && !endReasonHolds.isOver()) {
         throw SteleException.refused(
-            "server " + context.id() + " is to end, and is asked to again: " + endReason.get());
+            "server "
+                + context.id()
+                + " is to end, and is asked to again: "
+                + endReason.get().words());
       }
       wanted = false;
       end = Optional.empty();
@@ -400,7 +435,48 @@ final class Draining {
       changing.unlock();
     }
     if (drain && context.tablets().count() > 0) {
+      startGivingAway();
+    }
+  }
+
+  /**
+   * Starts a thread that gives tablets away while that is wanted, unless there is one. The worker
+   * does not wait for it: it may wait for METADATA, which perhaps only this server can serve once
+   * the drain is undone.
+   */
+  private void startGivingAway() {
+    synchronized (this) {
+      if (givesAway) {
+        return;
+      }
+      givesAway = true;
+    }
+    boolean started = false;
+    try {
+      context.runtime().start("give-away", this::giveAway);
+      started = true;
+    } finally {
+      if (!started) {
+        givingAwayEnded();
+      }
+    }
+  }
+
+  private synchronized void givingAwayEnded() {
+    givesAway = false;
+  }
+
+  private void giveAway() {
+    try {
       evacuation.unloadAll(this::mayGiveAnother);
+    } catch (IOException | RuntimeException e) {
+      LOG.warn(
+          "Server {} could not give all tablets away; will retry: {}", context.id(), e.toString());
+    } catch (Error e) {
+      context.life().abort("giving its tablets away failed: " + e);
+      throw e;
+    } finally {
+      givingAwayEnded();
     }
   }
 

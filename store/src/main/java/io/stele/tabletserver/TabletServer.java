@@ -455,10 +455,10 @@ public final class TabletServer {
    * that fails. Does not wait.
    *
    * @param unlessLast only while another server takes tablets
-   * @param reason of whom the request is, who repeats it, and why: {@link #undrain} is refused
-   *     meanwhile. Empty if it is made once
+   * @param reason why the request is repeated: {@link #undrain} is refused meanwhile. Empty if it
+   *     is made once
    */
-  void beginDrainAndEnd(boolean unlessLast, Optional<String> reason) {
+  void beginDrainAndEnd(boolean unlessLast, Optional<Draining.Reason> reason) {
     draining.beginEnd(this::endDrained, unlessLast, reason);
   }
 

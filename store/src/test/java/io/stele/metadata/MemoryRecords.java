@@ -26,7 +26,7 @@ public final class MemoryRecords {
   private final MemoryRows ofMetadata = new MemoryRows();
   private final MemoryRows ofTables = new MemoryRows();
   private final TabletRecords records;
-  private Optional<RowRange> away = Optional.empty();
+  private volatile Optional<RowRange> away = Optional.empty();
   private Runnable whenAway = () -> {};
   private volatile int reads;
   private volatile Hook before = update -> {};

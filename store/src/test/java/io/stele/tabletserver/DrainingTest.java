@@ -23,6 +23,7 @@ import io.stele.sim.MiniStele;
 import io.stele.sim.Operation;
 import io.stele.wire.Address;
 import io.stele.wire.ControlPlane;
+import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.TabletsChangedResponseProto;
 import io.stele.wire.control.ControlProtos.TakersProto;
 import java.io.IOException;
@@ -199,6 +200,27 @@ class DrainingTest {
     assertThat(server.context.tablets().count()).isEqualTo(tablets);
   }
 
+  /**
+   * METADATA may have gone to the server that is gone now, and only this one is there to serve it.
+   */
+  @Test
+  void aDrainThatWaitsForMetadataIsUndone() throws Exception {
+    startOther();
+    takers.add(OTHER.toString());
+    CountDownLatch waits = new CountDownLatch(1);
+    world.metadata.whenAway(waits::countDown);
+    world.metadata.setAway(Optional.of(RowRange.ALL));
+    draining.begin();
+    waits.await();
+    draining.undo();
+    awaitDrained(false);
+    world.metadata.setAway(Optional.empty());
+    draining.begin(); // What was begun goes on, or is done again.
+    awaitGiven();
+    draining.undo();
+    awaitDrained(false);
+  }
+
   @Test
   void nothingIsGivenAwayThatNobodyWouldGet() throws Exception {
     Lock other = startOther();
@@ -307,7 +329,8 @@ class DrainingTest {
   @Test
   void anEndThatIsAskedForAgainAndAgainIsNotUndoneBetweenTwoTries() throws Exception {
     CountDownLatch ended = new CountDownLatch(1);
-    Optional<String> reason = Optional.of("its container is called back");
+    Optional<Draining.Reason> reason =
+        Optional.of(new Draining.Reason("its container is called back", Duration.ofMinutes(1)));
     noFileCanBeWritten();
     draining.begin();
     draining.beginEnd(ended::countDown, false, reason);
@@ -325,6 +348,17 @@ class DrainingTest {
     assertWaits(ended);
     otherTakesTheTablet();
     ended.await();
+  }
+
+  @Test
+  void aReasonHoldsForAnHourAtMost() {
+    DrainRequestProto request =
+        DrainRequestProto.newBuilder()
+            .setReason("why")
+            .setReasonHoldsMillis(Duration.ofDays(2).toMillis())
+            .build();
+    assertThat(Draining.Reason.of(request).orElseThrow().holds()).isEqualTo(Duration.ofMinutes(60));
+    assertThat(Draining.Reason.of(DrainRequestProto.getDefaultInstance())).isEmpty();
   }
 
   @Test

@@ -2,7 +2,6 @@ package io.stele.yarn;
 
 import io.stele.model.SteleException;
 import io.stele.runtime.ProcessRuntime;
-import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
 import io.stele.wire.application.ApplicationProtos.StatusResponseProto;
 import java.io.IOException;
 import java.time.Duration;
@@ -62,7 +61,6 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private final Servers servers;
   private final Starter starter;
   private final StateFile stateFile;
-  private final LockConnection locks;
   private final ProcessRuntime runtime;
   private final InstantSource clock;
   private final ApplicationState state;
@@ -74,10 +72,9 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private final ServerListing registered;
   private final StateSaving saving;
 
-  /** Whether the cluster is this application's: until then no container is asked for. */
-  private boolean claimed;
+  /** Until it is done no container is asked for. */
+  private final Claiming claiming;
 
-  private boolean claiming;
   private boolean ranking;
 
   /** When the application ends though that could not be saved; empty while something runs. */
@@ -126,7 +123,6 @@ final class ApplicationMaster implements ResourceManager.Listener {
     this.servers = environment.servers();
     this.starter = environment.starter();
     this.stateFile = environment.stateFile();
-    this.locks = environment.locks();
     this.runtime = environment.runtime();
     this.clock = forwardClock(runtime);
     this.events = new EventQueue(runtime);
@@ -139,6 +135,8 @@ final class ApplicationMaster implements ResourceManager.Listener {
             environment, this.resourceManager, state, events, answers::areRecent, clock);
     this.nodes = new NodeListing(this.resourceManager, state, calls, clock);
     this.registered = new ServerListing(servers, state.registrations(), calls, clock);
+    this.claiming =
+        new Claiming(applicationId, environment.locks(), this.resourceManager, state, calls);
     this.saving = new StateSaving(stateFile, calls, clock);
   }
 
@@ -158,11 +156,13 @@ final class ApplicationMaster implements ResourceManager.Listener {
     stateFile.readWhenReachable(runtime).ifPresent(this::takeOver);
     nodes.listNow();
     answers.answered(runtime.nanoTime());
-    List<Container> left = resourceManager.register(host, rpcPort, trackingUrl);
+    List<Container> inherited = resourceManager.register(host, rpcPort, trackingUrl);
     state.registered(clock.instant());
-    LOG.info("Registered; {} containers of the previous attempt still run", left.size());
-    recovered(left);
-    claimed |= !left.isEmpty(); // The attempt before this one asked for them.
+    LOG.info("Registered; {} containers of the previous attempt still run", inherited.size());
+    recovered(inherited);
+    if (!inherited.isEmpty()) { // The attempt before this one asked for them.
+      claiming.wasDone();
+    }
     while (exitCode.isEmpty()) {
       Optional<Runnable> event = events.poll(TICK);
       while (event.isPresent()) {
@@ -177,10 +177,11 @@ final class ApplicationMaster implements ResourceManager.Listener {
     return exitCode.getAsInt();
   }
 
-  private void takeOver(ApplicationStateProto left) {
-    state.takeOver(left, applicationId, clock.instant());
-    // An attempt writes it when it has the cluster.
-    claimed = left.getApplicationId().equals(applicationId);
+  private void takeOver(StateFile.Saved saved) {
+    state.takeOver(saved, applicationId, clock.instant());
+    if (saved.state().getApplicationId().equals(applicationId)) {
+      claiming.wasDone(); // An attempt writes it when it has the cluster.
+    }
   }
 
   /** A snapshot for any thread. */
@@ -279,11 +280,11 @@ final class ApplicationMaster implements ResourceManager.Listener {
     if (!answers.areRecent()) {
       return;
     }
-    if (!claimed) {
+    if (!claiming.isDone()) {
       state.unclaimed().ifPresent(saving::refuse);
     }
-    if (!claimed && !state.orders().isStopping()) {
-      claim();
+    if (!claiming.isDone() && !state.orders().isStopping()) {
+      claiming.start(other -> fail("another application already runs the cluster: " + other));
       return;
     }
     // One step that fails must not keep the others from being taken.
@@ -299,42 +300,11 @@ final class ApplicationMaster implements ResourceManager.Listener {
     WaitLog.lines(waits.due(state.slots().asks(), now), ask -> state.wait(ask, now))
         .forEach(line -> LOG.warn("{}", line));
     status = state.status(now);
-    if (claimed) {
+    if (claiming.isDone()) {
       saving.save(state.toProto(applicationId));
     }
     nodes.listWhenDue(status.getComponentsList().stream().anyMatch(c -> !c.hasContainer()));
     registered.listWhenDue();
-  }
-
-  /** Takes the cluster for this application, or ends it where another one has the cluster. */
-  private void claim() {
-    if (claiming) {
-      return;
-    }
-    claiming = true;
-    calls.call(
-        () -> new ClusterClaim(locks.get()).take(applicationId, resourceManager),
-        this::claimEnded,
-        failure -> {
-          LOG.warn(
-              "Cannot tell whether another application runs the cluster; will ask again", failure);
-          state.notClaimed(
-              failure.getMessage() == null ? failure.toString() : failure.getMessage());
-          calls.later(TICK, () -> claiming = false);
-        });
-  }
-
-  private void claimEnded(Optional<String> other) {
-    claiming = false;
-    if (other.isEmpty()) {
-      LOG.info("This application has claimed the cluster");
-      claimed = true;
-      state.claimed();
-    } else {
-      String reason = "another application already runs the cluster: " + other.get();
-      LOG.error("Giving up: {}", reason);
-      unregister(FinalApplicationStatus.FAILED, reason, 1);
-    }
   }
 
   private void take(Action action, Instant now) {
@@ -357,11 +327,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
       case RELEASE -> actions.release(((Action.Release) action).container(), now);
       case RANK_SERVERS -> rank(now);
       case FINISH -> finish(now);
-      case GIVE_UP -> {
-        String reason = ((Action.GiveUp) action).reason();
-        LOG.error("Giving up: {}", reason);
-        unregister(FinalApplicationStatus.FAILED, reason, 1);
-      }
+      case GIVE_UP -> fail(((Action.GiveUp) action).reason());
     }
   }
 
@@ -404,9 +370,16 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private void finish(Instant now) {
     Instant latest = finishBy.orElse(now.plus(FINISH_WAIT));
     finishBy = Optional.of(latest);
-    if (!claimed || saving.hasSaved(state.toProto(applicationId)) || !now.isBefore(latest)) {
+    if (!claiming.isDone()
+        || saving.hasSaved(state.toProto(applicationId))
+        || !now.isBefore(latest)) {
       unregister(FinalApplicationStatus.SUCCEEDED, StopOutcome.diagnostics(state.notDrained()), 0);
     }
+  }
+
+  private void fail(String reason) {
+    LOG.error("Giving up: {}", reason);
+    unregister(FinalApplicationStatus.FAILED, reason, 1);
   }
 
   private void unregister(FinalApplicationStatus outcome, String message, int code) {
@@ -453,11 +426,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private void ended(ContainerStatus ended) {
     String id = ended.getContainerId().toString();
     ContainerExit exit = new ContainerExit(ended.getExitStatus(), ended.getDiagnostics());
-    if (exit.wasSeen()) {
-      actions.ended(id);
-    } else {
-      actions.forget(id); // Its process may go on, and YARN find it again.
-    }
+    actions.forget(id);
     Optional<HeldContainer> held = state.ended(id, exit, clock.instant());
     LOG.info(
         "{}: {}",

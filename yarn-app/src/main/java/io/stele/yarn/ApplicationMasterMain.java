@@ -131,10 +131,7 @@ public final class ApplicationMasterMain {
     return standIns
         ? Servers.none()
         : new SteleServers(
-            SystemRuntime.INSTANCE,
-            transport.controlPlane(),
-            settings.limits().drainTimeout(),
-            locks);
+            SystemRuntime.INSTANCE, transport.controlPlane(), settings.limits(), locks);
   }
 
   private static String required(Map<String, String> environment, String name) throws IOException {

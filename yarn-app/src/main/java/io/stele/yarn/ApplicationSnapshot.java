@@ -5,13 +5,13 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * A snapshot of everything that {@link Planner} needs for its decisions.
+ * A snapshot of everything that {@link Planner} needs for its decisions: those of the parts of
+ * {@link ApplicationState}, each of which has its own, and the containers.
  *
- * @param goal what operators want
+ * @param orders what operators want
  * @param containers the containers that YARN has given us
  * @param slots what is known of the slots beside their containers
  * @param nodes what is known of the nodes
@@ -19,10 +19,10 @@ import java.util.stream.Stream;
  */
 record ApplicationSnapshot(
     Instant now,
-    Goal goal,
+    Orders.Snapshot orders,
     List<HeldContainer> containers,
-    Slots slots,
-    Nodes nodes,
+    Slots.Snapshot slots,
+    KnownNodes.Snapshot nodes,
     Limits limits) {
 
   /** A master that has run this long can be elected: which of several serves is not known. */
@@ -30,81 +30,6 @@ record ApplicationSnapshot(
 
   /** In a stop each server has this long to drain, even if the servers before it were slow. */
   private static final Duration DRAIN_LEAST = Duration.ofSeconds(5);
-
-  /**
-   * What operators want.
-   *
-   * @param wanted how many components of each kind to keep running
-   * @param wantedSince since when it is that many, of the kinds for which an operator has changed
-   *     it
-   * @param stop how everything must end; empty if it need not
-   */
-  record Goal(
-      Map<ComponentKind, Integer> wanted,
-      Map<ComponentKind, Instant> wantedSince,
-      Optional<Stop> stop) {
-    Goal {
-      wanted = Map.copyOf(wanted);
-      wantedSince = Map.copyOf(wantedSince);
-    }
-
-    /** How many of the kind are wanted while not everything is to end. */
-    int countOf(ComponentKind kind) {
-      return wanted.getOrDefault(kind, 0);
-    }
-  }
-
-  /**
-   * How everything ends.
-   *
-   * @param by until when servers may drain; empty if each has the time that is configured
-   * @param ranks in which order tablet servers end: a container after those of a lower rank; empty
-   *     while not known
-   */
-  record Stop(Optional<Instant> by, Optional<Map<String, Integer>> ranks) {
-    Stop {
-      ranks = ranks.map(Map::copyOf);
-    }
-  }
-
-  /**
-   * What is known of the slots.
-   *
-   * @param asks the containers that we have requested from YARN
-   * @param withoutHeadroom those for which YARN refuses a container, or has had no room for a while
-   * @param history what is remembered of each
-   * @param provenKinds kinds of which some process has served and kept running
-   */
-  record Slots(
-      List<Ask> asks,
-      Set<SlotId> withoutHeadroom,
-      Map<SlotId, SlotHistory> history,
-      Set<ComponentKind> provenKinds) {
-    Slots {
-      asks = List.copyOf(asks);
-      withoutHeadroom = Set.copyOf(withoutHeadroom);
-      history = Map.copyOf(history);
-      provenKinds = Set.copyOf(provenKinds);
-    }
-  }
-
-  /**
-   * What is known of the nodes.
-   *
-   * @param alive those that YARN reports as alive; empty when not known yet
-   * @param drainBy when what runs on a node that leaves must begin to drain, by node
-   */
-  record Nodes(List<Node> alive, Map<String, Instant> drainBy) {
-    Nodes {
-      alive = List.copyOf(alive);
-      drainBy = Map.copyOf(drainBy);
-    }
-
-    /** Whether YARN wants the node to be left. */
-    boolean isLeaving(String name) {
-      return alive.stream().anyMatch(node -> node.leaving() && node.name().equals(name));
-    }
-  }
 
   /** The size of a container. */
   record Size(long memoryMb, int vcores) {
@@ -126,6 +51,9 @@ record ApplicationSnapshot(
       Duration answerAge,
       Duration nodeExpiry,
       Map<ComponentKind, Size> sizes) {
+    /** In this time a new attempt starts, and reads what the last one has saved. */
+    private static final Duration ATTEMPT_START = Duration.ofMinutes(5);
+
     /** A node that may take any time to leave waits for replacements this long. */
     private static final Duration ANY_TIME = Duration.ofMinutes(10);
 
@@ -136,6 +64,14 @@ record ApplicationSnapshot(
     /** The size of a container of the kind. */
     Size sizeOf(ComponentKind kind) {
       return sizes.getOrDefault(kind, Size.NONE);
+    }
+
+    /**
+     * Within this after an attempt was last answered by YARN, the next one acts, if YARN runs and
+     * has room for it: YARN waits for twice the time for which an attempt acts without an answer.
+     */
+    Duration nextAttemptWithin() {
+      return answerAge.multipliedBy(2).plus(ATTEMPT_START);
     }
 
     /**
@@ -158,17 +94,17 @@ record ApplicationSnapshot(
 
   /** Whether everything must end. */
   boolean stopping() {
-    return goal.stop().isPresent();
+    return orders.stop().isPresent();
   }
 
   /** Whether the slot is to be filled. */
   boolean wants(SlotId slot) {
-    return !stopping() && slot.index() <= goal.countOf(slot.kind());
+    return !stopping() && slot.index() <= orders.countOf(slot.kind());
   }
 
   /** Until when a container that drains may take. */
   Instant drainUntil(HeldContainer container) {
-    Optional<Instant> stopBy = goal.stop().flatMap(Stop::by);
+    Optional<Instant> stopBy = orders.stop().flatMap(Orders.Stop::by);
     if (stopBy.isEmpty()) {
       return container.since().plus(limits.drainTimeout());
     }
@@ -183,17 +119,24 @@ record ApplicationSnapshot(
 
   /** Until when a container that is too many may wait for others of its kind to serve. */
   Instant surplusUntil(HeldContainer container) {
-    Instant since = goal.wantedSince().getOrDefault(container.slot().kind(), container.since());
+    Instant since = orders.wantedSince().getOrDefault(container.slot().kind(), container.since());
     Instant tooManySince = since.isAfter(container.since()) ? since : container.since();
     return tooManySince.plus(limits.replacementWait(Optional.empty()));
   }
 
   /**
-   * Whether another of its kind may end because this one is there: its process has started up and
-   * is not about to end, as far as is known. That some master has the lock says nothing of this
-   * one, so a master must have had time to start.
+   * Whether another of its kind may end because this one is there: it is up, and takes tablets if
+   * it is a tablet server. One that an operator drains takes none.
    */
   boolean canTakeOver(HeldContainer container) {
+    return isUp(container) && !container.isDraining();
+  }
+
+  /**
+   * Whether its process has started up and is not about to end, as far as is known. That some
+   * master has the lock says nothing of this one, so a master must have had time to start.
+   */
+  boolean isUp(HeldContainer container) {
     return container.phase() == HeldContainer.Phase.RUNNING
         && container.hasItsLock()
         && (container.slot().kind() != ComponentKind.MASTER || isStandby(container));
@@ -220,7 +163,7 @@ record ApplicationSnapshot(
   /** Whether an operator wants none of its kind, or YARN would end it by itself before long. */
   boolean mustEndInTime(HeldContainer container) {
     return stopping()
-        || goal.countOf(container.slot().kind()) == 0
+        || orders.countOf(container.slot().kind()) == 0
         || container.marks().preempted()
         || nodes.alive().stream()
             .anyMatch(

@@ -169,14 +169,25 @@ final class ApplicationState {
     }
   }
 
-  /** Notes the end of a container; returns what was known of it, empty when it is not held. */
+  /**
+   * Notes the end of a container; returns what was known of it, empty when it is not held. If its
+   * end was not seen, its process may go on, and YARN find it again.
+   */
   Optional<HeldContainer> ended(String id, ContainerExit exit, Instant now) {
+    if (exit.wasSeen()) {
+      containers.ended(id);
+    }
     Optional<HeldContainer> held = containers.remove(id);
     if (held.isPresent()) {
       slots.remember(held.get().slot(), historyAfter(held.get(), exit, now));
       countUnlessDrained(held.get(), exit.status() == 0);
     }
     return held;
+  }
+
+  /** Whether the container's end was seen, not long ago. */
+  boolean hasEnded(String id) {
+    return containers.hasEnded(id);
   }
 
   private SlotHistory historyAfter(HeldContainer held, ContainerExit exit, Instant now) {
@@ -193,7 +204,7 @@ final class ApplicationState {
     if (held.ending() || (marks.outdated() && exit.status() == 0)) {
       return before; // It was asked to end, or an upgrade drained it.
     }
-    boolean drained = exit.status() == 0 && marks.startedUp();
+    boolean drained = exit.status() == 0 && held.hasStartedUp();
     return exit.itsOwnFault() && !drained
         ? before.failed(now, node, exit.describe(held.id(), node))
         : before.endedInOrder(now, exit.describe(held.id(), node));
@@ -309,10 +320,11 @@ final class ApplicationState {
    * Takes over what an earlier attempt knew. Of an earlier application only the nodes are kept:
    * those of its slots, where the files of its tablets lie, and those that leave.
    */
-  void takeOver(ApplicationStateProto proto, String applicationId, Instant now) {
+  void takeOver(StateFile.Saved saved, String applicationId, Instant now) {
+    ApplicationStateProto proto = saved.state();
     boolean same = proto.getApplicationId().equals(applicationId);
     SavedTimes times =
-        same ? SavedTimes.of(proto, limits.answerAge(), now) : SavedTimes.ofAnother(now);
+        same ? SavedTimes.of(saved, limits.nextAttemptWithin(), now) : SavedTimes.ofAnother(now);
     slots.takeOver(proto, same, times);
     nodes.takeOver(proto, times);
     if (same) {

@@ -142,13 +142,13 @@ final class ApplicationStop {
     boolean inOrder =
         report.getYarnApplicationState() == YarnApplicationState.FINISHED
             && report.getFinalApplicationStatus() == FinalApplicationStatus.SUCCEEDED;
-    int ended = answered.map(ApplicationStatus::notDrained).orElse(0);
+    int notDrained = answered.map(ApplicationStatus::notDrained).orElse(0);
     if (!inOrder) {
-      // Those that were left were not drained either.
-      ended += answered.map(status -> status.of(ComponentKind.TABLET_SERVER).size()).orElse(0);
+      // Those that still ran were not drained either.
+      notDrained += answered.map(status -> status.of(ComponentKind.TABLET_SERVER).size()).orElse(0);
     }
     int saved = application.savedNotDrained(report.getName()).orElse(0);
-    return new StopOutcome(inOrder, Math.max(ended, saved));
+    return new StopOutcome(inOrder, Math.max(notDrained, saved));
   }
 
   private void pause() throws InterruptedIOException {

@@ -4,8 +4,6 @@ import io.stele.runtime.ProcessRuntime;
 import io.stele.yarn.HeldContainer.Phase;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -25,9 +23,6 @@ import org.slf4j.LoggerFactory;
 final class ContainerActions implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ContainerActions.class);
 
-  /** An answer of YARN has fewer. */
-  private static final int ENDED_KEPT = 10_000;
-
   private final ApplicationMaster.Environment environment;
   private final ResourceManager resourceManager;
   private final ApplicationState state;
@@ -38,9 +33,6 @@ final class ContainerActions implements AutoCloseable {
 
   /** The containers as YARN knows them, by their ids. */
   private final Map<String, Container> containers = new TreeMap<>();
-
-  /** Of containers that have ended the last ones: YARN may yet list them as those that it found. */
-  private final Deque<String> ended = new ArrayDeque<>();
 
   /**
    * @param state where is noted what is done
@@ -77,7 +69,7 @@ final class ContainerActions implements AutoCloseable {
       resourceManager.release(container.getId());
       return;
     }
-    if (inherited && ended.contains(id)) {
+    if (inherited && state.hasEnded(id)) {
       LOG.info("{}: {} had ended before YARN listed it", slot.get(), id);
       return;
     }
@@ -94,20 +86,7 @@ final class ContainerActions implements AutoCloseable {
     }
   }
 
-  /**
-   * The container has ended as YARN says. When a node comes back to a ResourceManager that has
-   * restarted, one answer may have both that a container was found there, and that it has ended.
-   * The ends are told first, and once: held after that, it would seem to run for ever.
-   */
-  void ended(String id) {
-    containers.remove(id);
-    ended.add(id);
-    if (ended.size() > ENDED_KEPT) {
-      ended.remove();
-    }
-  }
-
-  /** The container is given up, whatever has become of it: YARN may find it again. */
+  /** The container has ended, or is given up, whatever has become of it. */
   void forget(String id) {
     containers.remove(id);
   }

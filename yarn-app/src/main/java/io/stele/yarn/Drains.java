@@ -11,8 +11,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Asks tablet servers to give their tablets away and end. A server whose drain fails takes its
- * tablets back; so it is asked as long as its container drains. After the first time it is asked to
- * end only while another server takes tablets, unless it must end in time.
+ * tablets back; so it is asked as long as its container drains. It is asked to end only while
+ * another server takes tablets, unless it must end in time: an operator may have just drained all
+ * others.
  *
  * <p>Confined to the ApplicationMaster's one thread.
  */
@@ -52,7 +53,6 @@ final class Drains {
   void begin(HeldContainer held, Consumer<HeldContainer> cannot) {
     ask(
         held,
-        false,
         failure -> {
           if (!(failure instanceof NotRegisteredException)) {
             askAgainAfter(failure, held);
@@ -63,7 +63,8 @@ final class Drains {
         });
   }
 
-  private void ask(HeldContainer held, boolean unlessLast, Consumer<Throwable> failed) {
+  private void ask(HeldContainer held, Consumer<Throwable> failed) {
+    boolean unlessLast = !state.mustEndInTime(held.id(), clock.instant());
     calls.run(() -> servers.drain(held.id(), unlessLast), () -> askAgainLater(held), failed);
   }
 
@@ -79,9 +80,8 @@ final class Drains {
       askAgainLater(held);
       return;
     }
-    boolean mustEnd = state.mustEndInTime(held.id(), clock.instant());
     // It may be about to end as it was asked to, and registered no more.
-    ask(held, !mustEnd, failure -> askAgainAfter(failure, held));
+    ask(held, failure -> askAgainAfter(failure, held));
   }
 
   /** Its time to drain is the limit. */

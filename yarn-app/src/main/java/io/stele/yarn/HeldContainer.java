@@ -73,50 +73,59 @@ record HeldContainer(String id, SlotId slot, String node, Phase phase, Instant s
   }
 
   /**
+   * What the lock service says of the process in a container.
+   *
+   * @param startedUp whether it has had its lock since it began, or some master the masters' if it
+   *     is one
+   * @param withoutLock for how long it, which is to have a lock, has had none, or none of the
+   *     masters if it is one: zero if that was seen only once; empty if it has one. No time counts
+   *     in which the lock service did not answer
+   * @param draining whether its lock says that it gives its tablets away and takes none: an
+   *     operator drains it, or somebody has asked it to end
+   */
+  record Registration(boolean startedUp, Optional<Duration> withoutLock, boolean draining) {
+    static final Registration NONE = new Registration(false, Optional.empty(), false);
+
+    /** Of a process that has its lock. */
+    static final Registration SERVING = new Registration(true, Optional.empty(), false);
+  }
+
+  /**
    * What was noted of a container besides its phase.
    *
-   * @param startedUp whether its process has had its lock since it began, or some master the
-   *     masters' if it is one
-   * @param withoutLock for how long its process, which is to have a lock, has had none, or none of
-   *     the masters if it is one: zero if that was seen only once; empty if it has one. No time
-   *     counts in which the lock service did not answer
+   * @param registration what the lock service says of its process
    * @param preempted whether YARN is about to take it away, for another queue
    * @param outdated whether it was started with an earlier deployment
    * @param hang how its process hung when it was stopped for that
    * @param runningSince when it began to run
    */
   record Marks(
-      boolean startedUp,
-      Optional<Duration> withoutLock,
+      Registration registration,
       boolean preempted,
       boolean outdated,
       Optional<Hang> hang,
       Optional<Instant> runningSince) {
     static final Marks NONE =
-        new Marks(false, Optional.empty(), false, false, Optional.empty(), Optional.empty());
+        new Marks(Registration.NONE, false, false, Optional.empty(), Optional.empty());
 
-    Marks startedUp(boolean now) {
-      return new Marks(now, withoutLock, preempted, outdated, hang, runningSince);
-    }
-
-    Marks withoutLock(Optional<Duration> time) {
-      return new Marks(startedUp, time, preempted, outdated, hang, runningSince);
+    Marks registration(Registration now) {
+      return new Marks(now, preempted, outdated, hang, runningSince);
     }
 
     Marks preempted(boolean now) {
-      return new Marks(startedUp, withoutLock, now, outdated, hang, runningSince);
+      return new Marks(registration, now, outdated, hang, runningSince);
     }
 
     Marks outdated(boolean now) {
-      return new Marks(startedUp, withoutLock, preempted, now, hang, runningSince);
+      return new Marks(registration, preempted, now, hang, runningSince);
     }
 
     Marks hang(Optional<Hang> how) {
-      return new Marks(startedUp, withoutLock, preempted, outdated, how, runningSince);
+      return new Marks(registration, preempted, outdated, how, runningSince);
     }
 
     Marks runningSince(Instant time) {
-      return new Marks(startedUp, withoutLock, preempted, outdated, hang, Optional.of(time));
+      return new Marks(registration, preempted, outdated, hang, Optional.of(time));
     }
   }
 
@@ -145,17 +154,22 @@ record HeldContainer(String id, SlotId slot, String node, Phase phase, Instant s
 
   /** Whether it has had its lock since it began, or some master the masters' if it is one. */
   boolean hasStartedUp() {
-    return marks.startedUp();
+    return marks.registration().startedUp();
   }
 
   /** Whether it has started up and has its lock, or some master the masters' if it is one. */
   boolean hasItsLock() {
-    return marks.startedUp() && marks.withoutLock().isEmpty();
+    return hasStartedUp() && marks.registration().withoutLock().isEmpty();
+  }
+
+  /** Whether its server gives its tablets away and takes none. */
+  boolean isDraining() {
+    return marks.registration().draining();
   }
 
   /** For how long it has had no lock; zero if it has one, or need not. */
   Duration withoutLock() {
-    return marks.withoutLock().orElse(Duration.ZERO);
+    return marks.registration().withoutLock().orElse(Duration.ZERO);
   }
 
   /** Whether its process, which runs, hangs, and how. */

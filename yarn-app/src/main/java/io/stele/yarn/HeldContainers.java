@@ -4,7 +4,10 @@ import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
 import io.stele.wire.application.ApplicationProtos.HeldContainerProto;
 import io.stele.yarn.HeldContainer.Marks;
 import io.stele.yarn.HeldContainer.Phase;
+import io.stele.yarn.HeldContainer.Registration;
 import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,10 +25,16 @@ import java.util.stream.Collectors;
  * <p>Confined to the ApplicationMaster's one thread.
  */
 final class HeldContainers {
+  /** An answer of YARN has fewer. */
+  private static final int ENDED_KEPT = 10_000;
+
   private final Map<String, HeldContainer> held = new LinkedHashMap<>();
 
   /** Marks of containers that an earlier attempt had given back: YARN may tell of them yet. */
-  private final Map<String, Marks> left = new HashMap<>();
+  private final Map<String, Marks> givenBack = new HashMap<>();
+
+  /** Of containers that have ended the last ones: YARN may yet list them as those that it found. */
+  private final Deque<String> ended = new ArrayDeque<>();
 
   /** All of them, in the order in which they came. */
   List<HeldContainer> all() {
@@ -58,7 +67,7 @@ final class HeldContainers {
     if (known != null && known.phase() != Phase.EXPECTED) {
       return false;
     }
-    Marks marks = known == null ? left.getOrDefault(id, Marks.NONE) : known.marks();
+    Marks marks = known == null ? marksOf(id) : known.marks();
     held.put(id, new HeldContainer(id, slot, node, Phase.RECOVERED, now, marks));
     return true;
   }
@@ -100,16 +109,34 @@ final class HeldContainers {
     return !after.equals(before);
   }
 
+  /**
+   * The process in a container has certainly ended, so the container is never held again. When a
+   * node comes back to a ResourceManager that has restarted, one answer may have both that a
+   * container was found there, and that it has ended. The ends are told first, and once: held after
+   * that, it would seem to run for ever.
+   */
+  void ended(String id) {
+    ended.add(id);
+    if (ended.size() > ENDED_KEPT) {
+      ended.remove();
+    }
+  }
+
+  /** Whether {@link #ended} was called for the container, not long ago. */
+  boolean hasEnded(String id) {
+    return ended.contains(id);
+  }
+
   /** Forgets a container; returns what was known of it, empty when it was not held. */
   Optional<HeldContainer> remove(String id) {
-    left.remove(id);
+    givenBack.remove(id);
     return Optional.ofNullable(held.remove(id));
   }
 
   /** Writes what the next attempt must know. */
   void writeTo(ApplicationStateProto.Builder proto) {
     marked(Marks::outdated).forEach(proto::addOutdated);
-    marked(Marks::startedUp).forEach(proto::addServing);
+    marked(marks -> marks.registration().startedUp()).forEach(proto::addStartedUp);
     held.values().stream()
         .filter(one -> one.phase() != Phase.ALLOCATED && one.phase() != Phase.RELEASED)
         .forEach(one -> proto.addContainers(toProto(one)));
@@ -117,7 +144,7 @@ final class HeldContainers {
 
   /** The ids of all containers, given back or not, that have the mark; in one order. */
   private List<String> marked(Predicate<Marks> mark) {
-    Map<String, Marks> all = new TreeMap<>(left);
+    Map<String, Marks> all = new TreeMap<>(givenBack);
     held.forEach((id, one) -> all.put(id, one.marks()));
     return all.keySet().stream().filter(id -> mark.test(all.get(id))).toList();
   }
@@ -136,23 +163,24 @@ final class HeldContainers {
 
   /** Expects the containers that an earlier attempt of this application held. */
   void takeOver(ApplicationStateProto proto, SavedTimes times) {
-    proto.getServingList().forEach(id -> markLeft(id, marks -> marks.startedUp(true)));
-    proto.getOutdatedList().forEach(id -> markLeft(id, marks -> marks.outdated(true)));
+    proto
+        .getStartedUpList()
+        .forEach(id -> givenBack.put(id, marksOf(id).registration(Registration.SERVING)));
+    proto.getOutdatedList().forEach(id -> givenBack.put(id, marksOf(id).outdated(true)));
     for (HeldContainerProto one : proto.getContainersList()) {
+      Marks marks = marksOf(one.getId());
       if (one.hasRunningSinceMillis()) {
-        Instant since = times.past(one.getRunningSinceMillis());
-        markLeft(one.getId(), marks -> marks.runningSince(since));
+        marks = marks.runningSince(times.past(one.getRunningSinceMillis()));
       }
-      Marks marks = left.getOrDefault(one.getId(), Marks.NONE);
       SlotId slot = SlotId.parse(one.getSlot());
       held.put(
           one.getId(),
           new HeldContainer(one.getId(), slot, one.getNode(), Phase.EXPECTED, times.now(), marks));
-      left.remove(one.getId());
+      givenBack.remove(one.getId()); // It was held.
     }
   }
 
-  private void markLeft(String id, UnaryOperator<Marks> change) {
-    left.put(id, change.apply(left.getOrDefault(id, Marks.NONE)));
+  private Marks marksOf(String id) {
+    return givenBack.getOrDefault(id, Marks.NONE);
   }
 }

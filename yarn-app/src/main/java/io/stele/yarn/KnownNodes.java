@@ -31,6 +31,24 @@ final class KnownNodes {
 
   private final LeavingNodes leaving;
 
+  /**
+   * What is known of the nodes at a moment.
+   *
+   * @param alive those that YARN reports as alive; empty when not known yet
+   * @param drainBy when what runs on a node that leaves must begin to drain, by node
+   */
+  record Snapshot(List<Node> alive, Map<String, Instant> drainBy) {
+    Snapshot {
+      alive = List.copyOf(alive);
+      drainBy = Map.copyOf(drainBy);
+    }
+
+    /** Whether YARN wants the node to be left. */
+    boolean isLeaving(String name) {
+      return alive.stream().anyMatch(node -> node.leaving() && node.name().equals(name));
+    }
+  }
+
   /** No node is known. */
   KnownNodes(ApplicationSnapshot.Limits limits) {
     this.limits = limits;
@@ -97,8 +115,8 @@ final class KnownNodes {
     return absent.of(name).compareTo(limits.nodeExpiry()) >= 0;
   }
 
-  ApplicationSnapshot.Nodes snapshot(Instant now) {
-    return new ApplicationSnapshot.Nodes(
+  Snapshot snapshot(Instant now) {
+    return new Snapshot(
         List.copyOf(nodes.values()),
         nodes.values().stream()
             .filter(Node::leaving)

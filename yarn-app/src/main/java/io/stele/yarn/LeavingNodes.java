@@ -73,8 +73,8 @@ final class LeavingNodes {
   }
 
   /** Takes over what an earlier attempt knew. */
-  void takeOver(List<LeavingNodeProto> left, SavedTimes times) {
-    for (LeavingNodeProto entry : left) {
+  void takeOver(List<LeavingNodeProto> saved, SavedTimes times) {
+    for (LeavingNodeProto entry : saved) {
       since.put(entry.getNode(), times.past(entry.getSinceMillis()));
     }
   }

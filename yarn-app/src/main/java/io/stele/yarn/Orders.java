@@ -24,7 +24,43 @@ final class Orders {
   private final Map<ComponentKind, Instant> wantedSince = new EnumMap<>(ComponentKind.class);
 
   private Deployment deployment;
-  private Optional<ApplicationSnapshot.Stop> stop = Optional.empty();
+  private Optional<Stop> stop = Optional.empty();
+
+  /**
+   * What operators want at a moment.
+   *
+   * @param wanted how many components of each kind to keep running
+   * @param wantedSince since when it is that many, of the kinds for which an operator has changed
+   *     it
+   * @param stop how everything must end; empty if it need not
+   */
+  record Snapshot(
+      Map<ComponentKind, Integer> wanted,
+      Map<ComponentKind, Instant> wantedSince,
+      Optional<Stop> stop) {
+    Snapshot {
+      wanted = Map.copyOf(wanted);
+      wantedSince = Map.copyOf(wantedSince);
+    }
+
+    /** How many of the kind are wanted while not everything is to end. */
+    int countOf(ComponentKind kind) {
+      return wanted.getOrDefault(kind, 0);
+    }
+  }
+
+  /**
+   * How everything ends.
+   *
+   * @param by until when servers may drain; empty if each has the time that is configured
+   * @param ranks in which order tablet servers end: a container after those of a lower rank; empty
+   *     while not known
+   */
+  record Stop(Optional<Instant> by, Optional<Map<String, Integer>> ranks) {
+    Stop {
+      ranks = ranks.map(Map::copyOf);
+    }
+  }
 
   /**
    * @param deployment what the application was submitted with
@@ -61,7 +97,7 @@ final class Orders {
    */
   void stop(Optional<Duration> timeout, Instant now) {
     Optional<Instant> by = timeout.map(all -> now.plus(all).minus(stopReserve(all)));
-    stop = Optional.of(new ApplicationSnapshot.Stop(by, ranks()));
+    stop = Optional.of(new Stop(by, ranks()));
   }
 
   /** What is left of the operator's time when servers that drain are stopped: they must end too. */
@@ -71,7 +107,7 @@ final class Orders {
   }
 
   private Optional<Map<String, Integer>> ranks() {
-    return stop.flatMap(ApplicationSnapshot.Stop::ranks);
+    return stop.flatMap(Stop::ranks);
   }
 
   boolean isStopping() {
@@ -80,7 +116,7 @@ final class Orders {
 
   /** Notes in which order tablet servers are to end, now that all is to. */
   void setStopRanks(Map<String, Integer> ranks) {
-    stop = stop.map(one -> new ApplicationSnapshot.Stop(one.by(), Optional.of(ranks)));
+    stop = stop.map(one -> new Stop(one.by(), Optional.of(ranks)));
   }
 
   /**
@@ -91,21 +127,20 @@ final class Orders {
    */
   Duration unloadTimeout(Duration drainTimeout, Instant now) {
     Duration half =
-        stop.flatMap(ApplicationSnapshot.Stop::by)
+        stop.flatMap(Stop::by)
             .map(by -> Duration.between(now, by).dividedBy(2))
             .orElse(drainTimeout);
     return half.isNegative() ? Duration.ZERO : half;
   }
 
-  ApplicationSnapshot.Goal snapshot() {
-    return new ApplicationSnapshot.Goal(wanted, wantedSince, stop);
+  Snapshot snapshot() {
+    return new Snapshot(wanted, wantedSince, stop);
   }
 
   /** Writes what the next attempt must know. */
   void writeTo(ApplicationStateProto.Builder proto) {
     proto.setStopping(isStopping());
-    stop.flatMap(ApplicationSnapshot.Stop::by)
-        .ifPresent(by -> proto.setStopByMillis(by.toEpochMilli()));
+    stop.flatMap(Stop::by).ifPresent(by -> proto.setStopByMillis(by.toEpochMilli()));
     wanted.forEach(
         (kind, count) -> {
           KindCountProto.Builder entry =
@@ -124,7 +159,7 @@ final class Orders {
           proto.hasStopByMillis()
               ? Optional.of(times.any(proto.getStopByMillis()))
               : Optional.empty();
-      stop = Optional.of(new ApplicationSnapshot.Stop(by, Optional.empty()));
+      stop = Optional.of(new Stop(by, Optional.empty()));
     }
     for (KindCountProto count : proto.getCountsList()) {
       ComponentKind kind = ComponentKind.parse(count.getKind());

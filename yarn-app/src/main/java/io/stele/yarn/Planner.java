@@ -29,8 +29,9 @@ import java.util.stream.Collectors;
  *
  * <p>No time limit of ours ends the last container of a kind that serves: its tablets would have
  * nowhere to go. It ends only once another can take over, or if an operator or YARN demands it
- * ({@link ApplicationSnapshot#mustEndInTime}). A container that YARN preempts is drained at once:
- * there is no room for another before it has ended.
+ * ({@link ApplicationSnapshot#mustEndInTime}). A server that an operator drains can take over from
+ * none. A container that YARN preempts is drained at once: there is no room for another before it
+ * has ended.
  *
  * <p>Once every tablet server was started with the deployment that containers are started with now,
  * the masters are replaced, one at a time. The upgrade ends tablet servers one after another. An
@@ -121,8 +122,8 @@ final class Planner {
    * replaced by it.
    */
   private Map<SlotId, HeldContainer> holders() {
-    // A process that serves is never replaced by one that does not, nor one that runs by one that
-    // does not; of two alike the older stays.
+    // A process that serves is never replaced by one that does not, or takes no tablets, nor one
+    // that runs by one that does not; of two alike the older stays.
     Comparator<HeldContainer> best =
         Comparator.comparingInt(this::rank).thenComparing(HeldContainer::id);
     return snapshot.containers().stream()
@@ -134,12 +135,12 @@ final class Planner {
   private int rank(HeldContainer container) {
     int leaving = onLeavingNode(container) ? 10 : 0;
     return switch (container.phase()) {
-      case RUNNING -> leaving + (container.hasItsLock() ? 0 : 1);
-      case STARTING -> leaving + 2;
-      case CHECKING -> leaving + 3;
-      case RECOVERED -> leaving + 4;
-      case EXPECTED -> leaving + 5;
-      case ALLOCATED -> leaving + 6;
+      case RUNNING -> leaving + (container.hasItsLock() ? container.isDraining() ? 1 : 0 : 2);
+      case STARTING -> leaving + 3;
+      case CHECKING -> leaving + 4;
+      case RECOVERED -> leaving + 5;
+      case EXPECTED -> leaving + 6;
+      case ALLOCATED -> leaving + 7;
       case DRAINING, STOPPING, RELEASED -> 20;
     };
   }
@@ -238,7 +239,7 @@ final class Planner {
         count(
             kind,
             other -> canTakeOver(other) && !other.equals(container) && !ending.contains(other));
-    return others >= snapshot.goal().countOf(kind);
+    return others >= snapshot.orders().countOf(kind);
   }
 
   /** One that cannot give its tablets away takes them back, and serves them. */
@@ -291,7 +292,7 @@ final class Planner {
   }
 
   private Optional<Map<String, Integer>> stopRanks() {
-    return snapshot.goal().stop().flatMap(ApplicationSnapshot.Stop::ranks);
+    return snapshot.orders().stop().flatMap(Orders.Stop::ranks);
   }
 
   private boolean holds(ComponentKind kind) {
@@ -328,10 +329,10 @@ final class Planner {
         snapshot.containers().stream().filter(held -> held.marks().outdated()).min(UPGRADE_ORDER);
     return next.equals(Optional.of(container))
         && container.slot().kind() == ComponentKind.MASTER
-        && snapshot.goal().wanted().entrySet().stream()
+        && snapshot.orders().wanted().entrySet().stream()
             .allMatch(
                 kind ->
-                    count(kind.getKey(), held -> canTakeOver(held) || held.equals(container))
+                    count(kind.getKey(), held -> snapshot.isUp(held) || held.equals(container))
                             + withoutHeadroom(kind.getKey(), container)
                         >= kind.getValue());
   }
@@ -373,7 +374,7 @@ final class Planner {
 
   private void fill(Map<SlotId, HeldContainer> holders, Map<SlotId, Ask> asks) {
     for (ComponentKind kind : ComponentKind.values()) {
-      int wanted = snapshot.stopping() ? 0 : snapshot.goal().countOf(kind);
+      int wanted = snapshot.stopping() ? 0 : snapshot.orders().countOf(kind);
       List<SlotId> empty = new ArrayList<>();
       for (int index = 1; index <= wanted; index++) {
         SlotId slot = new SlotId(kind, index);

@@ -3,6 +3,7 @@ package io.stele.yarn;
 import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
 import io.stele.wire.application.ApplicationProtos.HeldContainerProto;
 import io.stele.yarn.HeldContainer.Phase;
+import io.stele.yarn.HeldContainer.Registration;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -12,8 +13,9 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * What the lock service says of the processes in our containers: which have started up, and for how
- * long which have had no lock; or that it does not answer. It is noted in the containers.
+ * What the lock service says of the processes in our containers: which have started up, for how
+ * long which have had no lock, and which give their tablets away; or that it does not answer. It is
+ * noted in the containers.
  *
  * <p>Confined to the ApplicationMaster's one thread.
  */
@@ -95,20 +97,22 @@ final class Registrations {
     }
   }
 
-  /** Notes which of the containers asked for have processes that the lock service knows. */
-  void listed(Set<String> asked, Set<String> registered, Instant now) {
+  /** Notes what the lock service says of the processes in the containers asked for. */
+  void listed(Set<String> asked, Servers.Registered registered, Instant now) {
     silence = Optional.empty();
     Set<String> expected =
         asked.stream()
             .filter(id -> containers.find(id).isPresent())
             .collect(Collectors.toUnmodifiableSet());
-    locksAbsent.listed(expected, registered, now);
+    locksAbsent.listed(expected, registered.containers(), now);
     for (HeldContainer held : containers.all()) {
       String id = held.id();
       Optional<Duration> withoutLock =
           locksAbsent.isAbsent(id) ? Optional.of(locksAbsent.of(id)) : Optional.empty();
-      boolean startedUp = held.hasStartedUp() || registered.contains(id);
-      containers.mark(id, marks -> marks.startedUp(startedUp).withoutLock(withoutLock));
+      boolean startedUp = held.hasStartedUp() || registered.containers().contains(id);
+      Registration registration =
+          new Registration(startedUp, withoutLock, registered.draining().contains(id));
+      containers.mark(id, marks -> marks.registration(registration));
     }
   }
 

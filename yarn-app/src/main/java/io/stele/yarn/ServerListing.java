@@ -9,8 +9,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Asks the lock service which processes are registered: often while some process has yet to
- * register, and now and then whether tablet servers still hold their locks, and some master holds
- * the masters'. To YARN, the container of a hung process looks healthy.
+ * register, and now and then whether tablet servers still hold their locks, and take tablets, and
+ * some master holds the masters'. To YARN, the container of a hung process looks healthy.
  *
  * <p>Confined to the ApplicationMaster's one thread.
  */
@@ -46,10 +46,10 @@ final class ServerListing {
     }
     listing = true;
     calls.call(
-        () -> servers.serving(running),
-        serving -> {
+        () -> servers.registered(running),
+        registered -> {
           ended();
-          registrations.listed(running.keySet(), serving, listed);
+          registrations.listed(running.keySet(), registered, listed);
         },
         failure -> {
           LOG.warn("Cannot read from the lock service which servers run; will ask again", failure);

@@ -13,8 +13,9 @@ interface Servers {
   /**
    * Asks the tablet server in the container to give its tablets away and then end; returns when it
    * has begun. If it fails to, it takes its tablets back, and tries again by itself while another
-   * server takes tablets. To ask while it gives them away changes nothing. For a while after it was
-   * last asked, operators cannot undo it.
+   * server takes tablets. To ask while it gives them away changes nothing. Operators cannot undo it
+   * before the next attempt of the ApplicationMaster has had time to ask again ({@link
+   * ApplicationSnapshot.Limits#nextAttemptWithin}).
    *
    * @param unlessLast only while another server takes tablets
    * @throws NotRegisteredException if no tablet server is registered from the container
@@ -39,11 +40,25 @@ interface Servers {
   void deposeMaster(String containerId) throws IOException;
 
   /**
-   * Which of these containers' processes serve: they have started up, and registered themselves.
+   * What the lock service says of processes in containers.
+   *
+   * @param containers those whose processes have started up and registered themselves
+   * @param draining those of them whose tablet servers give their tablets away and take none; of a
+   *     server that has begun or ended to within the last seconds that may not be known yet
+   */
+  record Registered(Set<String> containers, Set<String> draining) {
+    public Registered {
+      containers = Set.copyOf(containers);
+      draining = Set.copyOf(draining);
+    }
+  }
+
+  /**
+   * Which of these containers' processes have registered themselves.
    *
    * @param running containers and what runs in them
    */
-  Set<String> serving(Map<String, ComponentKind> running) throws IOException;
+  Registered registered(Map<String, ComponentKind> running) throws IOException;
 
   /**
    * In which order these tablet servers should end when all are to: each after those of a lower
@@ -68,8 +83,8 @@ interface Servers {
       public void deposeMaster(String containerId) {}
 
       @Override
-      public Set<String> serving(Map<String, ComponentKind> running) {
-        return running.keySet();
+      public Registered registered(Map<String, ComponentKind> running) {
+        return new Registered(running.keySet(), Set.of());
       }
 
       @Override

@@ -33,6 +33,27 @@ final class Slots {
 
   private final Set<ComponentKind> provenKinds = EnumSet.noneOf(ComponentKind.class);
 
+  /**
+   * What is known of the slots at a moment.
+   *
+   * @param asks the containers that we have requested from YARN
+   * @param withoutHeadroom those for which YARN refuses a container, or has had no room for a while
+   * @param history what is remembered of each
+   * @param provenKinds kinds of which some process has served and kept running
+   */
+  record Snapshot(
+      List<Ask> asks,
+      Set<SlotId> withoutHeadroom,
+      Map<SlotId, SlotHistory> history,
+      Set<ComponentKind> provenKinds) {
+    Snapshot {
+      asks = List.copyOf(asks);
+      withoutHeadroom = Set.copyOf(withoutHeadroom);
+      history = Map.copyOf(history);
+      provenKinds = Set.copyOf(provenKinds);
+    }
+  }
+
   /** The outstanding requests. */
   List<Ask> asks() {
     return List.copyOf(asks.values());
@@ -84,8 +105,8 @@ final class Slots {
     history.computeIfPresent(slot, (key, past) -> past.healthy(now));
   }
 
-  ApplicationSnapshot.Slots snapshot(Instant now) {
-    return new ApplicationSnapshot.Slots(asks(), withoutHeadroom(now), history, provenKinds);
+  Snapshot snapshot(Instant now) {
+    return new Snapshot(asks(), withoutHeadroom(now), history, provenKinds);
   }
 
   private Set<SlotId> withoutHeadroom(Instant now) {

@@ -49,7 +49,7 @@ final class StatusReport {
     Set<SlotId> slots = new TreeSet<>();
     if (!snapshot.stopping()) {
       snapshot
-          .goal()
+          .orders()
           .wanted()
           .forEach(
               (kind, count) -> {
@@ -182,6 +182,10 @@ final class StatusReport {
     }
     if (container.marks().outdated()) {
       return Optional.of("has yet to be upgraded");
+    }
+    if (container.isDraining() && !leaves(container)) {
+      return Optional.of(
+          "takes no tablets: it is drained ('stele server drain --undo' ends that) or restarted");
     }
     if (hasLostItsLock(container)) {
       return Optional.of(

@@ -43,8 +43,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Stele's processes, found by what they registered in the lock service.
  *
- * <p>The lock of each tablet server is read once: where the server is does not change. Whether it
- * drains may, and is not known here.
+ * <p>Where a tablet server is does not change, so its lock need be read only once for that. Whether
+ * it drains may change, so {@link #registered(Map)} reads all locks now and then.
  */
 final class SteleServers implements Servers {
   private static final Logger LOG = LoggerFactory.getLogger(SteleServers.class);
@@ -61,28 +61,40 @@ final class SteleServers implements Servers {
           + " status' says why. Another takes its place if as many are wanted: 'stele yarn flex"
           + " tabletserver N' changes how many are";
 
+  /** What locks say is read again after this. */
+  private static final Duration LOCKS_READ_EVERY = Duration.ofSeconds(10);
+
   private static final Duration EXITED_WAIT = Duration.ofMinutes(2);
   private static final Duration PAUSE = Duration.ofMillis(500);
 
   private final ProcessRuntime runtime;
   private final ControlPlane plane;
-  private final Duration drainTimeout;
+  private final ApplicationSnapshot.Limits limits;
   private final LockConnection locks;
-  private volatile Map<ServerId, ServerInfo> registered = Map.of(); // As last read.
+  private volatile Map<ServerId, ServerInfo> known = Map.of(); // As last read.
+  private volatile Deadline readAgain; // What the locks of those say.
 
   SteleServers(
-      ProcessRuntime runtime, ControlPlane plane, Duration drainTimeout, LockConnection locks) {
+      ProcessRuntime runtime,
+      ControlPlane plane,
+      ApplicationSnapshot.Limits limits,
+      LockConnection locks) {
     this.runtime = runtime;
     this.plane = plane;
-    this.drainTimeout = drainTimeout;
+    this.limits = limits;
     this.locks = locks;
+    this.readAgain = Deadline.after(runtime, LOCKS_READ_EVERY);
   }
 
   @Override
   public void drain(String containerId, boolean unlessLast) throws IOException {
     DrainRequestProto request =
-        DrainRequestProto.newBuilder().setUnlessLast(unlessLast).setReason(DRAIN_REASON).build();
-    Deadline deadline = Deadline.after(runtime, drainTimeout);
+        DrainRequestProto.newBuilder()
+            .setUnlessLast(unlessLast)
+            .setReason(DRAIN_REASON)
+            .setReasonHoldsMillis(limits.nextAttemptWithin().toMillis())
+            .build();
+    Deadline deadline = Deadline.after(runtime, limits.drainTimeout());
     ServerInfo server =
         findInTime(containerId, deadline)
             .map(Map.Entry::getValue)
@@ -97,7 +109,7 @@ final class SteleServers implements Servers {
   private Optional<Map.Entry<ServerId, ServerInfo>> findInTime(
       String containerId, Deadline deadline) throws IOException {
     return whenReachable(
-        containerId, deadline, () -> ServerInfo.inContainer(registered(), containerId));
+        containerId, deadline, () -> ServerInfo.inContainer(registeredServers(), containerId));
   }
 
   /** Waits for a lock service that is away, which says nothing about what runs in a container. */
@@ -117,9 +129,9 @@ final class SteleServers implements Servers {
   }
 
   /** The tablet servers that hold their locks. */
-  private Map<ServerId, ServerInfo> registered() throws IOException {
-    Map<ServerId, ServerInfo> now = ServerInfo.all(locks.get(), registered);
-    registered = now;
+  private Map<ServerId, ServerInfo> registeredServers() throws IOException {
+    Map<ServerId, ServerInfo> now = ServerInfo.all(locks.get(), known);
+    known = now;
     return now;
   }
 
@@ -150,7 +162,7 @@ final class SteleServers implements Servers {
   /** Gives up connections to servers that are gone. */
   private void forgetOthers() throws IOException {
     Set<Address> there = new HashSet<>();
-    registered().values().forEach(info -> there.add(info.control()));
+    registeredServers().values().forEach(info -> there.add(info.control()));
     MasterInfo.address(locks.get()).ifPresent(there::add);
     plane.retain(there);
   }
@@ -185,12 +197,18 @@ final class SteleServers implements Servers {
   }
 
   @Override
-  public Set<String> serving(Map<String, ComponentKind> running) throws IOException {
-    Set<String> serving = new TreeSet<>();
+  public Registered registered(Map<String, ComponentKind> running) throws IOException {
+    Set<String> containers = new TreeSet<>();
+    Set<String> draining = new TreeSet<>();
     if (running.containsValue(ComponentKind.TABLET_SERVER)) {
-      for (ServerInfo info : registered().values()) {
-        info.container().ifPresent(serving::add);
+      if (readAgain.isOver()) {
+        known = Map.of();
+        readAgain = Deadline.after(runtime, LOCKS_READ_EVERY);
       }
+      for (ServerInfo info : registeredServers().values()) {
+        info.container().ifPresent(info.draining() ? draining::add : containers::add);
+      }
+      containers.addAll(draining);
     }
     // It does not matter which of several masters is active.
     if (running.containsValue(ComponentKind.MASTER)
@@ -198,12 +216,13 @@ final class SteleServers implements Servers {
       running.forEach(
           (container, kind) -> {
             if (kind == ComponentKind.MASTER) {
-              serving.add(container);
+              containers.add(container);
             }
           });
     }
-    serving.retainAll(running.keySet());
-    return serving;
+    containers.retainAll(running.keySet());
+    draining.retainAll(running.keySet());
+    return new Registered(containers, draining);
   }
 
   @Override
@@ -212,7 +231,7 @@ final class SteleServers implements Servers {
     Map<String, Integer> ranks = new ConcurrentSkipListMap<>();
     Set<Address> withSystemTablets = ConcurrentHashMap.newKeySet();
     List<ServerInfo> toStop =
-        registered().values().stream()
+        registeredServers().values().stream()
             .filter(server -> server.container().filter(containers::contains).isPresent())
             .toList();
     try (WorkerPool threads = runtime.pool("stop", CALLS_MAX)) {

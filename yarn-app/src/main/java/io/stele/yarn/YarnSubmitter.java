@@ -437,8 +437,8 @@ public final class YarnSubmitter implements Closeable {
 
     private OptionalInt readNotDrained(String applicationName) throws IOException {
       return StateFile.latest(conf, layout().state(applicationName))
-          .filter(left -> left.getApplicationId().equals(id.toString()) && left.getStopping())
-          .map(left -> OptionalInt.of(left.getNotDrained()))
+          .filter(saved -> saved.getApplicationId().equals(id.toString()) && saved.getStopping())
+          .map(saved -> OptionalInt.of(saved.getNotDrained()))
           .orElse(OptionalInt.empty());
     }
   }

@@ -17,7 +17,7 @@ final class BlockingCallsTest extends ApplicationMasterFixture {
           yarn.starting = true;
           attempt();
           assertThat(states()).contains("master-1 STARTING");
-          assertThat(yarn.servingAsked).isBetween(5, 21);
+          assertThat(yarn.registeredAsked).isBetween(5, 21);
           yarn.starting = false;
           process.sleep(A_WHILE);
           assertThat(states()).contains("master-1 RUNNING");

@@ -108,10 +108,13 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   /** Whether processes have yet to come up, and how often that was asked. */
   boolean starting;
 
-  int servingAsked;
+  int registeredAsked;
 
   /** Slots whose process holds no lock, and whether the lock service does not answer. */
   final Set<String> withoutLock = new TreeSet<>();
+
+  /** Slots whose servers an operator drains. */
+  final Set<String> drainedByHand = new TreeSet<>();
 
   /** Containers whose process holds no lock. */
   final Set<String> lost = new TreeSet<>();
@@ -451,15 +454,17 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   }
 
   @Override
-  public Set<String> serving(Map<String, ComponentKind> running) throws IOException {
+  public Registered registered(Map<String, ComponentKind> running) throws IOException {
     breakDown();
-    servingAsked++;
+    registeredAsked++;
     if (locksAway) {
       throw new IOException("no ZooKeeper answers");
     }
-    Set<String> serving = new TreeSet<>(starting ? Set.of() : running.keySet());
-    serving.removeIf(id -> withoutLock.contains(slot(id).toString()) || lost.contains(id));
-    return serving;
+    Set<String> registered = new TreeSet<>(starting ? Set.of() : running.keySet());
+    registered.removeIf(id -> withoutLock.contains(slot(id).toString()) || lost.contains(id));
+    Set<String> draining = new TreeSet<>(registered);
+    draining.removeIf(id -> !drainedByHand.contains(slot(id).toString()));
+    return new Registered(registered, draining);
   }
 
   @Override

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
 import io.stele.yarn.HeldContainer.Phase;
+import io.stele.yarn.HeldContainer.Registration;
 import java.time.Instant;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -46,7 +47,7 @@ final class HeldContainersTest {
     containers.allocated("c1", SLOT, "a", NOW);
     containers.enter("c1", Phase.STARTING, NOW);
     containers.enter("c1", Phase.RUNNING, NOW.plusSeconds(1));
-    containers.mark("c1", marks -> marks.startedUp(true).outdated(true));
+    containers.mark("c1", marks -> marks.registration(Registration.SERVING).outdated(true));
     containers.allocated("c2", SLOT, "a", NOW);
     HeldContainers later = afterRestart(containers);
     assertThat(later.find("c2")).as("nothing was started in it").isEmpty();
@@ -64,13 +65,13 @@ final class HeldContainersTest {
   void oneThatWasGivenBackAndIsThereAfterAllKeepsItsMarks() {
     containers.allocated("c1", SLOT, "a", NOW);
     containers.enter("c1", Phase.RUNNING, NOW);
-    containers.mark("c1", marks -> marks.startedUp(true).outdated(true));
+    containers.mark("c1", marks -> marks.registration(Registration.SERVING).outdated(true));
     containers.enter("c1", Phase.RELEASED, NOW);
     HeldContainers later = afterRestart(afterRestart(containers));
     assertThat(later.find("c1")).as("it is not expected").isEmpty();
     later.recovered("c1", SLOT, "a", NOW.plusSeconds(101));
     assertThat(found(later, "c1").marks())
-        .isEqualTo(HeldContainer.Marks.NONE.startedUp(true).outdated(true));
+        .isEqualTo(HeldContainer.Marks.NONE.registration(Registration.SERVING).outdated(true));
     later.remove("c1");
     later.recovered("c1", SLOT, "a", NOW.plusSeconds(102));
     assertThat(found(afterRestart(later), "c1").marks())
@@ -82,7 +83,9 @@ final class HeldContainersTest {
   void oneThatIsStoppedBecauseItHangsIsKnownToHaveHung() {
     containers.allocated("c1", SLOT, "a", NOW);
     containers.enter("c1", Phase.RUNNING, NOW);
-    containers.mark("c1", marks -> marks.withoutLock(Optional.of(HeldContainer.START_WAIT)));
+    Registration neverStarted =
+        new Registration(false, Optional.of(HeldContainer.START_WAIT), false);
+    containers.mark("c1", marks -> marks.registration(neverStarted));
     containers.enter("c1", Phase.STOPPING, NOW.plusSeconds(600));
     assertThat(found(containers, "c1").marks().hang()).contains(HeldContainer.Hang.NEVER_STARTED);
   }

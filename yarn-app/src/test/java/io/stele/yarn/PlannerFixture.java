@@ -25,6 +25,7 @@ abstract class PlannerFixture {
   final List<Ask> asks = new ArrayList<>();
   final Set<SlotId> withoutHeadroom = new HashSet<>();
   final Set<String> serving = new HashSet<>();
+  final Set<String> draining = new HashSet<>();
   final Set<String> preempted = new HashSet<>();
   final Set<String> outdated = new HashSet<>();
   final Map<String, Duration> withoutLock = new HashMap<>();
@@ -62,15 +63,13 @@ abstract class PlannerFixture {
   ApplicationSnapshot snapshot() {
     return new ApplicationSnapshot(
         NOW,
-        new ApplicationSnapshot.Goal(
+        new Orders.Snapshot(
             wanted,
             wantedSince,
-            stopping
-                ? Optional.of(new ApplicationSnapshot.Stop(stopBy, stopRanks))
-                : Optional.empty()),
+            stopping ? Optional.of(new Orders.Stop(stopBy, stopRanks)) : Optional.empty()),
         containers.stream().map(this::marked).toList(),
-        new ApplicationSnapshot.Slots(asks, withoutHeadroom, history, proven),
-        new ApplicationSnapshot.Nodes(nodes, drainBy),
+        new Slots.Snapshot(asks, withoutHeadroom, history, proven),
+        new KnownNodes.Snapshot(nodes, drainBy),
         limits());
   }
 
@@ -78,8 +77,11 @@ abstract class PlannerFixture {
     String id = container.id();
     return container.with(
         HeldContainer.Marks.NONE
-            .startedUp(serving.contains(id))
-            .withoutLock(Optional.ofNullable(withoutLock.get(id)))
+            .registration(
+                new HeldContainer.Registration(
+                    serving.contains(id),
+                    Optional.ofNullable(withoutLock.get(id)),
+                    draining.contains(id)))
             .preempted(preempted.contains(id))
             .outdated(outdated.contains(id)));
   }

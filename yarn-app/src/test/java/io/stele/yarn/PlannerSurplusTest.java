@@ -30,6 +30,9 @@ final class PlannerSurplusTest extends PlannerFixture {
     serving.add("c1");
     withoutLock.put("c1", Duration.ofSeconds(15));
     assertThat(planned()).as("the first has lost its lock").containsExactly("drain c1");
+    withoutLock.clear();
+    draining.add("c1");
+    assertThat(planned()).as("the first takes no tablets").containsExactly("drain c1");
   }
 
   @Test
@@ -103,6 +106,25 @@ final class PlannerSurplusTest extends PlannerFixture {
     wanted.put(ComponentKind.TABLET_SERVER, 0);
     asks.clear();
     assertThat(planned()).as("none is wanted").containsExactly("drain c3", "drain c2");
+  }
+
+  @Test
+  void aServerThatAnOperatorDrainsIsNoneThatAnotherMayEndFor() {
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    wantedSince.put(ComponentKind.TABLET_SERVER, NOW.minusSeconds(7200));
+    hold("c1", 1, "a", Phase.RUNNING, 7200);
+    hold("c2", 2, "b", Phase.RUNNING, 7200);
+    hold("c3", 3, "c", Phase.RUNNING, 7200);
+    serving.addAll(List.of("c1", "c2", "c3"));
+    draining.addAll(List.of("c1", "c3"));
+    assertThat(planned()).as("only the second takes tablets").containsExactly("drain c3");
+    containers.remove(2);
+    hold("c3", 3, "c", Phase.DRAINING, 60);
+    assertThat(planned()).as("of its tablets the second takes").containsExactly("stop c3");
+    draining.add("c2");
+    assertThat(planned()).as("nobody takes tablets").isEmpty();
+    draining.clear();
+    assertThat(planned()).containsExactly("drain c2", "stop c3");
   }
 
   @Test

@@ -25,6 +25,8 @@ final class PlannerUpgradeTest extends PlannerFixture {
     assertThat(planned()).as("its successor does not serve yet").isEmpty();
     serving.add("s1");
     assertThat(planned()).containsExactly("stop m1");
+    draining.add("s1");
+    assertThat(planned()).as("it is up, though an operator drains it").containsExactly("stop m1");
     serving.remove("m1");
     assertThat(planned()).as("even if it has never served").containsExactly("stop m1");
     outdated.remove("m1");

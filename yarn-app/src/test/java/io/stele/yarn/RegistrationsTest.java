@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
 import io.stele.wire.application.ApplicationProtos.HeldContainerProto;
 import io.stele.yarn.HeldContainer.Phase;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;
@@ -28,9 +29,9 @@ final class RegistrationsTest {
             .setNode("n")
             .setStartingForMillis(HeldContainer.START_WAIT.toMillis())
             .build();
-    ApplicationStateProto left =
+    ApplicationStateProto saved =
         ApplicationStateProto.newBuilder().setApplicationId("a").addContainers(container).build();
-    state.takeOver(left, "a", NOW);
+    state.takeOver(new StateFile.Saved(saved, Duration.ZERO), "a", NOW);
     state.recovered("c1", SLOT, "n", NOW);
     state.enter("c1", Phase.RUNNING, NOW);
   }
@@ -43,7 +44,7 @@ final class RegistrationsTest {
   void itDoesNotHangBeforeTheLockServiceHasBeenAsked() {
     takeOver();
     assertThat(container().hang(NOW)).as("it may have come up meanwhile").isEmpty();
-    state.registrations().listed(Set.of("c1"), Set.of("c1"), NOW);
+    state.registrations().listed(Set.of("c1"), new Servers.Registered(Set.of("c1"), Set.of()), NOW);
     assertThat(container().hang(NOW)).isEmpty();
     assertThat(container().hasItsLock()).isTrue();
   }
@@ -51,7 +52,7 @@ final class RegistrationsTest {
   @Test
   void itHangsIfTheLockServiceDoesNotKnowIt() {
     takeOver();
-    state.registrations().listed(Set.of("c1"), Set.of(), NOW);
+    state.registrations().listed(Set.of("c1"), new Servers.Registered(Set.of(), Set.of()), NOW);
     assertThat(container().hang(NOW)).contains(HeldContainer.Hang.NEVER_STARTED);
   }
 

@@ -5,28 +5,46 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
 import java.time.Duration;
 import java.time.Instant;
+import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 
 /** Times that were saved by another clock. */
 final class SavedTimesTest {
-  private static final Duration ANSWER_AGE = Duration.ofMinutes(5);
+  private static final Duration HOUR = Duration.ofHours(1);
+
+  /**
+   * In all, YARN's 15 min without a heartbeat and 5 to start; the last saving was a minute before.
+   */
+  private static final Duration SILENCE_MAX = Duration.ofMinutes(21);
+
   private static final Instant SAVED = Instant.parse("2026-01-01T00:00:00Z");
 
   /** Ten minutes before the saving. */
   private static final long BEFORE = SAVED.minusSeconds(600).toEpochMilli();
 
-  private static SavedTimes readAt(Instant now) {
-    return SavedTimes.of(
+  /**
+   * @param fileAge how old the file is by the clock of the file system
+   */
+  private static SavedTimes readAt(Instant now, Duration fileAge) {
+    ApplicationStateProto state =
         ApplicationStateProto.newBuilder()
             .setApplicationId("a")
             .setSavedAtMillis(SAVED.toEpochMilli())
-            .build(),
-        ANSWER_AGE,
-        now);
+            .build();
+    Duration nextAttemptWithin = YarnSettings.of(new Configuration()).limits().nextAttemptWithin();
+    return SavedTimes.of(new StateFile.Saved(state, fileAge), nextAttemptWithin, now);
+  }
+
+  private static SavedTimes readAt(Instant now) {
+    return readAt(now, Duration.ZERO);
   }
 
   private static long ageSeconds(Instant now) {
-    return Duration.between(readAt(now).past(BEFORE), now).toSeconds();
+    return ageSeconds(now, Duration.ZERO);
+  }
+
+  private static long ageSeconds(Instant now, Duration fileAge) {
+    return Duration.between(readAt(now, fileAge).past(BEFORE), now).toSeconds();
   }
 
   @Test
@@ -42,7 +60,18 @@ final class SavedTimesTest {
 
   @Test
   void byAClockThatIsAheadNotMoreHasPassedThanAnAttemptCanBeSilent() {
-    assertThat(ageSeconds(SAVED.plusSeconds(86_400))).isEqualTo(600 + 2 * 300 + 60 + 300);
+    assertThat(ageSeconds(SAVED.plus(SILENCE_MAX))).isEqualTo(600 + 21 * 60);
+    assertThat(ageSeconds(SAVED.plusSeconds(86_400))).isEqualTo(600 + 21 * 60);
+  }
+
+  @Test
+  void whereAnAttemptBeganLateTheFileSystemTellsHowLate() {
+    assertThat(ageSeconds(SAVED.plus(HOUR), HOUR)).isEqualTo(600 + 3600);
+    assertThat(ageSeconds(SAVED.plusSeconds(86_400), HOUR)).isEqualTo(600 + 3600);
+    assertThat(ageSeconds(SAVED.plusSeconds(30), HOUR))
+        .as("clocks that agree need no help")
+        .isEqualTo(600 + 30);
+    assertThat(ageSeconds(SAVED.minusSeconds(30), HOUR)).isEqualTo(600);
   }
 
   @Test

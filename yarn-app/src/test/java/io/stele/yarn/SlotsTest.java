@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Instant;
 import java.util.Set;
+import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 
 /** What YARN has been asked for, and what it refuses. */
@@ -40,5 +41,17 @@ final class SlotsTest {
     assertThat(withoutHeadroom(31)).containsExactly(slot);
     slots.given(slot);
     assertThat(withoutHeadroom(61)).isEmpty();
+  }
+
+  @Test
+  void aContainerThatYarnGivesEndsTheRefusal() {
+    SlotId slot = new SlotId(ComponentKind.MASTER, 1);
+    ApplicationState state =
+        new ApplicationState(YarnSettings.of(new Configuration()), FakeYarn.SUBMITTED);
+    state.slots().asked(new Ask(slot, new Placement.Anywhere(), Set.of(), NOW, NOW));
+    state.slots().refused(slot, "larger than any node", NOW);
+    assertThat(state.slots().refusals()).containsKey(slot);
+    state.allocated("c1", slot, "a", NOW);
+    assertThat(state.slots().refusals()).isEmpty();
   }
 }

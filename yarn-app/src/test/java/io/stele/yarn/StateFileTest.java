@@ -5,8 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.CorruptionException;
 import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,10 +30,10 @@ final class StateFileTest {
     StateFile second = new StateFile(conf, prefix, FakeYarn.attempt(2));
     assertThat(second.read()).isEmpty();
     first.write(stateNamed("first"));
-    assertThat(second.read()).contains(stateNamed("first"));
+    assertThat(stateReadBy(second)).contains(stateNamed("first"));
     second.write(stateNamed("second"));
     first.write(stateNamed("stale"));
-    assertThat(new StateFile(conf, prefix, FakeYarn.attempt(3)).read())
+    assertThat(stateReadBy(new StateFile(conf, prefix, FakeYarn.attempt(3))))
         .contains(stateNamed("second"));
     assertThat(new StateFile(conf, prefix, FakeYarn.attempt(1)).read()).isEmpty();
   }
@@ -50,7 +55,77 @@ final class StateFileTest {
         new org.apache.hadoop.fs.Path(directory.resolve("state").toUri());
     assertThatThrownBy(() -> new StateFile(conf, prefix, FakeYarn.attempt(2)).read())
         .isInstanceOf(CorruptionException.class)
-        .hasMessageContaining("state." + FakeYarn.attempt(1));
+        .hasMessageContaining("state." + FakeYarn.attempt(1))
+        .hasMessageContaining("move it to another directory");
+  }
+
+  @Test
+  void aByteThatHasChangedIsNeverReadAsTruth() throws Exception {
+    org.apache.hadoop.fs.Path prefix =
+        new org.apache.hadoop.fs.Path(directory.resolve("state").toUri());
+    StateFile first = new StateFile(conf, prefix, FakeYarn.attempt(1));
+    StateFile second = new StateFile(conf, prefix, FakeYarn.attempt(2));
+    ApplicationStateProto state =
+        stateNamed("first").toBuilder()
+            .setStopByMillis(1_234_567_890_123L)
+            .setNotDrained(3)
+            .build();
+    first.write(state);
+    assertThat(stateReadBy(second)).contains(state);
+    Path file = directory.resolve("state." + FakeYarn.attempt(1));
+    byte[] whole = Files.readAllBytes(file);
+    for (int position = 0; position < whole.length; position++) {
+      for (int bit = 0; bit < Byte.SIZE; bit++) {
+        byte[] damaged = whole.clone();
+        damaged[position] ^= (byte) (1 << bit);
+        put(file, damaged);
+        assertThatThrownBy(second::read)
+            .as("bit %d of byte %d", bit, position)
+            .isInstanceOf(CorruptionException.class);
+      }
+    }
+    for (int length = 0; length < whole.length; length++) {
+      put(file, Arrays.copyOf(whole, length));
+      assertThatThrownBy(second::read).isInstanceOf(CorruptionException.class);
+    }
+  }
+
+  @Test
+  void aFileOfAnEarlierVersionIsReadAndEarlierVersionsReadOurs() throws Exception {
+    org.apache.hadoop.fs.Path prefix =
+        new org.apache.hadoop.fs.Path(directory.resolve("state").toUri());
+    Path file = directory.resolve("state." + FakeYarn.attempt(1));
+    put(file, stateNamed("earlier").toByteArray());
+    StateFile second = new StateFile(conf, prefix, FakeYarn.attempt(2));
+    assertThat(stateReadBy(second)).contains(stateNamed("earlier"));
+    second.write(stateNamed("second"));
+    byte[] ours = Files.readAllBytes(directory.resolve("state." + FakeYarn.attempt(2)));
+    assertThat(ApplicationStateProto.parseFrom(ours).getApplicationId()).isEqualTo("second");
+  }
+
+  @Test
+  void theFileSystemTellsHowOldAFileIs() throws Exception {
+    org.apache.hadoop.fs.Path prefix =
+        new org.apache.hadoop.fs.Path(directory.resolve("state").toUri());
+    new StateFile(conf, prefix, FakeYarn.attempt(1)).write(stateNamed("first"));
+    Path file = directory.resolve("state." + FakeYarn.attempt(1));
+    FileTime written = Files.getLastModifiedTime(file);
+    Files.setLastModifiedTime(file, FileTime.from(written.toInstant().minus(Duration.ofHours(2))));
+    StateFile second = new StateFile(conf, prefix, FakeYarn.attempt(2));
+    assertThat(second.read().orElseThrow().age())
+        .isBetween(Duration.ofHours(2), Duration.ofHours(3));
+    Files.setLastModifiedTime(file, FileTime.from(written.toInstant().plus(Duration.ofHours(2))));
+    assertThat(second.read().orElseThrow().age()).isZero();
+  }
+
+  /** In place of the file, without the checksum that the local file system keeps beside it. */
+  private static void put(Path file, byte[] content) throws IOException {
+    Files.deleteIfExists(file.resolveSibling("." + file.getFileName() + ".crc"));
+    Files.write(file, content);
+  }
+
+  private static Optional<ApplicationStateProto> stateReadBy(StateFile file) throws IOException {
+    return file.read().map(StateFile.Saved::state);
   }
 
   private static ApplicationStateProto stateNamed(String application) {

@@ -3,6 +3,7 @@ package io.stele.yarn;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.lock.Lock;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.lock.UnreachableException;
@@ -52,10 +53,12 @@ final class SteleServersTest {
 
   private final Configuration conf = new Configuration(false);
   private final List<String> calls = new CopyOnWriteArrayList<>();
+  private final List<DrainRequestProto> drains = new CopyOnWriteArrayList<>();
   private final MemoryLockStore store = new MemoryLockStore();
   private ControlServer tabletServer;
   private ControlServer master;
   private LockService locks;
+  private Lock lock; // That was taken last.
   private LockConnection connection;
   private SteleServers servers;
   private NetworkTransport transport;
@@ -82,8 +85,7 @@ final class SteleServersTest {
     transport = new NetworkTransport(conf, SystemRuntime.INSTANCE, "localhost");
     connection = new LockConnection(SystemRuntime.INSTANCE, store::connect);
     servers =
-        new SteleServers(
-            SystemRuntime.INSTANCE, transport.controlPlane(), Duration.ofSeconds(5), connection);
+        new SteleServers(SystemRuntime.INSTANCE, transport.controlPlane(), limits(5), connection);
   }
 
   @AfterEach
@@ -95,12 +97,32 @@ final class SteleServersTest {
     master.close();
   }
 
+  /** YARN waits for 10 min for a heartbeat. */
+  private static ApplicationSnapshot.Limits limits(int drainSeconds) {
+    return new ApplicationSnapshot.Limits(
+        Duration.ZERO,
+        Duration.ofSeconds(drainSeconds),
+        1,
+        Duration.ofMinutes(5),
+        Duration.ofMinutes(10),
+        Map.of());
+  }
+
+  /** The reason holds until the next attempt has begun. */
+  private static DrainRequestProto drainRequest(boolean unlessLast) {
+    return DrainRequestProto.newBuilder()
+        .setUnlessLast(unlessLast)
+        .setReason(SteleServers.DRAIN_REASON)
+        .setReasonHoldsMillis(15 * 60_000)
+        .build();
+  }
+
   @Test
   void drainsTheTabletServerThatRegisteredFromTheContainer() throws IOException {
     register("container_1");
     servers.drain("container_1", false);
     servers.drain("container_1", true);
-    assertThat(calls).containsExactly("drain for a reason", "drain unless last for a reason");
+    assertThat(drains).containsExactly(drainRequest(false), drainRequest(true));
     assertThatThrownBy(() -> servers.drain("container_2", true))
         .isInstanceOf(NotRegisteredException.class)
         .hasMessageContaining("container_2");
@@ -111,7 +133,7 @@ final class SteleServersTest {
   void aServerThatDoesNotAnswerIsSoonAskedAgain() throws IOException {
     register("container_1");
     FakePlane plane = new FakePlane(SystemRuntime.INSTANCE);
-    new SteleServers(SystemRuntime.INSTANCE, plane, Duration.ofSeconds(60), connection)
+    new SteleServers(SystemRuntime.INSTANCE, plane, limits(60), connection)
         .drain("container_1", false);
     assertThat(plane.calls).containsExactly("localhost: drain");
     assertThat(plane.timeouts).containsExactly(Duration.ofSeconds(5));
@@ -130,11 +152,10 @@ final class SteleServersTest {
               }
               return store.connect();
             })) {
-      new SteleServers(
-              SystemRuntime.INSTANCE, transport.controlPlane(), Duration.ofSeconds(60), late)
+      new SteleServers(SystemRuntime.INSTANCE, transport.controlPlane(), limits(60), late)
           .drain("container_1", false);
     }
-    assertThat(calls).containsExactly("drain for a reason");
+    assertThat(drains).containsExactly(drainRequest(false));
     assertThat(attempts).hasValue(3);
   }
 
@@ -176,11 +197,11 @@ final class SteleServersTest {
             "container_1", ComponentKind.TABLET_SERVER,
             "container_2", ComponentKind.TABLET_SERVER,
             "container_3", ComponentKind.MASTER);
-    assertThat(servers.serving(running)).isEmpty();
+    assertThat(servers.registered(running).containers()).isEmpty();
     register("container_1");
-    assertThat(servers.serving(running)).containsExactly("container_1");
+    assertThat(servers.registered(running).containers()).containsExactly("container_1");
     assertThat(locks.tryLock(LockPaths.MASTER, Bytes.of("master"))).isPresent();
-    assertThat(servers.serving(running)).containsOnly("container_1", "container_3");
+    assertThat(servers.registered(running).containers()).containsOnly("container_1", "container_3");
   }
 
   @Test
@@ -190,8 +211,7 @@ final class SteleServersTest {
     try (LockConnection noting =
         new LockConnection(SystemRuntime.INSTANCE, () -> notingReads(store.connect(), read))) {
       SteleServers others =
-          new SteleServers(
-              SystemRuntime.INSTANCE, transport.controlPlane(), Duration.ofSeconds(5), noting);
+          new SteleServers(SystemRuntime.INSTANCE, transport.controlPlane(), limits(5), noting);
       others.drain("container_1", false);
       others.drain("container_1", false);
       assertThat(read).containsExactly(LockPaths.server(SERVER));
@@ -202,13 +222,44 @@ final class SteleServersTest {
           Map.of(
               "container_1", ComponentKind.TABLET_SERVER,
               "container_2", ComponentKind.TABLET_SERVER);
-      assertThat(others.serving(running)).containsOnly("container_1", "container_2");
+      assertThat(others.registered(running).containers())
+          .containsOnly("container_1", "container_2");
       assertThat(read).containsExactly(LockPaths.server(SERVER), LockPaths.server(second));
 
       locks.delete(
           LockPaths.server(SERVER), locks.read(LockPaths.server(SERVER)).orElseThrow().version());
-      assertThat(others.serving(running)).containsExactly("container_2");
+      assertThat(others.registered(running).containers()).containsExactly("container_2");
     }
+  }
+
+  @Test
+  void saysWhichServersDrainAsTheirLocksSayNowAndThen() throws Exception {
+    register("container_1");
+    Map<String, ComponentKind> running =
+        Map.of("container_1", ComponentKind.TABLET_SERVER, "container_2", ComponentKind.MASTER);
+    Simulation simulation = new Simulation(1, 1_000_000);
+    SimulatedProcess process = simulation.process("application-master");
+    simulation.run(
+        () -> {
+          try (LockConnection own = new LockConnection(process, store::connect)) {
+            SteleServers others =
+                new SteleServers(process, new FakePlane(process), limits(60), own);
+            assertThat(others.registered(running).draining()).isEmpty();
+            setDrained(true);
+            process.sleep(Duration.ofSeconds(15));
+            assertThat(others.registered(running).draining()).containsExactly("container_1");
+            assertThat(others.registered(running).containers()).containsExactly("container_1");
+            assertThat(others.registered(Map.of()).draining()).isEmpty();
+            setDrained(false);
+            process.sleep(Duration.ofSeconds(15));
+            assertThat(others.registered(running).draining()).isEmpty();
+          }
+        });
+  }
+
+  private void setDrained(boolean drained) throws IOException {
+    ServerInfo info = info("container_1", new Address("localhost", tabletServer.port()));
+    lock.update((drained ? info.drained() : info).encode());
   }
 
   /** One has METADATA, the other the root tablet; both have tablets of users. */
@@ -222,7 +273,7 @@ final class SteleServersTest {
   }
 
   private Map<String, Integer> stopRanks(FakePlane plane) throws IOException {
-    return new SteleServers(SystemRuntime.INSTANCE, plane, Duration.ofSeconds(60), connection)
+    return new SteleServers(SystemRuntime.INSTANCE, plane, limits(60), connection)
         .stopRanks(Set.of("container_1", "container_2"), Duration.ofSeconds(60));
   }
 
@@ -277,7 +328,7 @@ final class SteleServersTest {
         () -> {
           try (LockConnection own = new LockConnection(process, store::connect)) {
             Map<String, Integer> ranks =
-                new SteleServers(process, plane, Duration.ofSeconds(60), own)
+                new SteleServers(process, plane, limits(60), own)
                     .stopRanks(containers, Duration.ofSeconds(60));
             assertThat(ranks).hasSize(5).containsValue(1);
           }
@@ -308,8 +359,11 @@ final class SteleServersTest {
   }
 
   private void register(ServerId server, String container, Address control) throws IOException {
-    ServerInfo info = new ServerInfo(control, control, Optional.empty(), Optional.of(container));
-    assertThat(locks.tryLock(LockPaths.server(server), info.encode())).isPresent();
+    lock = locks.tryLock(LockPaths.server(server), info(container, control).encode()).orElseThrow();
+  }
+
+  private static ServerInfo info(String container, Address control) {
+    return new ServerInfo(control, control, Optional.empty(), Optional.of(container));
   }
 
   /** A service that notes what it is asked and answers with an empty message. */
@@ -319,15 +373,15 @@ final class SteleServersTest {
             service.getClassLoader(),
             new Class<?>[] {service},
             (proxy, method, arguments) -> {
+              if (arguments[1] instanceof DrainRequestProto drain) {
+                drains.add(drain);
+              }
               String detail =
-                  arguments[1] instanceof DrainRequestProto drain
-                      ? (drain.getUnlessLast() ? " unless last" : "")
-                          + (drain.hasReason() ? " for a reason" : "")
-                      : ((Message) arguments[1])
-                          .getAllFields().values().stream()
-                              .map(value -> " " + value)
-                              .findFirst()
-                              .orElse("");
+                  ((Message) arguments[1])
+                      .getAllFields().values().stream()
+                          .map(value -> " " + value)
+                          .findFirst()
+                          .orElse("");
               boolean seen =
                   arguments[1] instanceof ServerExitedRequestProto exited && exited.getSeen();
               calls.add(method.getName() + detail + (seen ? " seen" : ""));
