@@ -6,11 +6,13 @@ import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.JobNodes;
+import io.stele.metadata.JobOrigin;
 import io.stele.metadata.Layout;
 import io.stele.metadata.MemoryRecords;
 import io.stele.metadata.MetadataKeys;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.ServerInfo;
+import io.stele.metadata.StoredJob;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
@@ -189,6 +191,16 @@ final class MasterFixture {
   void bootstrap(Bytes... splitRows) throws IOException {
     records.createRoot();
     records.createTable(TableId.METADATA, List.of(splitRows));
+  }
+
+  /** Begins a job of no application that may write; returns its name. */
+  String beginJob(Duration lease) throws IOException {
+    return jobs.begin(
+        JobNodes.newRequest(process),
+        lease,
+        Optional.empty(),
+        JobOrigin.UNKNOWN,
+        StoredJob.Kind.MAY_WRITE);
   }
 
   /** Deletes the node of a table in the lock service, as if it was lost; its records stay. */
