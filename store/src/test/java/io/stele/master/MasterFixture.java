@@ -179,6 +179,27 @@ final class MasterFixture {
     loop.step();
   }
 
+  /** Lets the loop read all records again, and step until nothing is left to do. */
+  void rereadUntilIdle() throws Exception {
+    signal.rereadAllSoon();
+    stepUntilIdle();
+  }
+
+  /** Lets the loop step for some time, with a pause after each step. */
+  void stepFor(Duration time, Duration pause) throws Exception {
+    for (Duration passed = Duration.ZERO; passed.compareTo(time) < 0; passed = passed.plus(pause)) {
+      loop.step();
+      sleep(pause);
+    }
+  }
+
+  /** Does the work while a task runs the loop. */
+  void whileTheLoopRuns(Simulation.Work work) throws Exception {
+    Task task = startLoop();
+    work.run();
+    stopLoop(task);
+  }
+
   /** A server takes its lock. */
   Lock start(ServerId server) throws IOException {
     fs.mkdirs(layout.logs(server));
@@ -256,13 +277,22 @@ final class MasterFixture {
     return new SchemaSteps(process, schemas, records, servers, watch::answering, readers);
   }
 
+  /** The root tablet. */
+  TabletRecord root() throws IOException {
+    return records.reader().readRoot().orElseThrow();
+  }
+
+  List<TabletRecord> tablets(TableId table) throws IOException {
+    return records.reader().readAll(table);
+  }
+
   /** The tablet of a table that has one. */
   TabletRecord only(TableId table) throws IOException {
-    return records.reader().readAll(table).get(0);
+    return tablets(table).get(0);
   }
 
   boolean isServed(TableId table) throws IOException {
-    List<TabletRecord> tablets = records.reader().readAll(table);
+    List<TabletRecord> tablets = tablets(table);
     return !tablets.isEmpty() && tablets.stream().allMatch(loop.view()::isServed);
   }
 
