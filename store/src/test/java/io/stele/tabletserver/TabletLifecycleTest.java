@@ -177,7 +177,7 @@ class TabletLifecycleTest {
     first.dieAndBeFenced();
     try (TestServer second = new TestServer(world);
         TestServer third = new TestServer(world)) {
-      HostedTablet replayed = second.take(second.records().release(loaded, "its server died"));
+      HostedTablet replayed = second.takeOver(loaded);
       second.lifecycle.unload(replayed.id(), replayed.tablet().epoch(), false);
       second.work();
       TabletRecord free = second.stored(hosted.id());
@@ -336,11 +336,7 @@ class TabletLifecycleTest {
       load(server, assigned);
       assertThat(server.notLoaded).containsExactly(assigned.id() + " TABLET");
       world.disk.heal();
-      world.disk.inject(
-          FaultInjector.always(
-              Operation.OPEN,
-              path -> path.getName().endsWith(".sst"),
-              new FaultInjector.Effect.Fail()));
+      world.disk.inject(TestServer.openingAnSSTableFails());
       load(server, assigned);
       assertThat(server.notLoaded).endsWith(assigned.id() + " CIRCUMSTANCES").hasSize(2);
       assertThat(server.aborts).isEmpty();
