@@ -1,11 +1,11 @@
 package io.stele.client;
 
+import static io.stele.client.WebtableWriters.mutation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.stele.metadata.Attempts;
-import io.stele.metadata.Operations;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
@@ -19,11 +19,9 @@ import io.stele.model.ReadModifyWrite;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
-import io.stele.model.TableSchema;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.ForwardingRuntime;
 import io.stele.runtime.ProcessRuntime;
-import io.stele.runtime.SystemRuntime;
 import io.stele.runtime.Timer;
 import io.stele.wire.MutateBatch;
 import io.stele.wire.NotServingTabletException;
@@ -46,62 +44,34 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BiFunction;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 class BatchWriterTest {
-  private static final OperationId FIRST = new OperationId(1, 2, 1);
-
   private final FakeTablets tablets = new FakeTablets();
   private final Random random = new Random(1);
 
-  private BatchWriter writer(Duration timeout, long bufferBytes) {
-    return writer(
-        timeout,
-        bufferBytes,
-        Operations.repeatable(SystemRuntime.INSTANCE, FIRST, Optional.empty()));
-  }
-
-  private BatchWriter writer(Duration timeout, long bufferBytes, Operations operations) {
-    return writer(
-        timeout,
-        operations,
-        (check, writer) -> new BatchWriter(check, writer, bufferBytes, Durability.HFLUSH));
-  }
-
-  private BatchWriter writer(
-      Duration timeout,
-      Operations operations,
-      BiFunction<SchemaCheck, Batcher.Writer, BatchWriter> made) {
-    return writer(SystemRuntime.INSTANCE, timeout, operations, made);
-  }
-
-  private BatchWriter writer(
-      ProcessRuntime runtime,
-      Duration timeout,
-      Operations operations,
-      BiFunction<SchemaCheck, Batcher.Writer, BatchWriter> made) {
-    TableRef table = new TableRef(Waiting.silent(runtime), FakeTablets.TABLE, "webtable", timeout);
-    SchemaCheck check =
-        new SchemaCheck(
-            TableSchema.of("webtable", "f"),
-            deadline -> CompletableFuture.completedFuture(TableSchema.of("webtable", "f")),
-            1000);
-    return made.apply(check, new Batcher(runtime, tablets, table.id()).writer(table, operations));
+  /** Makes writers of a task, until something else is said. */
+  private WebtableWriters writers() {
+    return new WebtableWriters(tablets);
   }
 
   private BatchWriter writer() {
-    return writer(Duration.ofSeconds(30), 1 << 20);
+    return writers().open();
   }
 
   /** A writer that goes on after a failure; one of a task sends nothing more. */
   private BatchWriter writerOfNoTask() {
-    return writer(Duration.ofSeconds(30), 1 << 20, new Operations(SystemRuntime.INSTANCE));
+    return writers().ofNoTask().open();
   }
 
-  private static Mutation mutation(String row, String value) {
-    return Mutation.of(row).put("f", "", value);
+  private BatchWriter writerOfNoTask(ProcessRuntime runtime, Duration timeout) {
+    return new WebtableWriters(runtime, tablets).timeout(timeout).ofNoTask().open();
+  }
+
+  private static MutationsFailedException failureOf(ThrowingCallable call) {
+    return catchThrowableOfType(MutationsFailedException.class, call);
   }
 
   private List<String> rowsApplied() {
@@ -151,21 +121,7 @@ class BatchWriterTest {
             return tablets.send(request, deadline);
           }
         };
-    TableRef table =
-        new TableRef(
-            Waiting.silent(SystemRuntime.INSTANCE),
-            FakeTablets.TABLE,
-            "webtable",
-            Duration.ofSeconds(30));
-    SchemaCheck check =
-        new SchemaCheck(
-            TableSchema.of("webtable", "f"),
-            deadline -> CompletableFuture.failedFuture(new AssertionError()),
-            1000);
-    Batcher.Writer ofRow =
-        new Batcher(SystemRuntime.INSTANCE, mistaken, table.id())
-            .writer(table, new Operations(SystemRuntime.INSTANCE));
-    BatchWriter writer = new BatchWriter(check, ofRow, 1 << 20, Durability.HFLUSH);
+    BatchWriter writer = new WebtableWriters(mistaken).ofNoTask().open();
     tablets.fault(
         entry ->
             entry.mutation().toString().contains("first")
@@ -219,7 +175,7 @@ class BatchWriterTest {
   void manyMutationsOfOneRowGoTogetherInOrder() throws IOException {
     int count = 30_000;
     tablets.hold();
-    try (BatchWriter writer = writer(Duration.ofSeconds(30), 64 << 20)) {
+    try (BatchWriter writer = writers().bufferBytes(64 << 20).open()) {
       for (int i = 0; i < count; i++) {
         writer.add(mutation("hot", Integer.toString(i)));
       }
@@ -260,8 +216,7 @@ class BatchWriterTest {
     for (int i = 0; i < 70; i++) {
       writer.add(mutation("hot", Integer.toString(i)));
     }
-    MutationsFailedException failure =
-        catchThrowableOfType(MutationsFailedException.class, writer::close);
+    MutationsFailedException failure = failureOf(writer::close);
     assertThat(failure.count()).isEqualTo(10);
     assertThat(tablets.applied()).hasSize(60);
   }
@@ -340,12 +295,7 @@ class BatchWriterTest {
               : Optional.empty();
         });
     CountingTimers timers = new CountingTimers();
-    BatchWriter writer =
-        writer(
-            timers,
-            Duration.ofSeconds(600),
-            new Operations(SystemRuntime.INSTANCE),
-            (check, batches) -> new BatchWriter(check, batches, 1 << 20, Durability.HFLUSH));
+    BatchWriter writer = writerOfNoTask(timers, Duration.ofSeconds(600));
     for (int i = 0; i < 100; i++) {
       writer.add(mutation("row" + i % 50, Integer.toString(i)));
     }
@@ -375,7 +325,7 @@ class BatchWriterTest {
             return super.after(delay, work);
           }
         };
-    BatchWriter writer = writerOn(withoutTimers);
+    BatchWriter writer = writerOfNoTask(withoutTimers, Duration.ofSeconds(600));
     CompletableFuture<Void> added = writer.add(mutation("row", "v"));
     assertThatThrownBy(writer::close).isInstanceOf(MutationsFailedException.class);
     assertUnknown(added);
@@ -400,19 +350,11 @@ class BatchWriterTest {
                 };
           }
         };
-    BatchWriter writer = writerOn(brokenTimers);
+    BatchWriter writer = writerOfNoTask(brokenTimers, Duration.ofSeconds(600));
     CompletableFuture<Void> added = writer.add(mutation("row", "v"));
     assertThatThrownBy(writer::close).isInstanceOf(MutationsFailedException.class);
     assertThat(tablets.applied()).hasSize(1);
     assertUnknown(added);
-  }
-
-  private BatchWriter writerOn(ProcessRuntime runtime) {
-    return writer(
-        runtime,
-        Duration.ofSeconds(600),
-        new Operations(SystemRuntime.INSTANCE),
-        (check, batches) -> new BatchWriter(check, batches, 1 << 20, Durability.HFLUSH));
   }
 
   private static void assertUnknown(CompletableFuture<Void> added) {
@@ -426,7 +368,7 @@ class BatchWriterTest {
   @Test
   void theWriterWaitsWhileTheBufferIsFull() throws IOException {
     List<Integer> sizes = new ArrayList<>();
-    try (BatchWriter writer = writer(Duration.ofSeconds(30), 1000)) {
+    try (BatchWriter writer = writers().bufferBytes(1000).open()) {
       for (int i = 0; i < 200; i++) {
         writer.add(mutation("row" + i, "v"));
       }
@@ -446,14 +388,8 @@ class BatchWriterTest {
             away.get() && entry.mutation().row().toUtf8().equals("z")
                 ? Optional.of(FakeTablets.retryLater())
                 : Optional.empty());
-    Operations task = Operations.repeatable(SystemRuntime.INSTANCE, FIRST, Optional.empty());
     int aheadMax = 100;
-    try (BatchWriter writer =
-        writer(
-            Duration.ofSeconds(30),
-            task,
-            (check, batches) ->
-                new BatchWriter(check, batches, 1 << 20, aheadMax, Durability.HFLUSH))) {
+    try (BatchWriter writer = writers().openAheadBy(aheadMax)) {
       writer.add(mutation("z", "v"));
       for (int i = 1; i < aheadMax; i++) {
         writer.add(mutation("a" + i, "v")).get();
@@ -478,7 +414,7 @@ class BatchWriterTest {
   @Test
   void batchesAreSmallEnoughNotToHaveRegionsOfTheHeapToThemselves() throws IOException {
     String value = "v".repeat(1000);
-    try (BatchWriter writer = writer(Duration.ofSeconds(30), 8 << 20)) {
+    try (BatchWriter writer = writers().bufferBytes(8 << 20).open()) {
       for (int i = 0; i < 3000; i++) {
         writer.add(mutation("row" + i, value));
       }
@@ -493,7 +429,7 @@ class BatchWriterTest {
   @Test
   void whatIsDeletedCountsAsLongAsItsName() throws IOException {
     String qualifier = "q".repeat(50_000);
-    try (BatchWriter writer = writer(Duration.ofSeconds(30), 8 << 20)) {
+    try (BatchWriter writer = writers().bufferBytes(8 << 20).open()) {
       for (int i = 0; i < 200; i++) {
         writer.add(Mutation.of("row" + i).deleteColumn("f", qualifier));
       }
@@ -504,8 +440,7 @@ class BatchWriterTest {
   @Test
   void aMutationThatWaitedForItsRowEndsInTimeThoughABatchIsUnderWay() throws Exception {
     tablets.hold();
-    BatchWriter writer =
-        writer(Duration.ofMillis(500), 1 << 20, new Operations(SystemRuntime.INSTANCE));
+    BatchWriter writer = writers().timeout(Duration.ofMillis(500)).ofNoTask().open();
     CompletableFuture<Void> held = writer.add(mutation("b", "v"));
     CompletableFuture<Void> waits;
     synchronized (tablets) { // Which does not answer meanwhile.
@@ -532,12 +467,7 @@ class BatchWriterTest {
           }
         };
     tablets.hold();
-    try (BatchWriter writer =
-        writer(
-            runtime,
-            Duration.ofSeconds(30),
-            new Operations(runtime),
-            (check, batches) -> new BatchWriter(check, batches, 1 << 20, Durability.HFLUSH))) {
+    try (BatchWriter writer = writerOfNoTask(runtime, Duration.ofSeconds(30))) {
       writer.add(mutation("first", "v"));
       passed.set(TimeUnit.SECONDS.toNanos(1));
       writer.add(mutation("old", "v"));
@@ -565,8 +495,7 @@ class BatchWriterTest {
     try (BatchWriter writer = writerOfNoTask()) {
       writer.add(mutation("good", "v"));
       var bad = writer.add(mutation("bad", "v"));
-      MutationsFailedException failure =
-          catchThrowableOfType(MutationsFailedException.class, writer::flush);
+      MutationsFailedException failure = failureOf(writer::flush);
       assertThat(failure.code()).isEqualTo(Code.REFUSED);
       assertThat(failure.count()).isEqualTo(1);
       assertThat(failure).hasMessageContaining("bad").hasMessageContaining("no such thing");
@@ -593,8 +522,7 @@ class BatchWriterTest {
                   ? Optional.of(SteleException.outcomeUnknown("lost", null))
                   : Optional.empty());
       writer.add(mutation("lost", "v"));
-      MutationsFailedException failure =
-          catchThrowableOfType(MutationsFailedException.class, writer::flush);
+      MutationsFailedException failure = failureOf(writer::flush);
       assertThat(failure.count()).isEqualTo(1002);
       assertThat(failure.code()).isEqualTo(Code.OUTCOME_UNKNOWN);
     }
@@ -616,10 +544,9 @@ class BatchWriterTest {
   @Test
   void aTabletThatNobodyServesIsReportedAsNotAppliedWhenTheTimeIsUp() throws IOException {
     tablets.fault(entry -> Optional.of(new NotServingTabletException("gone")));
-    BatchWriter writer = writer(Duration.ofMillis(300), 1 << 20);
+    BatchWriter writer = writers().timeout(Duration.ofMillis(300)).open();
     writer.add(mutation("r", "v"));
-    MutationsFailedException failure =
-        catchThrowableOfType(MutationsFailedException.class, writer::close);
+    MutationsFailedException failure = failureOf(writer::close);
     assertThat(failure.code()).isEqualTo(Code.RETRY_LATER);
     assertThat(failure)
         .hasMessageContaining("row \"r\" of table webtable")
@@ -629,10 +556,9 @@ class BatchWriterTest {
   @Test
   void aMutationWhoseAnswersAreAllLostIsReportedAsUnknown() throws IOException {
     tablets.afterBatch(batch -> Optional.of(SteleException.outcomeUnknown("lost", null)));
-    BatchWriter writer = writer(Duration.ofMillis(300), 1 << 20);
+    BatchWriter writer = writers().timeout(Duration.ofMillis(300)).open();
     writer.add(mutation("r", "v"));
-    MutationsFailedException failure =
-        catchThrowableOfType(MutationsFailedException.class, writer::close);
+    MutationsFailedException failure = failureOf(writer::close);
     assertThat(failure.code()).isEqualTo(Code.OUTCOME_UNKNOWN);
     assertThat(tablets.applied()).hasSize(1);
   }
@@ -646,8 +572,7 @@ class BatchWriterTest {
                 : Optional.of(SteleException.refused("older than the window")));
     BatchWriter writer = writer();
     writer.add(mutation("r", "v"));
-    MutationsFailedException failure =
-        catchThrowableOfType(MutationsFailedException.class, writer::close);
+    MutationsFailedException failure = failureOf(writer::close);
     assertThat(failure.code()).isEqualTo(Code.OUTCOME_UNKNOWN);
   }
 
@@ -662,7 +587,7 @@ class BatchWriterTest {
   @Test
   void manyMutationsTravelTogether() throws IOException {
     tablets.hold();
-    try (BatchWriter writer = writer(Duration.ofSeconds(30), 8 << 20)) {
+    try (BatchWriter writer = writers().bufferBytes(8 << 20).open()) {
       for (int i = 0; i < 5000; i++) {
         writer.add(mutation("row" + i, "v"));
       }
@@ -680,41 +605,17 @@ class BatchWriterTest {
         });
     BatchWriter writer = writer();
     writer.add(mutation("r", "v"));
-    MutationsFailedException failure =
-        catchThrowableOfType(MutationsFailedException.class, writer::close);
+    MutationsFailedException failure = failureOf(writer::close);
     assertThat(failure.code()).isEqualTo(Code.OUTCOME_UNKNOWN);
     assertThat(failure).hasMessageContaining("planted");
   }
 
   @Test
   void writersWithIdsOfTheirOwnShareABatcherButNoBatch() throws IOException {
-    TableRef table =
-        new TableRef(
-            Waiting.silent(SystemRuntime.INSTANCE),
-            FakeTablets.TABLE,
-            "webtable",
-            Duration.ofSeconds(30));
-    Batcher batcher = new Batcher(SystemRuntime.INSTANCE, tablets, table.id());
+    Batcher batcher = writers().batcher();
     OperationId other = new OperationId(3, 4, 100);
-    SchemaCheck check =
-        new SchemaCheck(
-            TableSchema.of("webtable", "f"),
-            deadline -> CompletableFuture.completedFuture(TableSchema.of("webtable", "f")),
-            1000);
-    try (BatchWriter one =
-            new BatchWriter(
-                check,
-                batcher.writer(
-                    table, Operations.repeatable(SystemRuntime.INSTANCE, FIRST, Optional.empty())),
-                1 << 20,
-                Durability.HFLUSH);
-        BatchWriter two =
-            new BatchWriter(
-                check,
-                batcher.writer(
-                    table, Operations.repeatable(SystemRuntime.INSTANCE, other, Optional.empty())),
-                1 << 20,
-                Durability.HFLUSH)) {
+    try (BatchWriter one = writers().open(batcher);
+        BatchWriter two = writers().ofTaskFrom(other).open(batcher)) {
       for (int i = 0; i < 100; i++) {
         one.add(mutation("one" + i, "v"));
         two.add(mutation("two" + i, "v"));

@@ -1,7 +1,7 @@
 package io.stele.client;
 
+import static io.stele.SteleErrors.assertFails;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.config.Keys;
 import io.stele.lock.LockService;
@@ -125,10 +125,7 @@ class TableCompactionTest {
   void aTableThatIsNotThereIsNotFound() throws Exception {
     try (MiniStele cluster = MiniStele.start(conf(), Site.inMemory(), 1, 1)) {
       Admin admin = cluster.client().admin();
-      assertThatThrownBy(() -> admin.compactTable("none"))
-          .isInstanceOfSatisfying(
-              SteleException.class,
-              e -> assertThat(e.code()).isEqualTo(SteleException.Code.NOT_FOUND));
+      assertFails(SteleException.Code.NOT_FOUND, () -> admin.compactTable("none"));
     }
   }
 
@@ -309,10 +306,7 @@ class TableCompactionTest {
                 answer.setDone(false).setTrouble("it was pinned").setRests(rests);
               });
       try (Stele client = client(cluster, hasty, answers)) {
-        assertThatThrownBy(() -> client.admin().compactTable("web"))
-            .isInstanceOfSatisfying(
-                SteleException.class,
-                e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
+        assertFails(SteleException.Code.RETRY_LATER, () -> client.admin().compactTable("web"))
             .hasMessageContaining("it was pinned");
       }
     }
@@ -327,10 +321,7 @@ class TableCompactionTest {
         ClusterChange compaction = client.admin().beginCompactTable("web");
         cluster.client().admin().dropTable("web");
         for (int i = 0; i < 2; i++) { // Once it is known it stays known.
-          assertThatThrownBy(() -> compaction.await(PATIENCE))
-              .isInstanceOfSatisfying(
-                  SteleException.class,
-                  e -> assertThat(e.code()).isEqualTo(SteleException.Code.NOT_FOUND));
+          assertFails(SteleException.Code.NOT_FOUND, () -> compaction.await(PATIENCE));
         }
       }
     }
@@ -417,10 +408,7 @@ class TableCompactionTest {
       hasty.set(Keys.CLIENT_TIMEOUT.name(), "1s");
       Fault fault = server -> Optional.of(new SocketTimeoutException("no answer"));
       try (Stele client = client(cluster, hasty, fault)) {
-        assertThatThrownBy(() -> client.admin().compactTable("web"))
-            .isInstanceOfSatisfying(
-                SteleException.class,
-                e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
+        assertFails(SteleException.Code.RETRY_LATER, () -> client.admin().compactTable("web"))
             .hasMessageContaining("3 of 3 tablets could not be compacted for 1000 ms")
             .hasMessageContaining(cluster.servers().get(0) + " failed")
             .hasMessageContaining("no answer");

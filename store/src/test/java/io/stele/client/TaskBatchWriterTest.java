@@ -1,21 +1,15 @@
 package io.stele.client;
 
+import static io.stele.client.WebtableWriters.mutation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import io.stele.metadata.Operations;
 import io.stele.model.Bytes;
-import io.stele.model.Durability;
-import io.stele.model.Mutation;
-import io.stele.model.OperationId;
 import io.stele.model.Settled;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
-import io.stele.model.TableSchema;
-import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -25,26 +19,7 @@ class TaskBatchWriterTest {
   private final FakeTablets tablets = new FakeTablets();
 
   private BatchWriter writer() {
-    TableRef table =
-        new TableRef(
-            Waiting.silent(SystemRuntime.INSTANCE),
-            FakeTablets.TABLE,
-            "webtable",
-            Duration.ofSeconds(30));
-    SchemaCheck check =
-        new SchemaCheck(
-            TableSchema.of("webtable", "f"),
-            deadline -> CompletableFuture.completedFuture(TableSchema.of("webtable", "f")),
-            1000);
-    Operations operations =
-        Operations.repeatable(SystemRuntime.INSTANCE, new OperationId(1, 2, 1), Optional.empty());
-    Batcher.Writer writer =
-        new Batcher(SystemRuntime.INSTANCE, tablets, table.id()).writer(table, operations);
-    return new BatchWriter(check, writer, 1 << 20, Durability.HFLUSH);
-  }
-
-  private static Mutation mutation(String row, String value) {
-    return Mutation.of(row).put("f", "", value);
+    return new WebtableWriters(tablets).open();
   }
 
   @Test

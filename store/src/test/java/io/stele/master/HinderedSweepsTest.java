@@ -144,7 +144,7 @@ class HinderedSweepsTest extends SweeperTestCase {
     run(
         () -> {
           TableId many = master.table("many", Bytes.of("m"));
-          for (TabletRecord record : master.records.reader().readAll(many)) {
+          for (TabletRecord record : master.tablets(many)) {
             put(record, List.of(), Map.of(create(Layout.file(record.id(), 1, 1)), 0L));
           }
           sweeper.sweep();
@@ -157,12 +157,11 @@ class HinderedSweepsTest extends SweeperTestCase {
                 }
               });
           assertThat(sweeper.sweep()).isEqualTo(2);
-          assertThat(master.records.reader().readAll(many))
+          assertThat(master.tablets(many))
               .extracting(record -> record.dropped().size())
               .containsExactly(1, 0);
           sweeper.sweep();
-          assertThat(master.records.reader().readAll(many))
-              .allMatch(record -> record.dropped().isEmpty());
+          assertThat(master.tablets(many)).allMatch(record -> record.dropped().isEmpty());
         });
   }
 
@@ -179,7 +178,7 @@ class HinderedSweepsTest extends SweeperTestCase {
                 }
               });
           sweeper.sweep();
-          assertThat(master.records.reader().readAll(many))
+          assertThat(master.tablets(many))
               .extracting(record -> record.dropped().size())
               .containsExactly(1, 1, 1, 1, 0, 0);
         });
@@ -202,7 +201,7 @@ class HinderedSweepsTest extends SweeperTestCase {
           updates.set(3);
           sweeper.sweep();
           assertThat(updates).as("three more").hasValue(6);
-          assertThat(master.records.reader().readAll(many))
+          assertThat(master.tablets(many))
               .extracting(record -> record.dropped().size())
               .containsExactly(1, 1, 0, 1, 1, 1);
         });
@@ -299,7 +298,7 @@ class HinderedSweepsTest extends SweeperTestCase {
   private TableId tabletsWithDroppedFiles() throws Exception {
     Bytes[] splits = {Bytes.of("b"), Bytes.of("c"), Bytes.of("d"), Bytes.of("e"), Bytes.of("f")};
     TableId many = master.table("many", splits);
-    for (TabletRecord record : master.records.reader().readAll(many)) {
+    for (TabletRecord record : master.tablets(many)) {
       put(record, List.of(), Map.of(create(Layout.file(record.id(), 1, 1)), 0L));
     }
     sweeper.sweep();

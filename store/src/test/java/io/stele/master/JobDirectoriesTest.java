@@ -1,12 +1,10 @@
 package io.stele.master;
 
+import static io.stele.SteleErrors.assertFails;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.metadata.JobNodes;
-import io.stele.metadata.JobOrigin;
-import io.stele.metadata.StoredJob;
-import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
@@ -41,12 +39,7 @@ class JobDirectoriesTest {
   }
 
   private String begin() throws IOException {
-    return master.jobs.begin(
-        JobNodes.newRequest(master.process),
-        Duration.ofMinutes(1),
-        Optional.empty(),
-        JobOrigin.UNKNOWN,
-        StoredJob.Kind.MAY_WRITE);
+    return master.beginJob(Duration.ofMinutes(1));
   }
 
   private Path directory(String job) {
@@ -55,12 +48,6 @@ class JobDirectoriesTest {
 
   private List<String> named(String job) {
     return master.fs.named(directory(job));
-  }
-
-  private static void assertFails(
-      Code code, org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
-    assertThatThrownBy(call)
-        .isInstanceOfSatisfying(SteleException.class, e -> assertThat(e.code()).isEqualTo(code));
   }
 
   @Test

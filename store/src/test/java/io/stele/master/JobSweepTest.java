@@ -3,7 +3,6 @@ package io.stele.master;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.metadata.JobNodes;
-import io.stele.metadata.JobOrigin;
 import io.stele.metadata.StoredJob;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.RowRange;
@@ -14,7 +13,6 @@ import io.stele.record.PendingFile;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FilterFileSystem;
 import org.apache.hadoop.fs.Path;
@@ -46,12 +44,7 @@ class JobSweepTest {
   }
 
   private String begin() throws IOException {
-    return master.jobs.begin(
-        JobNodes.newRequest(master.process),
-        LEASE,
-        Optional.empty(),
-        JobOrigin.UNKNOWN,
-        StoredJob.Kind.MAY_WRITE);
+    return master.beginJob(LEASE);
   }
 
   private PendingFile file(String job, String name) throws IOException {

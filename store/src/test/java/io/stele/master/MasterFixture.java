@@ -6,11 +6,13 @@ import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.JobNodes;
+import io.stele.metadata.JobOrigin;
 import io.stele.metadata.Layout;
 import io.stele.metadata.MemoryRecords;
 import io.stele.metadata.MetadataKeys;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.ServerInfo;
+import io.stele.metadata.StoredJob;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
@@ -177,6 +179,27 @@ final class MasterFixture {
     loop.step();
   }
 
+  /** Lets the loop read all records again, and step until nothing is left to do. */
+  void rereadUntilIdle() throws Exception {
+    signal.rereadAllSoon();
+    stepUntilIdle();
+  }
+
+  /** Lets the loop step for some time, with a pause after each step. */
+  void stepFor(Duration time, Duration pause) throws Exception {
+    for (Duration passed = Duration.ZERO; passed.compareTo(time) < 0; passed = passed.plus(pause)) {
+      loop.step();
+      sleep(pause);
+    }
+  }
+
+  /** Does the work while a task runs the loop. */
+  void whileTheLoopRuns(Simulation.Work work) throws Exception {
+    Task task = startLoop();
+    work.run();
+    stopLoop(task);
+  }
+
   /** A server takes its lock. */
   Lock start(ServerId server) throws IOException {
     fs.mkdirs(layout.logs(server));
@@ -189,6 +212,16 @@ final class MasterFixture {
   void bootstrap(Bytes... splitRows) throws IOException {
     records.createRoot();
     records.createTable(TableId.METADATA, List.of(splitRows));
+  }
+
+  /** Begins a job of no application that may write; returns its name. */
+  String beginJob(Duration lease) throws IOException {
+    return jobs.begin(
+        JobNodes.newRequest(process),
+        lease,
+        Optional.empty(),
+        JobOrigin.UNKNOWN,
+        StoredJob.Kind.MAY_WRITE);
   }
 
   /** Deletes the node of a table in the lock service, as if it was lost; its records stay. */
@@ -244,13 +277,22 @@ final class MasterFixture {
     return new SchemaSteps(process, schemas, records, servers, watch::answering, readers);
   }
 
+  /** The root tablet. */
+  TabletRecord root() throws IOException {
+    return records.reader().readRoot().orElseThrow();
+  }
+
+  List<TabletRecord> tablets(TableId table) throws IOException {
+    return records.reader().readAll(table);
+  }
+
   /** The tablet of a table that has one. */
   TabletRecord only(TableId table) throws IOException {
-    return records.reader().readAll(table).get(0);
+    return tablets(table).get(0);
   }
 
   boolean isServed(TableId table) throws IOException {
-    List<TabletRecord> tablets = records.reader().readAll(table);
+    List<TabletRecord> tablets = tablets(table);
     return !tablets.isEmpty() && tablets.stream().allMatch(loop.view()::isServed);
   }
 

@@ -20,6 +20,9 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
+/**
+ * The loop of a master assigns tablets, those of METADATA first, to servers that live and answer.
+ */
 @ExtendWith(Cores.One.class)
 class MasterLoopTest {
   private static final ServerId A = new ServerId("a", 1, 1);
@@ -37,8 +40,7 @@ class MasterLoopTest {
           master.stepUntilIdle();
           assertThat(master.plane.requests).containsExactly("load root", "load meta");
           TableId table = master.table("users", Bytes.of("m"));
-          master.signal.rereadAllSoon();
-          master.stepUntilIdle();
+          master.rereadUntilIdle();
           assertThat(master.isServed(table)).isTrue();
         });
   }
@@ -52,7 +54,7 @@ class MasterLoopTest {
           master.sleep(Duration.ofMillis(1)); // What is watched is told.
           MasterLoop loop = master.loop(master.watched(MasterLoopTest::refuseLists));
           loop.step();
-          assertThat(root().assignment().isTo(A)).isTrue();
+          assertThat(master.root().assignment().isTo(A)).isTrue();
           assertThatThrownBy(loop::step).hasMessage("planted");
         });
   }
@@ -79,11 +81,11 @@ class MasterLoopTest {
           master.loop.step();
           master.sleep(MasterFixture.LEASE);
           master.loop.step();
-          assertThat(root().assignment().isTo(A)).isTrue();
+          assertThat(master.root().assignment().isTo(A)).isTrue();
           master.sleep(MasterFixture.LEASE);
           master.stepUntilIdle();
           assertThat(master.isServed(table)).isTrue();
-          assertThat(master.records.reader().readAll(table))
+          assertThat(master.tablets(table))
               .allMatch(record -> record.assignment().isTo(B))
               .allMatch(record -> record.logs().contains(A));
           assertThat(master.recoveries.latest())
@@ -154,7 +156,7 @@ class MasterLoopTest {
               });
           master.start(A);
           master.stepUntilIdle();
-          assertThat(master.records.reader().readAll(table))
+          assertThat(master.tablets(table))
               .hasSize(4)
               .allMatch(one -> one.row().equals(failing) != one.assignment().isTo(A));
 
@@ -177,27 +179,19 @@ class MasterLoopTest {
           master.signal.rereadAllSoon();
           master.loop.step();
           assertThat(master.only(first).assignment().isTo(A)).as("the lightest").isTrue();
-          for (int i = 0; i < 60; i++) {
-            master.loop.step();
-            master.sleep(Duration.ofSeconds(1));
-          }
+          master.stepFor(Duration.ofSeconds(60), Duration.ofSeconds(1));
           assertThat(master.isServed(first)).isTrue();
           assertThat(master.only(first).assignment().isTo(B)).isTrue();
           assertThat(master.parts.silent().takers(master.loop.view().live())).containsExactly(B);
           for (String name : List.of("second", "third", "fourth")) {
             TableId table = master.table(name);
-            master.signal.rereadAllSoon();
-            master.stepUntilIdle();
+            master.rereadUntilIdle();
             assertThat(master.isServed(table)).as(name).isTrue();
           }
           master.plane.silent.clear();
-          for (int i = 0; i < 10; i++) {
-            master.loop.step();
-            master.sleep(Duration.ofSeconds(1));
-          }
+          master.stepFor(Duration.ofSeconds(10), Duration.ofSeconds(1));
           TableId last = master.table("last");
-          master.signal.rereadAllSoon();
-          master.stepUntilIdle();
+          master.rereadUntilIdle();
           assertThat(master.only(last).assignment().isTo(A)).as("it answers again").isTrue();
           assertThat(master.parts.silent().takers(master.loop.view().live())).containsExactly(A, B);
         });
@@ -214,13 +208,10 @@ class MasterLoopTest {
           master.start(B);
           master.loop.step();
           master.plane.silent.add(A.host());
-          for (int i = 0; i < 7; i++) {
-            master.loop.step();
-            master.sleep(Duration.ofSeconds(1));
-          }
+          master.stepFor(Duration.ofSeconds(7), Duration.ofSeconds(1));
           lost.release();
           master.stepUntilIdle();
-          assertThat(root().assignment().isTo(B)).as("A comes first").isTrue();
+          assertThat(master.root().assignment().isTo(B)).as("A comes first").isTrue();
           assertThat(master.only(TableId.METADATA).assignment().isTo(B)).isTrue();
           TableId table = master.table("users");
           master.signal.rereadAllSoon();
@@ -237,7 +228,7 @@ class MasterLoopTest {
           master.bootstrap(middle);
           Lock lock = master.start(A);
           master.stepUntilIdle();
-          TabletRecord upper = master.records.reader().readAll(TableId.METADATA).get(1);
+          TabletRecord upper = master.tablets(TableId.METADATA).get(1);
           // Its server dies and is not fenced yet, while another takes over the rest.
           TabletRecord released = master.records.unloaded(upper, "test");
           ServerId dead = new ServerId("dead", 1, 1);
@@ -247,10 +238,7 @@ class MasterLoopTest {
           TableId higher = master.table("upper");
           assertThat(lower).isEqualTo(new TableId("t1"));
           master.signal.rereadAllSoon();
-          for (int i = 0; i < 5; i++) {
-            master.loop.step();
-            master.sleep(Duration.ofMillis(50));
-          }
+          master.stepFor(Duration.ofMillis(250), Duration.ofMillis(50));
           master.loop.step();
           assertThat(master.isServed(lower)).isTrue();
           assertThat(master.isServed(higher)).isFalse();
@@ -274,12 +262,9 @@ class MasterLoopTest {
           master.loop.step();
           master.memory.setAway(Optional.of(new RowRange(middle, Bytes.EMPTY)));
           master.signal.rereadAllSoon();
-          for (int i = 0; i < 5; i++) {
-            master.loop.step();
-            master.sleep(Duration.ofMillis(50));
-          }
+          master.stepFor(Duration.ofMillis(250), Duration.ofMillis(50));
           master.memory.setAway(Optional.empty());
-          assertThat(master.records.reader().readAll(lower))
+          assertThat(master.tablets(lower))
               .allMatch(record -> record.assignment().state() == Assignment.State.LOADED);
           master.stepUntilIdle();
           assertThat(master.isServed(lower)).isTrue();
@@ -326,81 +311,6 @@ class MasterLoopTest {
   }
 
   @Test
-  void aRecordThatADeposedMasterWritesOfATableDroppedSinceIsRemovedAndNeverAssigned()
-      throws Exception {
-    master.run(
-        () -> {
-          master.bootstrap();
-          master.start(A);
-          TableId table = master.table("users");
-          master.stepUntilIdle();
-          master.drop("users");
-          master.signal.rereadAllSoon();
-          master.stepUntilIdle();
-          assertThat(master.schemas.list().tables()).isEmpty();
-          master.plane.requests.clear();
-          master.records.createTable(table, List.of(Bytes.of("m"))); // Late.
-          master.signal.rereadAllSoon();
-          master.stepUntilIdle();
-          assertThat(master.records.reader().readAll(table)).isEmpty();
-          assertThat(master.plane.requests).isEmpty();
-        });
-  }
-
-  @Test
-  void aTableWhoseNodeIsLostIsForgottenSoonOnceItIsGivenUp() throws Exception {
-    master.run(
-        () -> {
-          master.bootstrap();
-          master.start(A);
-          TableId table = master.table("users");
-          master.stepUntilIdle();
-          String node = "tables/" + table.value();
-          master.locks.delete(node, master.locks.read(node).orElseThrow().version());
-          master.loop.giveUp(table);
-          for (int i = 0; i < 20; i++) { // A second.
-            master.loop.step();
-            master.sleep(Duration.ofMillis(50));
-          }
-          assertThat(master.records.reader().readAll(table)).isEmpty();
-        });
-  }
-
-  @Test
-  void anOrphanRecordWithDataIsLeftToPeople() throws Exception {
-    master.run(
-        () -> {
-          master.bootstrap();
-          master.start(A);
-          TableId lost = new TableId("t77");
-          master.records.createTable(lost, List.of());
-          TabletRecord record = master.only(lost);
-          master.records.release(master.records.loaded(master.records.assign(record, B)), "fenced");
-          master.signal.rereadAllSoon();
-          master.stepUntilIdle();
-          assertThat(master.records.reader().readAll(lost)).hasSize(1);
-          assertThat(master.plane.requests).doesNotContain("load t77");
-        });
-  }
-
-  /** Else the table would have gaps once its node is there again. */
-  @Test
-  void orphanRecordsWithoutDataStayAsLongAsAnotherOfTheirTableHasSome() throws Exception {
-    master.run(
-        () -> {
-          master.bootstrap();
-          master.start(A);
-          TableId lost = new TableId("t77");
-          master.records.createTable(lost, List.of(Bytes.of("f"), Bytes.of("m")));
-          TabletRecord second = master.records.reader().readAll(lost).get(1);
-          master.records.release(master.records.loaded(master.records.assign(second, B)), "fenced");
-          master.signal.rereadAllSoon();
-          master.stepUntilIdle();
-          assertThat(master.records.reader().readAll(lost)).hasSize(3);
-        });
-  }
-
-  @Test
   void aLostRequestForLoadingIsMadeAgain() throws Exception {
     master.run(
         () -> {
@@ -410,8 +320,7 @@ class MasterLoopTest {
           TableId table = master.table("users");
           TabletRecord tablet = master.only(table);
           master.records.assign(tablet, A); // By a master that ended before it could ask.
-          master.signal.rereadAllSoon();
-          master.stepUntilIdle();
+          master.rereadUntilIdle();
           assertThat(master.isServed(table)).isTrue();
         });
   }
@@ -451,8 +360,7 @@ class MasterLoopTest {
           assertThat(master.locks.read(LockPaths.server(A))).isEmpty();
           master.plane.lost.clear();
           master.sleep(MasterFixture.LEASE.multipliedBy(2));
-          assertThat(master.records.reader().readAll(table))
-              .allMatch(record -> record.assignment().isTo(B));
+          assertThat(master.tablets(table)).allMatch(record -> record.assignment().isTo(B));
           master.stopLoop(task);
         });
   }
@@ -472,102 +380,5 @@ class MasterLoopTest {
           assertThat(master.isServed(table)).isTrue();
           master.stopLoop(task);
         });
-  }
-
-  @Test
-  void aTabletThatCannotBeLoadedIsTriedElsewhereThenQuarantinedAndOthersGoOn() throws Exception {
-    master.run(
-        () -> {
-          master.bootstrap();
-          master.start(A);
-          master.start(B);
-          TableId bad = master.table("bad");
-          TableId good = master.table("good");
-          TabletRecord tablet = master.only(bad);
-          master.plane.damaged.add(tablet.id());
-          var task = master.startLoop();
-          master.sleep(Duration.ofSeconds(30));
-          assertThat(master.isServed(good)).isTrue();
-          TabletRecord stuck = master.only(bad);
-          assertThat(stuck.isQuarantined()).isTrue();
-          assertThat(stuck.assignment().epoch()).as("attempts").isEqualTo(4);
-          assertThat(master.plane.failedOn).contains("a", "b");
-          master.stopLoop(task);
-        });
-  }
-
-  @Test
-  void aTabletInQuarantineIsTriedAgainByItselfMoreAndMoreSeldom() throws Exception {
-    master.run(
-        () -> {
-          master.bootstrap();
-          master.start(A);
-          TableId bad = master.table("bad");
-          TabletRecord tablet = master.only(bad);
-          master.plane.damaged.add(tablet.id());
-          var task = master.startLoop();
-          master.sleep(Duration.ofSeconds(30));
-          long before = master.only(bad).assignment().epoch();
-          assertThat(master.parts.failures().retryIn(tablet.id()).orElseThrow())
-              .isBetween(Duration.ofSeconds(20), Duration.ofMinutes(1));
-          master.sleep(Duration.ofHours(10));
-          TabletRecord stuck = master.only(bad);
-          assertThat(stuck.isQuarantined()).isTrue();
-          // After 1, 2, 4, 8, 16 and 32 minutes, then every hour.
-          assertThat(stuck.assignment().epoch() - before).isBetween(13L, 16L);
-
-          master.plane.damaged.clear();
-          master.sleep(Duration.ofHours(1));
-          assertThat(master.isServed(bad)).isTrue();
-          assertThat(master.only(bad).trouble()).isEmpty();
-          master.stopLoop(task);
-        });
-  }
-
-  @Test
-  void aTabletInQuarantineIsTriedAtOnceWhenAnOperatorReleasesIt() throws Exception {
-    master.run(
-        () -> {
-          master.bootstrap();
-          master.start(A);
-          TableId bad = master.table("bad");
-          TabletRecord tablet = master.only(bad);
-          master.plane.damaged.add(tablet.id());
-          var task = master.startLoop();
-          master.sleep(Duration.ofMinutes(20));
-          assertThat(master.only(bad).isQuarantined()).isTrue();
-          master.plane.damaged.clear();
-          master.parts.failures().release(tablet.id());
-          master.signal.wakeUp();
-          master.sleep(Duration.ofSeconds(5));
-          assertThat(master.isServed(bad)).isTrue();
-          assertThat(master.only(bad).trouble()).isEmpty();
-          master.stopLoop(task);
-        });
-  }
-
-  @Test
-  void whatPassesIsTriedAgainForEverAndMoreAndMoreSeldom() throws Exception {
-    master.run(
-        () -> {
-          master.bootstrap();
-          master.start(A);
-          TableId table = master.table("users");
-          TabletRecord tablet = master.only(table);
-          master.plane.away.add(tablet.id());
-          var task = master.startLoop();
-          master.sleep(Duration.ofMinutes(10));
-          TabletRecord waiting = master.only(table);
-          assertThat(waiting.isQuarantined()).isFalse();
-          assertThat(waiting.assignment().epoch()).isBetween(5L, 25L);
-          master.plane.away.clear();
-          master.sleep(Duration.ofMinutes(2));
-          assertThat(master.isServed(table)).isTrue();
-          master.stopLoop(task);
-        });
-  }
-
-  private TabletRecord root() throws Exception {
-    return master.records.reader().readRoot().orElseThrow();
   }
 }

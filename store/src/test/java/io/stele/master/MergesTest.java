@@ -45,7 +45,7 @@ class MergesTest {
   }
 
   private List<TabletRecord> tablets() throws IOException {
-    return master.records.reader().readAll(table);
+    return master.tablets(table);
   }
 
   private static MergeTabletRequestProto request(TabletRecord upper) {
@@ -131,10 +131,7 @@ class MergesTest {
           TabletRecord upper = tablets().get(1);
           master.plane.stuck.add(upper.id());
           master.requests.mergeTablet(null, request(upper));
-          for (int i = 0; i < 5; i++) {
-            master.loop.step();
-            master.sleep(Duration.ofMillis(50));
-          }
+          master.stepFor(Duration.ofMillis(250), Duration.ofMillis(50));
           assertThat(tablets().get(0).assignment().server()).as("waits for the other").isEmpty();
           Pin pin = new Pin("job", 0, 1, TableSchema.of("t", "f"));
           master.records.edit(
@@ -152,10 +149,7 @@ class MergesTest {
           started();
           master.plane.stuck.add(tablets().get(0).id());
           master.requests.mergeTablet(null, request(tablets().get(1)));
-          for (int i = 0; i < 17; i++) {
-            master.loop.step();
-            master.sleep(Duration.ofSeconds(1));
-          }
+          master.stepFor(Duration.ofSeconds(17), Duration.ofSeconds(1));
           master.stepUntilIdle();
           assertThat(master.parts.merges().has(tablets().get(1).id())).isFalse();
           assertThat(tablets()).hasSize(3);
@@ -232,8 +226,7 @@ class MergesTest {
         () -> {
           started();
           TabletRecord marked = leaveMarked();
-          master.signal.rereadAllSoon();
-          master.stepUntilIdle();
+          master.rereadUntilIdle();
           assertThat(tablets()).hasSize(2);
           assertThat(tablets().get(0).id()).isEqualTo(marked.tentative().orElseThrow().child());
           assertThat(master.isServed(table)).isTrue();
@@ -280,8 +273,7 @@ class MergesTest {
           leaveMarked();
           master.start(B);
           master.records.loaded(master.records.assign(tablets().get(1), B));
-          master.signal.rereadAllSoon();
-          master.stepUntilIdle();
+          master.rereadUntilIdle();
           assertThat(tablets()).hasSize(3);
           assertThat(master.isServed(table)).isTrue();
         });

@@ -39,8 +39,7 @@ class MovesTest {
     master.stepUntilIdle();
     master.start(B);
     master.start(C);
-    master.signal.rereadAllSoon();
-    master.stepUntilIdle();
+    master.rereadUntilIdle();
     return master.only(table);
   }
 
@@ -87,7 +86,7 @@ class MovesTest {
         () -> {
           started();
           TabletRecord root = master.records.reader().readRoot().orElseThrow();
-          TabletRecord metadata = master.records.reader().readAll(TableId.METADATA).get(0);
+          TabletRecord metadata = master.tablets(TableId.METADATA).get(0);
           assertThat(move(request(metadata, Optional.of(B))).getDone()).isTrue();
           assertThat(move(request(root, Optional.of(C))).getDone()).isTrue();
           assertThat(master.records.reader().readRoot().orElseThrow().assignment().isTo(C))
@@ -131,10 +130,7 @@ class MovesTest {
           TabletRecord before = started();
           master.plane.stuck.add(before.id());
           master.parts.moves().ask(before, Optional.of(B));
-          for (int i = 0; i < 31; i++) {
-            master.loop.step();
-            master.sleep(Duration.ofSeconds(1));
-          }
+          master.stepFor(Duration.ofSeconds(31), Duration.ofSeconds(1));
           assertThat(master.parts.moves().count()).isZero();
           assertThat(master.only(before.id().table()).assignment().isTo(A)).isTrue();
         });

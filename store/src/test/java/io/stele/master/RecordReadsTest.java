@@ -46,16 +46,11 @@ class RecordReadsTest {
           master.bootstrap();
           master.start(A);
           TableId table = master.table("large", rows(2_500));
-          for (int second = 0; second < 20; second++) { // Until the loop knows that all are served.
-            master.loop.step();
-            master.sleep(Duration.ofSeconds(1));
-          }
+          // Until the loop knows that all are served.
+          master.stepFor(Duration.ofSeconds(20), Duration.ofSeconds(1));
           assertThat(master.loop.view().isServed(table)).isTrue();
           int before = master.reads();
-          for (int second = 0; second < 60; second++) {
-            master.loop.step();
-            master.sleep(Duration.ofSeconds(1));
-          }
+          master.stepFor(Duration.ofSeconds(60), Duration.ofSeconds(1));
           int pages = 4; // Of 256 rows, in a part of 1,000.
           assertThat(master.reads() - before).isBetween(pages, 6 * (pages + 1));
         });
@@ -72,19 +67,12 @@ class RecordReadsTest {
           master.stepUntilIdle();
           assertThat(master.isServed(table)).isTrue();
           master.start(B);
-          master.plane.away.addAll(
-              master.records.reader().readAll(table).stream().map(TabletRecord::id).toList());
+          master.plane.away.addAll(master.tablets(table).stream().map(TabletRecord::id).toList());
           lock.release();
           master.sleep(MasterFixture.LEASE.multipliedBy(2));
-          for (int i = 0; i < 5; i++) {
-            master.loop.step();
-            master.sleep(Duration.ofMillis(50));
-          }
+          master.stepFor(Duration.ofMillis(250), Duration.ofMillis(50));
           int before = master.reads();
-          for (int i = 0; i < 40; i++) { // Two seconds.
-            master.loop.step();
-            master.sleep(Duration.ofMillis(50));
-          }
+          master.stepFor(Duration.ofSeconds(2), Duration.ofMillis(50));
           int pages = 2; // Neighbours are read together, 256 at a time.
           assertThat(master.reads() - before).isLessThan(8 * pages);
         });
@@ -165,12 +153,8 @@ class RecordReadsTest {
 
   /** Before the first part of METADATA is read again. */
   private void assertServedSoon(TableId table) throws Exception {
-    for (int i = 0; i < 100; i++) {
-      master.loop.step();
-      master.sleep(Duration.ofMillis(50));
-    }
-    assertThat(master.records.reader().readAll(table))
-        .allMatch(record -> record.assignment().isTo(B));
+    master.stepFor(Duration.ofSeconds(5), Duration.ofMillis(50));
+    assertThat(master.tablets(table)).allMatch(record -> record.assignment().isTo(B));
     assertThat(master.isServed(table)).isTrue();
   }
 }

@@ -44,8 +44,7 @@ class ReshapingTest {
     for (String row : List.of("d", "g", "t")) {
       split(Bytes.of(row));
     }
-    master.signal.rereadAllSoon();
-    master.stepUntilIdle();
+    master.rereadUntilIdle();
     reshape(Duration.ofHours(1));
   }
 
@@ -75,14 +74,11 @@ class ReshapingTest {
   }
 
   private List<TabletRecord> tablets() throws IOException {
-    return master.records.reader().readAll(table);
+    return master.tablets(table);
   }
 
   private void stepFor(Duration time) throws Exception {
-    for (long i = 0; i < time.toSeconds(); i++) {
-      master.loop.step();
-      master.sleep(Duration.ofSeconds(1));
-    }
+    master.stepFor(time, Duration.ofSeconds(1));
   }
 
   @Test
@@ -238,7 +234,7 @@ class ReshapingTest {
               Duration.ofHours(1));
           stepFor(Duration.ofMinutes(140));
           assertThat(tablets()).hasSize(1);
-          assertThat(master.records.reader().readAll(damaged)).hasSize(5);
+          assertThat(master.tablets(damaged)).hasSize(5);
         });
   }
 }

@@ -81,13 +81,13 @@ class SlowLoadsTest {
           TableId table = master.table("users", Bytes.of("g"), Bytes.of("m"), Bytes.of("t"));
           master.signal.rereadAllSoon();
           stepFor(Duration.ofSeconds(10));
-          List<TabletRecord> before = master.records.reader().readAll(table);
+          List<TabletRecord> before = master.tablets(table);
           assertThat(before)
               .allMatch(one -> one.assignment().state() == Assignment.State.ASSIGNED)
               .extracting(one -> one.assignment().server())
               .doesNotHaveDuplicates();
           stepFor(LoadTimes.PATIENCE.multipliedBy(3));
-          assertThat(master.records.reader().readAll(table)).isEqualTo(before);
+          assertThat(master.tablets(table)).isEqualTo(before);
         });
   }
 
@@ -101,7 +101,7 @@ class SlowLoadsTest {
           master.loop.step();
           master.start(B);
           stepFor(LoadTimes.SYSTEM_PATIENCE.plusSeconds(20));
-          assertThat(root().assignment().isTo(B)).isTrue();
+          assertThat(master.root().assignment().isTo(B)).isTrue();
           stepFor(LoadTimes.SYSTEM_PATIENCE.plusSeconds(20)); // METADATA comes after the root.
           assertThat(master.isServed(TableId.METADATA)).isTrue();
         });
@@ -156,13 +156,6 @@ class SlowLoadsTest {
   }
 
   private void stepFor(Duration time) throws Exception {
-    for (long second = 0; second < time.toSeconds(); second += 5) {
-      master.loop.step();
-      master.sleep(Duration.ofSeconds(5));
-    }
-  }
-
-  private TabletRecord root() throws Exception {
-    return master.records.reader().readRoot().orElseThrow();
+    master.stepFor(time, Duration.ofSeconds(5));
   }
 }

@@ -1,5 +1,6 @@
 package io.stele.master;
 
+import static io.stele.SteleErrors.assertFails;
 import static io.stele.master.Answers.ended;
 import static io.stele.master.Answers.failure;
 import static io.stele.master.Answers.running;
@@ -108,9 +109,7 @@ class TableAdminTest {
           }
           running(master.drop("users"));
           master.carryOn();
-          assertThatThrownBy(() -> master.tables.ask(first))
-              .isInstanceOfSatisfying(
-                  SteleException.class, e -> assertThat(e.code()).isEqualTo(Code.OUTCOME_UNKNOWN))
+          assertFails(Code.OUTCOME_UNKNOWN, () -> master.tables.ask(first))
               .hasMessageContaining("is no longer remembered");
           assertThat(master.schemas.list().tables()).isEmpty();
         });
@@ -592,9 +591,7 @@ class TableAdminTest {
           assertThat(master.changes.running())
               .singleElement()
               .satisfies(change -> assertThat(change.name()).isEqualTo("users"));
-          assertThatThrownBy(() -> master.schemas.require("users"))
-              .isInstanceOfSatisfying(
-                  SteleException.class, e -> assertThat(e.code()).isEqualTo(Code.RETRY_LATER));
+          assertFails(Code.RETRY_LATER, () -> master.schemas.require("users"));
           master.memory.setAway(Optional.empty());
           master.carryOn();
           assertThat(master.schemas.require("users").state()).isEqualTo(StoredTable.State.READY);
@@ -613,9 +610,7 @@ class TableAdminTest {
           master.carryOn();
           assertThat(master.changes.dropping()).containsExactly(table);
           assertThat(master.records.reader().readAll(table)).hasSize(2);
-          assertThatThrownBy(() -> master.schemas.require("users"))
-              .isInstanceOfSatisfying(
-                  SteleException.class, e -> assertThat(e.code()).isEqualTo(Code.NOT_FOUND));
+          assertFails(Code.NOT_FOUND, () -> master.schemas.require("users"));
           master.records.release(loaded, "test");
           master.carryOn();
           assertThat(master.changes.dropping()).isEmpty();

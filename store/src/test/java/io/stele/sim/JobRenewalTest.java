@@ -8,14 +8,11 @@ import io.stele.client.Jobs;
 import io.stele.metadata.JobNodes;
 import io.stele.model.SteleException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.log4j.AppenderSkeleton;
 import org.apache.log4j.Level;
 import org.apache.log4j.Logger;
-import org.apache.log4j.spi.LoggingEvent;
 import org.junit.jupiter.api.Test;
 
 /** Jobs that are kept, in virtual time. */
@@ -38,28 +35,9 @@ class JobRenewalTest {
         });
   }
 
-  /** Counts what is logged as an error. */
-  private static final class Errors extends AppenderSkeleton {
-    private final List<String> messages = new ArrayList<>();
-
-    @Override
-    protected void append(LoggingEvent event) {
-      if (event.getLevel().isGreaterOrEqual(Level.ERROR)) {
-        messages.add(event.getRenderedMessage());
-      }
-    }
-
-    @Override
-    public void close() {}
-
-    @Override
-    public boolean requiresLayout() {
-      return false;
-    }
-  }
-
+  /** What is logged as an error. */
   private static List<String> errors(ClusterFixture.Scenario scenario) throws Exception {
-    Errors errors = new Errors();
+    LoggedMessages errors = new LoggedMessages(Level.ERROR);
     Logger logger = Logger.getLogger(JobRenewal.class);
     logger.addAppender(errors);
     try {
@@ -67,7 +45,7 @@ class JobRenewalTest {
     } finally {
       logger.removeAppender(errors);
     }
-    return errors.messages;
+    return errors.all();
   }
 
   /** How a job ends that somebody keeps. */

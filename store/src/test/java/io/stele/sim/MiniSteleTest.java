@@ -1,5 +1,6 @@
 package io.stele.sim;
 
+import static io.stele.SteleErrors.assertFails;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -103,10 +104,8 @@ class MiniSteleTest {
       stele.admin().tableChange(dropped.id()).await();
       assertThat(stele.admin().listTables()).isEmpty();
       assertThat(found.progress().done()).as("it is still remembered").isTrue();
-      assertThatThrownBy(() -> stele.admin().tableChange("web/drop-1").progress())
-          .isInstanceOfSatisfying(
-              SteleException.class,
-              e -> assertThat(e.code()).isEqualTo(SteleException.Code.NOT_FOUND));
+      assertFails(
+          SteleException.Code.NOT_FOUND, () -> stele.admin().tableChange("web/drop-1").progress());
     }
   }
 
@@ -122,10 +121,9 @@ class MiniSteleTest {
       stele.admin().splitTablet("web", Bytes.of("m"));
       stele.admin().splitTablet("web", Bytes.of("m"));
       assertThat(table.tablets()).hasSize(2);
-      assertThatThrownBy(() -> stele.admin().splitTablet("web", Bytes.of("m".repeat(65_500))))
-          .isInstanceOfSatisfying(
-              SteleException.class,
-              e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));
+      assertFails(
+          SteleException.Code.REFUSED,
+          () -> stele.admin().splitTablet("web", Bytes.of("m".repeat(65_500))));
       ServerId before = table.tablets().get(1).server().orElseThrow();
       ServerId after = stele.admin().moveTablet("web", Bytes.of("z"), Optional.empty());
       assertThat(after).isNotEqualTo(before);
@@ -172,10 +170,8 @@ class MiniSteleTest {
 
       String job = stele.jobs().begin(Duration.ofMinutes(10));
       stele.jobs().pin(job, "web", RowRange.of("x", ""));
-      assertThatThrownBy(() -> stele.admin().mergeTablet("web", Bytes.of("p")))
-          .isInstanceOfSatisfying(
-              SteleException.class,
-              e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
+      assertFails(
+              SteleException.Code.REFUSED, () -> stele.admin().mergeTablet("web", Bytes.of("p")))
           .hasMessageContaining("pinned");
       stele.jobs().end(job);
       MiniStele.await(
@@ -218,10 +214,8 @@ class MiniSteleTest {
           () ->
               pins(cluster, id)
                   .equals(List.of(List.of(job), List.of(job), List.of(job), List.of(job))));
-      assertThatThrownBy(() -> stele.jobs().pin(other, "web", RowRange.ALL))
-          .isInstanceOfSatisfying(
-              SteleException.class,
-              e -> assertThat(e.code()).isEqualTo(SteleException.Code.NOT_FOUND));
+      assertFails(
+          SteleException.Code.NOT_FOUND, () -> stele.jobs().pin(other, "web", RowRange.ALL));
       assertThat(pinned.stream().map(row -> row.key().toUtf8()))
           .containsExactly("a", "d", "k", "x");
       assertThat(rows(table.atPin(job))).isEqualTo(pinned);
@@ -233,10 +227,7 @@ class MiniSteleTest {
       MiniStele.await(
           "nothing is pinned", () -> pins(cluster, id).stream().allMatch(List::isEmpty));
       assertThat(cluster.locks().children(LockPaths.JOBS)).isEmpty();
-      assertThatThrownBy(() -> rows(table.atPin(job)))
-          .isInstanceOfSatisfying(
-              SteleException.class,
-              e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));
+      assertFails(SteleException.Code.REFUSED, () -> rows(table.atPin(job)));
       assertThat(cluster.aborts()).isEmpty();
     }
   }
@@ -302,10 +293,7 @@ class MiniSteleTest {
             .isInstanceOfSatisfying(SteleException.class, e -> assertThat(e.code()).isIn(codes));
         assertThat(Duration.ofNanos(System.nanoTime() - start))
             .isGreaterThanOrEqualTo(Duration.ofSeconds(1));
-        assertThatThrownBy(() -> stele.table("web"))
-            .isInstanceOfSatisfying(
-                SteleException.class,
-                e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER));
+        assertFails(SteleException.Code.RETRY_LATER, () -> stele.table("web"));
       }
       assertThat(stele.admin().clusterStatus().changes())
           .singleElement()
@@ -314,10 +302,9 @@ class MiniSteleTest {
       MiniStele.await("web is there", () -> !stele.admin().listTables().isEmpty());
       stele.table("web").mutate(Mutation.of("a").put("f", "q", "1"));
       assertThat(stele.admin().clusterStatus().changes()).isEmpty();
-      assertThatThrownBy(() -> stele.admin().createTable(schema, splitRows))
-          .isInstanceOfSatisfying(
-              SteleException.class,
-              e -> assertThat(e.code()).isEqualTo(SteleException.Code.ALREADY_EXISTS))
+      assertFails(
+              SteleException.Code.ALREADY_EXISTS,
+              () -> stele.admin().createTable(schema, splitRows))
           .hasMessageContaining("there is a table web already");
       assertThat(stele.admin().tableExists("web")).isTrue();
       assertThat(stele.admin().tableExists("none")).isFalse();

@@ -13,10 +13,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
+import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.Test;
 
 class SimulationTest {
   private static final int STEPS_MAX = 100_000;
+
+  private final Simulation simulation = new Simulation(1, STEPS_MAX);
+  private final SimulatedProcess process = simulation.process("p");
 
   @Test
   void theSameSeedGivesTheSameHistoryAndAnotherSeedAnother() throws Exception {
@@ -151,43 +155,37 @@ class SimulationTest {
         });
   }
 
+  private AbstractThrowableAssert<?, ? extends Throwable> assertRunFails(Simulation.Work work) {
+    return assertThatThrownBy(() -> simulation.run(work));
+  }
+
   @Test
   void aCallbackThatWaitsFailsTheSimulation() {
-    Simulation simulation = new Simulation(1, STEPS_MAX);
-    SimulatedProcess process = simulation.process("p");
-    assertThatThrownBy(
-            () ->
-                simulation.run(
-                    () -> {
-                      process.after(Duration.ofMillis(1), () -> sleep(process));
-                      simulation.outside().sleep(Duration.ofSeconds(1));
-                    }))
+    assertRunFails(
+            () -> {
+              process.after(Duration.ofMillis(1), () -> sleep(process));
+              simulation.outside().sleep(Duration.ofSeconds(1));
+            })
         .isInstanceOf(SimulationFailure.class)
         .hasMessageContaining("a callback of p would have to sleep");
   }
 
   @Test
   void aCallbackThatNeedsALockHeldOverAWaitFailsTheSimulation() {
-    Simulation simulation = new Simulation(1, STEPS_MAX);
-    SimulatedProcess process = simulation.process("p");
     Lock lock = process.newLock();
-    assertThatThrownBy(
-            () ->
-                simulation.run(
-                    () -> {
-                      process.after(Duration.ofMillis(1), lock::lock);
-                      lock.lock();
-                      simulation.outside().sleep(Duration.ofSeconds(1));
-                    }))
+    assertRunFails(
+            () -> {
+              process.after(Duration.ofMillis(1), lock::lock);
+              lock.lock();
+              simulation.outside().sleep(Duration.ofSeconds(1));
+            })
         .isInstanceOf(SimulationFailure.class)
         .hasMessageContaining("would have to wait for a lock");
   }
 
   @Test
   void tasksThatWaitForEachOtherForEverAreNamed() {
-    Simulation simulation = new Simulation(1, STEPS_MAX);
-    assertThatThrownBy(
-            () -> simulation.run(() -> simulation.outside().await(new CompletableFuture<>())))
+    assertRunFails(() -> simulation.outside().await(new CompletableFuture<>()))
         .isInstanceOf(SimulationFailure.class)
         .hasMessageContaining("all tasks wait")
         .hasMessageContaining("main waits for a future");
@@ -195,52 +193,44 @@ class SimulationTest {
 
   @Test
   void aTaskThatThrowsFailsTheSimulation() {
-    Simulation simulation = new Simulation(1, STEPS_MAX);
-    SimulatedProcess process = simulation.process("p");
-    assertThatThrownBy(
-            () ->
-                simulation.run(
-                    () -> {
-                      process.start(
-                          "bad",
-                          () -> {
-                            throw new IllegalStateException("bug");
-                          });
-                      simulation.outside().sleep(Duration.ofSeconds(1));
-                    }))
+    assertRunFails(
+            () -> {
+              process.start(
+                  "bad",
+                  () -> {
+                    throw new IllegalStateException("bug");
+                  });
+              simulation.outside().sleep(Duration.ofSeconds(1));
+            })
         .isInstanceOf(SimulationFailure.class)
         .hasMessageContaining("bug");
   }
 
   @Test
   void aSimulationThatFailsWhileAProcessIsStoppedEnds() {
-    Simulation simulation = new Simulation(1, STEPS_MAX);
-    SimulatedProcess process = simulation.process("stopped");
-    assertThatThrownBy(
-            () ->
-                simulation.run(
-                    () -> {
-                      process.start("sleeps", () -> sleep(process));
-                      simulation.outside().sleep(Duration.ofNanos(1));
-                      process.pause();
-                      simulation.outside().sleep(Duration.ofSeconds(1));
-                      throw new IllegalStateException("bug");
-                    }))
+    assertRunFails(
+            () -> {
+              process.start("sleeps", () -> sleep(process));
+              simulation.outside().sleep(Duration.ofNanos(1));
+              process.pause();
+              simulation.outside().sleep(Duration.ofSeconds(1));
+              throw new IllegalStateException("bug");
+            })
         .hasMessage("bug");
   }
 
   @Test
   void aTaskThatGoesOnAfterTheEndFailsTheSimulation() {
-    Simulation simulation = new Simulation(1, STEPS_MAX, Duration.ofMillis(200));
-    SimulatedProcess process = simulation.process("p");
+    Simulation impatient = new Simulation(1, STEPS_MAX, Duration.ofMillis(200));
+    SimulatedProcess process = impatient.process("p");
     AtomicBoolean over = new AtomicBoolean();
     try {
       assertThatThrownBy(
               () ->
-                  simulation.run(
+                  impatient.run(
                       () -> {
                         process.start("stubborn", () -> sleepUntil(over, process));
-                        simulation.outside().sleep(Duration.ofMillis(2));
+                        impatient.outside().sleep(Duration.ofMillis(2));
                       }))
           .isInstanceOf(SimulationFailure.class)
           .hasMessageContaining("p stubborn")

@@ -11,43 +11,20 @@ import io.stele.record.FileRef;
 import io.stele.record.JobChange;
 import io.stele.record.PendingFile;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.log4j.AppenderSkeleton;
 import org.apache.log4j.Level;
 import org.apache.log4j.Logger;
-import org.apache.log4j.spi.LoggingEvent;
 import org.junit.jupiter.api.Test;
 
 /** Whoever waits for a tablet is told for which and why, in virtual time. */
 class WaitingForTabletsTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
-  /** Keeps the warnings of the client. */
-  private static final class Warnings extends AppenderSkeleton {
-    private final List<String> messages = new ArrayList<>();
-
-    @Override
-    protected void append(LoggingEvent event) {
-      if (event.getLevel().isGreaterOrEqual(Level.WARN)) {
-        messages.add(event.getRenderedMessage());
-      }
-    }
-
-    @Override
-    public void close() {}
-
-    @Override
-    public boolean requiresLayout() {
-      return false;
-    }
-  }
-
   @Test
   void aCommitThatWaitsForATabletSaysAgainAndAgainForWhichAndWhy() throws Exception {
-    Warnings warnings = new Warnings();
+    LoggedMessages warnings = new LoggedMessages(Level.WARN);
     Logger logger = Logger.getLogger("io.stele.client");
     logger.addAppender(warnings);
     logger.setLevel(Level.WARN);
@@ -61,7 +38,7 @@ class WaitingForTabletsTest {
       logger.setLevel(null);
       logger.removeAppender(warnings);
     }
-    assertThat(warnings.messages)
+    assertThat(warnings.all())
         .filteredOn(message -> message.contains("registering files of job"))
         .hasSizeBetween(4, 6) // Every 10 s of the minute.
         .allMatch(message -> message.contains("its server says") && message.contains("lost-0.sst"));

@@ -1,5 +1,6 @@
 package io.stele.tablet;
 
+import static io.stele.SteleErrors.assertFails;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -90,15 +91,13 @@ class ClearedTabletTest {
   @Test
   void pinsKeepALimitedNumberOfClearedParts() throws IOException {
     pinnedFiles();
-    assertThatThrownBy(
+    assertFails(
+            SteleException.Code.RETRY_LATER,
             () -> {
               for (int i = 100; i < 200; i++) {
                 clear(narrow(i));
               }
             })
-        .isInstanceOfSatisfying(
-            SteleException.class,
-            e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
         .hasMessageContaining("cleared parts of its files");
     fixture.tablet.resumeWrites();
     assertThat(removalOfCleared().fits()).isTrue();
@@ -273,10 +272,7 @@ class ClearedTabletTest {
   void aCompactionOfFilesThatAreClippedMeanwhileIsVoidAndTheRowsStayCleared() throws IOException {
     files();
     clearMeanwhile(RowRange.of("a", "m"));
-    assertThatThrownBy(fixture.tablet::majorCompact)
-        .isInstanceOfSatisfying(
-            SteleException.class,
-            e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
+    assertFails(SteleException.Code.RETRY_LATER, fixture.tablet::majorCompact)
         .hasMessageContaining("cleared during");
     assertThat(fixture.tablet.failure()).isEmpty();
     assertThat(fixture.rows()).hasSize(FILES).allMatch(row -> row.startsWith("z"));

@@ -3,7 +3,6 @@ package io.stele.tablet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.Seeds;
-import io.stele.log.LoggedOperation;
 import io.stele.model.Bytes;
 import io.stele.model.OperationId;
 import io.stele.model.Outstanding;
@@ -14,9 +13,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
@@ -50,66 +47,33 @@ class ManyClientsModelTest {
   /** A request for it that is on its way, as it was when it was sent. */
   private record OnItsWay(Sent sent, Duration age, Duration arrives) {}
 
-  /** A tablet, as it is now and as its files and its log have it. */
+  /** A tablet of the rows from one on and below another, which a server has. */
   private final class Served {
     final int from;
     final int to;
-    final List<Bytes> blocks = new ArrayList<>();
-    final Map<Long, LoggedOperation> log = new LinkedHashMap<>();
     ManualClocks clocks;
-    OperationWindow window;
-    long sequence;
-    long redoPoint;
+    StoredWindow window;
 
-    Served(int from, int to) {
+    Served(int from, int to) throws Exception {
       this.from = from;
       this.to = to;
       this.clocks = clocks();
-      this.window = new OperationWindow(clocks, WINDOW, budget);
+      this.window = new StoredWindow(WINDOW, budget, clocks);
     }
 
-    void minorCompact() {
-      Bytes block = window.encodeRecent(redoPoint, sequence);
-      if (!block.isEmpty()) {
-        blocks.add(block);
-      }
-      window.moveToWritten(sequence);
-      redoPoint = sequence;
-      log.clear();
-    }
-
-    void compactBlocks() throws Exception {
-      OperationWindow all = window.ofSameLength();
-      for (Bytes block : blocks) {
-        all.restore(block, 0, false);
-      }
-      all.forgetAs(window);
-      blocks.clear();
-      Bytes block = all.encodeWritten();
-      if (!block.isEmpty()) {
-        blocks.add(block);
-      }
+    /** A child, after the minor compaction and the end of its parent. */
+    Served(Served parent, int from, int to) throws Exception {
+      this.from = from;
+      this.to = to;
+      this.clocks = clocks();
+      this.window = parent.window.copy(clocks);
     }
 
     /** After a crash, or a move: then there was a minor compaction before. */
     void open() throws Exception {
       window.close();
       clocks = clocks();
-      window = new OperationWindow(clocks, WINDOW, budget);
-      for (Bytes block : blocks) {
-        window.restore(block, 0, false);
-      }
-      log.forEach((at, operation) -> window.replay(operation, at));
-      window.restored();
-    }
-
-    Served child(int childFrom, int childTo) throws Exception {
-      Served child = new Served(childFrom, childTo);
-      child.blocks.addAll(blocks);
-      child.sequence = sequence;
-      child.redoPoint = redoPoint;
-      child.open();
-      return child;
+      window.open(clocks);
     }
   }
 
@@ -140,8 +104,8 @@ class ManyClientsModelTest {
     for (int step = 0; step < STEPS; step++) {
       pass(Duration.ofMillis(random.nextInt(2000)));
       switch (random.nextInt(60)) {
-        case 0 -> any().minorCompact();
-        case 1 -> any().compactBlocks();
+        case 0 -> any().window.minorCompact();
+        case 1 -> compactBlocks(any().window);
         case 2 -> any().open();
         case 3 -> split();
         case 4, 5, 6, 7, 8, 9, 10, 11 -> again();
@@ -176,25 +140,30 @@ class ManyClientsModelTest {
     tablets.forEach(tablet -> tablet.clocks.pass(time));
   }
 
+  private static void compactBlocks(StoredWindow window) throws Exception {
+    window.compactBlocks(window.blocks());
+  }
+
   private void split() throws Exception {
     Served parent = any();
     if (tablets.size() == TABLETS_MAX) {
       return;
     }
-    parent.minorCompact();
+    parent.window.minorCompact();
     int middle = (parent.from + parent.to) / 2;
     parent.window.close();
     tablets.remove(parent);
-    tablets.add(parent.child(parent.from, middle));
-    tablets.add(parent.child(middle, parent.to));
+    tablets.add(new Served(parent, parent.from, middle));
+    tablets.add(new Served(parent, middle, parent.to));
   }
 
   /** As a server does. */
   private void compactWhereNeeded() {
     if (budget.isTight()) {
       tablets.stream()
-          .filter(tablet -> tablet.window.needsCompaction(budget.share() / 4))
-          .forEach(Served::minorCompact);
+          .map(tablet -> tablet.window)
+          .filter(window -> window.inMemory().needsCompaction(budget.share() / 4))
+          .forEach(StoredWindow::minorCompact);
     }
   }
 
@@ -254,19 +223,19 @@ class ManyClientsModelTest {
 
   /** Returns why it was not applied, if so. */
   private Optional<Code> send(Sent sent, Duration age) {
-    Served tablet = of(sent.row);
+    StoredWindow window = of(sent.row).window;
     try {
       OperationWindow.Begun begun =
-          tablet.window.begin(
-              sent.id,
-              new Outstanding(sent.id.number(), Optional.of(age)),
-              Bytes.ofLong(sent.row),
-              new CompletableFuture<>());
+          window
+              .inMemory()
+              .begin(
+                  sent.id,
+                  new Outstanding(sent.id.number(), Optional.of(age)),
+                  Bytes.ofLong(sent.row),
+                  new CompletableFuture<>());
       if (begun.known().isEmpty()) {
         assertThat(applied.add(sent.id)).as("%s is applied once, at %s", sent, now).isTrue();
-        tablet.window.queued(begun.operation(), ++tablet.sequence, Bytes.EMPTY);
-        tablet.log.put(tablet.sequence, begun.operation().logged(Bytes.EMPTY));
-        tablet.window.done(begun.operation());
+        window.apply(begun.operation(), Bytes.EMPTY);
       } else {
         assertThat(applied).contains(sent.id);
       }

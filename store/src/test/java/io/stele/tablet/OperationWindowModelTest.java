@@ -3,7 +3,6 @@ package io.stele.tablet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.Seeds;
-import io.stele.log.LoggedOperation;
 import io.stele.model.Bytes;
 import io.stele.model.OperationId;
 import io.stele.model.Outstanding;
@@ -40,15 +39,11 @@ class OperationWindowModelTest {
   private final Set<OperationId> applied = new HashSet<>();
   private final List<Sent> sent = new ArrayList<>();
   private final Map<Long, Long> numbers = new LinkedHashMap<>();
-  private final List<Bytes> blocks = new ArrayList<>();
-  private final Map<Long, LoggedOperation> log = new LinkedHashMap<>();
   private final OperationBudget budget = new OperationBudget(BYTES_MAX);
   private Random random;
   private Duration now = Duration.ZERO;
   private ManualClocks server;
-  private OperationWindow window;
-  private long sequence;
-  private long redoPoint;
+  private StoredWindow window;
   private int fresh;
   private int freshRefused;
   private int retriesKnown;
@@ -62,10 +57,10 @@ class OperationWindowModelTest {
   @MethodSource("seeds")
   void nothingIsAppliedTwiceAndTheBoundHolds(long seed) throws Exception {
     random = new Random(seed);
-    open();
+    window = new StoredWindow(WINDOW, budget, newServer());
     for (int step = 0; step < STEPS; step++) {
       switch (random.nextInt(20)) {
-        case 0 -> minorCompact();
+        case 0 -> window.minorCompact();
         case 1 -> reopen();
         case 2 -> compactBlocks();
         case 3 -> pass(Duration.ofSeconds(random.nextInt(3) == 0 ? random.nextInt(20_000) : 60));
@@ -79,46 +74,21 @@ class OperationWindowModelTest {
     assertThat(retriesRefused).isPositive();
   }
 
-  private void open() throws Exception {
+  /** Those of a server that has just started: they have nothing to do with those of others. */
+  private ManualClocks newServer() {
     server = new ManualClocks(random.nextLong() / 4, Instant.ofEpochSecond(random.nextInt()));
-    window = new OperationWindow(server, WINDOW, budget);
-    for (Bytes block : blocks) {
-      window.restore(block, 0, false);
-    }
-    log.forEach((at, operation) -> window.replay(operation, at));
-    window.restored();
+    return server;
   }
 
   private void reopen() throws Exception {
     window.close();
     assertThat(budget.bytes()).isZero();
     now = now.plusSeconds(random.nextInt(2000)); // Not by any server's clock.
-    open();
-  }
-
-  private void minorCompact() {
-    Bytes block = window.encodeRecent(redoPoint, sequence);
-    if (!block.isEmpty()) {
-      blocks.add(block);
-    }
-    window.moveToWritten(sequence);
-    redoPoint = sequence;
-    log.clear();
+    window.open(newServer());
   }
 
   private void compactBlocks() throws Exception {
-    OperationWindow some = window.ofSameLength();
-    int count = blocks.isEmpty() ? 0 : 1 + random.nextInt(blocks.size());
-    List<Bytes> chosen = blocks.subList(0, count);
-    for (Bytes block : chosen) {
-      some.restore(block, 0, false);
-    }
-    some.forgetAs(window);
-    chosen.clear();
-    Bytes block = some.encodeWritten();
-    if (!block.isEmpty()) {
-      blocks.add(0, block);
-    }
+    window.compactBlocks(window.blocks() == 0 ? 0 : 1 + random.nextInt(window.blocks()));
   }
 
   private void pass(Duration time) {
@@ -163,17 +133,17 @@ class OperationWindowModelTest {
     Bytes digest = Bytes.ofLong(one.id.number());
     try {
       OperationWindow.Begun begun =
-          window.begin(
-              one.id,
-              new Outstanding(first, Optional.of(now.minus(began))),
-              digest,
-              new CompletableFuture<>());
+          window
+              .inMemory()
+              .begin(
+                  one.id,
+                  new Outstanding(first, Optional.of(now.minus(began))),
+                  digest,
+                  new CompletableFuture<>());
       if (begun.known().isEmpty()) {
         assertThat(applied.add(one.id)).as("%s is applied once", one).isTrue();
         Bytes result = random.nextInt(3) == 0 ? Bytes.of(new byte[] {0}) : Bytes.EMPTY;
-        window.queued(begun.operation(), ++sequence, result);
-        log.put(sequence, begun.operation().logged(result));
-        window.done(begun.operation());
+        window.apply(begun.operation(), result);
       } else {
         assertThat(applied).contains(one.id);
       }

@@ -79,11 +79,16 @@ class ReadPageTest {
     fixture.apply(versions).join();
     fixture.apply(Mutation.of("long").deleteColumn("f", "q")).join();
     MemoryClaim givenUp = givenUp();
-    assertThatThrownBy(() -> fixture.tablet.read(request(RowQuery.row("long"), givenUp)))
+    assertThatThrownBy(
+            () -> fixture.tablet.read(TabletFixture.claiming(RowQuery.row("long"), givenUp)))
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("nobody waits");
     assertThat(asked).isEqualTo(1);
-    assertThat(fixture.tablet.read(request(RowQuery.row("long"), MemoryClaim.NONE)).rows())
+    assertThat(
+            fixture
+                .tablet
+                .read(TabletFixture.claiming(RowQuery.row("long"), MemoryClaim.NONE))
+                .rows())
         .isEmpty();
   }
 
@@ -93,7 +98,7 @@ class ReadPageTest {
     MemoryClaim givenUp = givenUp();
     RowQuery query =
         RowQuery.row("a").filter(new Filter.ValueRegex(".*v.{0,20}b.*")); // No value matches.
-    assertThatThrownBy(() -> fixture.tablet.read(request(query, givenUp)))
+    assertThatThrownBy(() -> fixture.tablet.read(TabletFixture.claiming(query, givenUp)))
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("nobody waits");
     assertThat(asked).isEqualTo(1);
@@ -143,7 +148,8 @@ class ReadPageTest {
 
   private long claimed(Filter filter) throws IOException {
     AtomicLong claimed = new AtomicLong();
-    fixture.tablet.read(request(RowQuery.row("many").filter(filter), claimed::addAndGet));
+    fixture.tablet.read(
+        TabletFixture.claiming(RowQuery.row("many").filter(filter), claimed::addAndGet));
     return claimed.get();
   }
 
@@ -156,7 +162,8 @@ class ReadPageTest {
           }
         };
     ReadResult page =
-        fixture.tablet.read(request(RowQuery.ALL.filter(new Filter.BlockAll()), forOneRow));
+        fixture.tablet.read(
+            TabletFixture.claiming(RowQuery.ALL.filter(new Filter.BlockAll()), forOneRow));
     assertThat(page.rowCount()).isZero();
     assertThat(page.nextRow()).contains(Bytes.of("b"));
   }
@@ -171,7 +178,7 @@ class ReadPageTest {
     for (int i = 0; i < 100; i++) {
       query = query.range(RowRange.single(Bytes.of("c" + i)));
     }
-    ReadResult page = fixture.tablet.read(request(query, MemoryClaim.NONE));
+    ReadResult page = fixture.tablet.read(TabletFixture.claiming(query, MemoryClaim.NONE));
     assertThat(page.rowCount()).isZero();
     assertThat(page.nextRow()).isPresent();
     assertThat(page.nextRow().orElseThrow()).isGreaterThan(Bytes.of("c0"));
@@ -196,20 +203,21 @@ class ReadPageTest {
         };
     for (RowParts parts : List.of(RowParts.WHOLE, new RowParts(1 << 20, Optional.empty()))) {
       taken[0] = 0;
-      assertThatThrownBy(() -> fixture.tablet.read(request(query, limited).in(parts)))
+      assertThatThrownBy(
+              () -> fixture.tablet.read(TabletFixture.claiming(query, limited).in(parts)))
           .hasMessageContaining("too much");
       assertThat(taken[0]).as("what it is made of").isGreaterThan(LARGE.length());
     }
-    ReadResult page = fixture.tablet.read(request(query, MemoryClaim.NONE));
+    ReadResult page = fixture.tablet.read(TabletFixture.claiming(query, MemoryClaim.NONE));
     assertThat(page.rows().get(0).cells()).hasSize(100);
   }
 
   @Test
   void aFilterThatPassesCellsTakesNoMoreMemoryThanNone() throws Exception {
     long[] taken = {0, 0};
-    fixture.tablet.read(request(RowQuery.ALL, bytes -> taken[0] += bytes));
+    fixture.tablet.read(TabletFixture.claiming(RowQuery.ALL, bytes -> taken[0] += bytes));
     RowQuery passing = RowQuery.ALL.filter(new Filter.PassAll());
-    fixture.tablet.read(request(passing, bytes -> taken[1] += bytes));
+    fixture.tablet.read(TabletFixture.claiming(passing, bytes -> taken[1] += bytes));
     assertThat(taken[1]).isEqualTo(taken[0]);
   }
 
@@ -223,21 +231,8 @@ class ReadPageTest {
     }
     long[] taken = {0};
     RowQuery query = RowQuery.ALL.range(RowRange.single(Bytes.of("wide")));
-    fixture.tablet.read(request(query, bytes -> taken[0] += bytes));
+    fixture.tablet.read(TabletFixture.claiming(query, bytes -> taken[0] += bytes));
     assertThat(taken[0]).isGreaterThan(10L * qualifier.length());
-  }
-
-  private static ReadRequest request(RowQuery query, MemoryClaim memory) {
-    return new ReadRequest(
-        query,
-        OptionalLong.empty(),
-        true,
-        0,
-        false,
-        RowParts.WHOLE,
-        memory,
-        false,
-        Optional.empty());
   }
 
   @Test

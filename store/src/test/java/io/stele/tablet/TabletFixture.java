@@ -13,6 +13,7 @@ import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.runtime.ForwardingRuntime;
+import io.stele.runtime.MemoryClaim;
 import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.ServerClock;
@@ -24,6 +25,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.fs.Path;
 
@@ -110,6 +113,20 @@ final class TabletFixture {
 
   CompletableFuture<OperationResult> apply(RowOperation operation) {
     return tablet.apply(OperationRequest.of(operation));
+  }
+
+  /** A read that claims its memory from {@code memory}. */
+  static ReadRequest claiming(RowQuery query, MemoryClaim memory) {
+    return new ReadRequest(
+        query,
+        OptionalLong.empty(),
+        true,
+        0,
+        false,
+        RowParts.WHOLE,
+        memory,
+        false,
+        Optional.empty());
   }
 
   /** Puts a value at a timestamp, and waits. */

@@ -1,5 +1,6 @@
 package io.stele.tablet;
 
+import static io.stele.SteleErrors.assertFails;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -21,7 +22,6 @@ import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
-import io.stele.runtime.MemoryClaim;
 import io.stele.runtime.MemoryRoom;
 import io.stele.sim.FaultInjector;
 import io.stele.sim.Operation;
@@ -30,7 +30,6 @@ import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -102,21 +101,8 @@ class TabletMemoryTest {
 
   private long claimed(RowQuery query) throws IOException {
     AtomicLong claimed = new AtomicLong();
-    fixture.tablet.read(request(query, claimed::addAndGet));
+    fixture.tablet.read(TabletFixture.claiming(query, claimed::addAndGet));
     return claimed.get();
-  }
-
-  private static ReadRequest request(RowQuery query, MemoryClaim memory) {
-    return new ReadRequest(
-        query,
-        OptionalLong.empty(),
-        true,
-        0,
-        false,
-        RowParts.WHOLE,
-        memory,
-        false,
-        Optional.empty());
   }
 
   @Test
@@ -134,19 +120,17 @@ class TabletMemoryTest {
     assertThat(each).isGreaterThan(40_000);
     RowQuery twice = oneColumn.range(RowRange.of("a", "b")).range(RowRange.of("x", "y"));
     assertThat(claimed(twice)).as("one range after the other").isLessThan(45 * each);
-    assertThatThrownBy(
+    assertFails(
+            SteleException.Code.RETRY_LATER,
             () ->
                 fixture.tablet.read(
-                    request(
+                    TabletFixture.claiming(
                         oneColumn,
                         bytes -> {
                           if (bytes > 1_000_000) {
                             throw SteleException.refused("more than there is");
                           }
                         })))
-        .isInstanceOfSatisfying(
-            SteleException.class,
-            e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
         .hasMessageContaining("30 at once take");
   }
 

@@ -1,5 +1,6 @@
 package io.stele.tabletserver;
 
+import static io.stele.SteleErrors.assertFails;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -53,6 +54,7 @@ class DrainingTest {
   private final AtomicReference<Runnable> atNextUpdate = new AtomicReference<>(() -> {});
   private Draining draining;
   private TabletId id; // Of its tablet.
+  private final CountDownLatch ended = new CountDownLatch(1); // Counted down by the end.
   private final Set<String> takers = ConcurrentHashMap.newKeySet(); // According to the master.
   private final AtomicInteger asked = new AtomicInteger();
   private final AtomicInteger failures = new AtomicInteger(); // Of files that could not be made.
@@ -174,8 +176,7 @@ class DrainingTest {
       TestServer.put(server.takeNew(TableSchema.of("t" + i, "f")), "row", "value");
     }
     int tablets = server.context.tablets().count();
-    startOther();
-    takers.add(OTHER.toString());
+    otherTakesTablets();
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
     world.disk.inject(
@@ -233,30 +234,26 @@ class DrainingTest {
     MiniStele.await("the master was asked again and again", () -> asked.get() >= before + 3);
     assertThat(server.context.tablets().count()).isEqualTo(1);
     other.update(info(false).encode());
-    MiniStele.await("the server is empty", () -> server.context.tablets().count() == 0);
+    awaitEmpty();
   }
 
   @Test
   void anEndIsNotUndone() throws Exception {
     draining.drainForShutdown();
-    assertThatThrownBy(draining::undo)
-        .isInstanceOfSatisfying(
-            SteleException.class, e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));
+    assertFails(SteleException.Code.REFUSED, draining::undo);
     assertThat(server.lifecycle.isDraining()).isTrue();
   }
 
   @Test
   void anEndThatFailsIsTriedAgainWhileAnotherServerTakesTablets() throws Exception {
-    CountDownLatch ended = new CountDownLatch(1);
     noFileCanBeWritten();
-    draining.beginEnd(ended::countDown, false, Optional.empty());
+    endAtOnce();
     awaitFailedEnd();
     world.disk.heal();
     int before = asked.get();
     MiniStele.await("the master is asked again", () -> asked.get() > before + 1);
     assertThat(draining.isShuttingDown()).as("nobody would take the tablet").isFalse();
-    startOther();
-    takers.add(OTHER.toString());
+    otherTakesTablets();
     awaitGiven();
     assertThat(ended.getCount()).as("nobody serves the tablet yet").isEqualTo(1);
     otherTakesTheTablet();
@@ -267,14 +264,12 @@ class DrainingTest {
 
   @Test
   void aServerThatIsAskedToEndUnlessItIsTheLastWaitsForAnother() throws Exception {
-    CountDownLatch ended = new CountDownLatch(1);
     int before = asked.get();
-    draining.beginEnd(ended::countDown, true, Optional.empty());
-    draining.beginEnd(ended::countDown, true, Optional.empty());
+    endUnlessItIsTheLast();
+    endUnlessItIsTheLast();
     MiniStele.await("the master is asked again", () -> asked.get() > before + 1);
     assertThat(draining.isShuttingDown()).as("nobody would take the tablet").isFalse();
-    startOther();
-    takers.add(OTHER.toString());
+    otherTakesTablets();
     awaitGiven();
     assertThat(ended.getCount()).as("nobody serves the tablet yet").isEqualTo(1);
     otherTakesTheTablet();
@@ -284,10 +279,8 @@ class DrainingTest {
 
   @Test
   void whatItsOnlyTakerDoesNotServeBeforeItDiesTheServerTakesAgain() throws Exception {
-    CountDownLatch ended = new CountDownLatch(1);
-    Lock other = startOther();
-    takers.add(OTHER.toString());
-    draining.beginEnd(ended::countDown, true, Optional.empty());
+    Lock other = otherTakesTablets();
+    endUnlessItIsTheLast();
     awaitGiven();
     other.release();
     takers.clear();
@@ -312,15 +305,13 @@ class DrainingTest {
 
   @Test
   void anEndThatWasUndoneBetweenTwoTriesIsNotTriedAgain() throws Exception {
-    startOther();
-    takers.add(OTHER.toString());
-    CountDownLatch ended = new CountDownLatch(1);
+    otherTakesTablets();
     noFileCanBeWritten();
-    draining.beginEnd(ended::countDown, false, Optional.empty());
+    endAtOnce();
     awaitUndone();
     world.disk.heal();
     draining.begin(); // The worker goes on, and would try the end again first.
-    MiniStele.await("the server is empty", () -> server.context.tablets().count() == 0);
+    awaitEmpty();
     draining.undo();
     awaitDrained(false);
     assertThat(ended.getCount()).isEqualTo(1);
@@ -328,7 +319,6 @@ class DrainingTest {
 
   @Test
   void anEndThatIsAskedForAgainAndAgainIsNotUndoneBetweenTwoTries() throws Exception {
-    CountDownLatch ended = new CountDownLatch(1);
     Optional<Draining.Reason> reason =
         Optional.of(new Draining.Reason("its container is called back", Duration.ofMinutes(1)));
     noFileCanBeWritten();
@@ -336,16 +326,13 @@ class DrainingTest {
     draining.beginEnd(ended::countDown, false, reason);
     MiniStele.await("the end has failed", () -> failures.get() > 0 && !draining.isShuttingDown());
     draining.beginEnd(ended::countDown, true, reason);
-    assertThatThrownBy(draining::undo)
-        .isInstanceOfSatisfying(
-            SteleException.class, e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
+    assertFails(SteleException.Code.REFUSED, draining::undo)
         .hasMessageContaining("its container is called back");
     awaitDrained(true); // What an operator asked for holds as well.
     world.disk.heal();
-    startOther();
-    takers.add(OTHER.toString());
+    otherTakesTablets();
     awaitGiven(); // Perhaps because of what the operator asked for, before the end is tried.
-    assertWaits(ended);
+    assertWaits();
     otherTakesTheTablet();
     ended.await();
   }
@@ -363,13 +350,11 @@ class DrainingTest {
 
   @Test
   void whatItsOnlyTakerFailsToLoadTheServerTakesAgainOnceNoOtherIsThere() throws Exception {
-    CountDownLatch ended = new CountDownLatch(1);
-    startOther();
-    takers.add(OTHER.toString());
-    draining.beginEnd(ended::countDown, true, Optional.empty());
+    otherTakesTablets();
+    endUnlessItIsTheLast();
     awaitGiven();
     otherDoesNotLoadTheTablet(0, false);
-    assertWaits(ended);
+    assertWaits();
     takers.clear();
     awaitDrained(false);
     assertThat(ended.getCount()).isEqualTo(1);
@@ -377,15 +362,13 @@ class DrainingTest {
 
   @Test
   void aTabletInQuarantineIsNotWaitedFor() throws Exception {
-    CountDownLatch ended = new CountDownLatch(1);
-    startOther();
-    takers.add(OTHER.toString());
-    draining.beginEnd(ended::countDown, true, Optional.empty());
+    otherTakesTablets();
+    endUnlessItIsTheLast();
     awaitGiven();
     otherDoesNotLoadTheTablet(3, false);
-    assertWaits(ended);
+    assertWaits();
     otherDoesNotLoadTheTablet(4, true);
-    awaitEnd(ended);
+    awaitEnd();
   }
 
   private void otherDoesNotLoadTheTablet(int failures, boolean quarantined) throws IOException {
@@ -398,47 +381,40 @@ class DrainingTest {
 
   @Test
   void whatAnEarlierTryGaveAwayIsWaitedFor() throws Exception {
-    CountDownLatch ended = new CountDownLatch(1);
-    Lock other = startOther();
-    takers.add(OTHER.toString());
-    draining.beginEnd(ended::countDown, true, Optional.empty());
+    Lock other = otherTakesTablets();
+    endUnlessItIsTheLast();
     awaitGiven();
     takers.clear();
     other.release();
     awaitDrained(false);
-    startOther();
-    takers.add(OTHER.toString()); // Before the master has given the tablet to anybody.
+    otherTakesTablets(); // Before the master has given the tablet to anybody.
     awaitDrained(true);
-    assertWaits(ended);
+    assertWaits();
     otherTakesTheTablet();
-    awaitEnd(ended);
+    awaitEnd();
   }
 
   @Test
   void anEndAtOnceThatIsAskedForMeanwhileWaitsForNobody() throws Exception {
-    CountDownLatch ended = new CountDownLatch(1);
-    startOther();
-    takers.add(OTHER.toString());
-    draining.beginEnd(ended::countDown, true, Optional.empty());
+    otherTakesTablets();
+    endUnlessItIsTheLast();
     awaitGiven();
-    assertWaits(ended);
-    draining.beginEnd(ended::countDown, false, Optional.empty());
-    awaitEnd(ended);
+    assertWaits();
+    endAtOnce();
+    awaitEnd();
   }
 
   @Test
   void anEndAtOnceIsTriedThoughTheOneThatWasUnderWayHasFailed() throws Exception {
-    CountDownLatch ended = new CountDownLatch(1);
     atNextUpdate.set(
         () -> {
           takers.clear();
-          draining.beginEnd(ended::countDown, false, Optional.empty());
+          endAtOnce();
           next.set(Next.NOT_APPLIED);
         });
-    startOther();
-    takers.add(OTHER.toString());
-    draining.beginEnd(ended::countDown, true, Optional.empty());
-    awaitEnd(ended);
+    otherTakesTablets();
+    endUnlessItIsTheLast();
+    awaitEnd();
   }
 
   @Test
@@ -450,18 +426,16 @@ class DrainingTest {
         tablet(whole, "00000000000000a2", new RowRange(Bytes.of("m"), Bytes.EMPTY));
     server.take(lower);
     world.metadata.damage(upper.row());
-    CountDownLatch ended = new CountDownLatch(1);
-    startOther();
-    takers.add(OTHER.toString());
-    draining.beginEnd(ended::countDown, true, Optional.empty());
+    otherTakesTablets();
+    endUnlessItIsTheLast();
     awaitGiven();
     otherTakesTheTablet();
     MiniStele.await("both are given away", () -> server.context.tablets().count() == 0);
-    assertWaits(ended);
+    assertWaits();
     TabletRecord given =
         server.records().reader().read(lower.id().table(), lower.row()).orElseThrow();
     server.records().loaded(server.records().assign(given, OTHER));
-    awaitEnd(ended);
+    awaitEnd();
   }
 
   private TabletRecord tablet(TabletRecord of, String name, RowRange rows) {
@@ -472,16 +446,13 @@ class DrainingTest {
   void whatNobodyTakesForAWhileIsTakenBack() throws Exception {
     server.lifecycle.setDraining(true);
     Evacuation impatient = new Evacuation(server.context, server.lifecycle, Duration.ofMillis(50));
-    assertThatThrownBy(() -> impatient.handOver(() -> true, () -> false))
-        .isInstanceOfSatisfying(
-            SteleException.class,
-            e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER));
+    assertFails(SteleException.Code.RETRY_LATER, () -> impatient.handOver(() -> true, () -> false));
     otherTakesTheTablet();
     impatient.handOver(() -> true, () -> false);
   }
 
   /** The server waits for others: it asks again and again who serves what it gave away. */
-  private void assertWaits(CountDownLatch ended) throws Exception {
+  private void assertWaits() throws Exception {
     int before = world.metadata.reads();
     MiniStele.await(
         "it asks, or has ended",
@@ -489,7 +460,7 @@ class DrainingTest {
     assertThat(ended.getCount()).as("somebody does not serve what was given away").isEqualTo(1);
   }
 
-  private static void awaitEnd(CountDownLatch ended) throws Exception {
+  private void awaitEnd() throws Exception {
     MiniStele.await("the server has ended", () -> ended.getCount() == 0);
   }
 
@@ -543,6 +514,27 @@ class DrainingTest {
         .connect()
         .tryLock(LockPaths.server(OTHER), info(false).encode())
         .orElseThrow();
+  }
+
+  /** Another server, which takes tablets according to the master, too. */
+  private Lock otherTakesTablets() throws IOException {
+    Lock other = startOther();
+    takers.add(OTHER.toString());
+    return other;
+  }
+
+  /** The server is asked to end. */
+  private void endAtOnce() {
+    draining.beginEnd(ended::countDown, false, Optional.empty());
+  }
+
+  /** The server is asked to end once another one takes tablets. */
+  private void endUnlessItIsTheLast() {
+    draining.beginEnd(ended::countDown, true, Optional.empty());
+  }
+
+  private void awaitEmpty() throws Exception {
+    MiniStele.await("the server is empty", () -> server.context.tablets().count() == 0);
   }
 
   private void noFileCanBeWritten() {

@@ -97,7 +97,7 @@ class LargestMutationTest {
     first.dieAndBeFenced();
 
     try (TestServer second = new TestServer(world, SystemRuntime.INSTANCE, conf())) {
-      HostedTablet again = second.take(second.records().release(loaded, "its server died"));
+      HostedTablet again = second.takeOver(loaded);
       assertThat(
               again.tablet().read(ReadRequest.of(RowQuery.ALL.versions(1))).rows().get(0).cells())
           .hasSize(cells);

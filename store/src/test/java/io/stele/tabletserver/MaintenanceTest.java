@@ -91,7 +91,7 @@ class MaintenanceTest {
     TabletRecord loaded = first.stored(hosted.id());
     first.dieAndBeFenced();
     try (TestServer second = server()) {
-      HostedTablet again = second.take(second.records().release(loaded, "its server died"));
+      HostedTablet again = second.takeOver(loaded);
       TabletRecord other = second.createTable(TableSchema.of("other", "f"));
       second.lifecycle.load(other.id(), other.row(), 1);
       Maintenance maintenance = second.maintenance();
@@ -495,7 +495,7 @@ class MaintenanceTest {
     TabletRecord loaded = first.stored(hosted.id());
     first.dieAndBeFenced();
     try (TestServer second = server()) {
-      HostedTablet again = second.take(second.records().release(loaded, "its server died"));
+      HostedTablet again = second.takeOver(loaded);
       second.maintenance().round();
       second.work();
       assertThat(second.stored(again.id()).logs()).containsExactly(second.context.id());

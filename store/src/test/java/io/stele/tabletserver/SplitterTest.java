@@ -262,13 +262,7 @@ class SplitterTest {
   void onceTheSplitIsWrittenNoFileIsNeededToServeTheHalves() throws Exception {
     try (TestServer server = new TestServer(world)) {
       HostedTablet parent = filled(server);
-      world.metadata.after(
-          update ->
-              world.disk.inject(
-                  FaultInjector.always(
-                      Operation.OPEN,
-                      path -> path.getName().endsWith(".sst"),
-                      new FaultInjector.Effect.Fail())));
+      world.metadata.after(update -> world.disk.inject(TestServer.openingAnSSTableFails()));
       server.splitter.split(parent);
       world.disk.heal();
       assertThat(server.aborts).isEmpty();

@@ -32,19 +32,32 @@ class TabletLifecycleTest {
 
   private final TestServer.World world = new TestServer.World();
 
+  /** A new tablet, assigned to the server, which has not heard of it. */
+  private static TabletRecord assignedNew(TestServer server) throws IOException {
+    return server.records().assign(server.createTable(SCHEMA), server.context.id());
+  }
+
+  /** The server is asked to load a tablet, and has done what it will about it. */
+  private static void load(TestServer server, TabletRecord assigned) {
+    load(server, assigned, assigned.assignment().epoch());
+  }
+
+  private static void load(TestServer server, TabletRecord assigned, long epoch) {
+    server.lifecycle.load(assigned.id(), assigned.row(), epoch);
+    server.work();
+  }
+
   @Test
   void whatIsAskedForTwiceIsDoneOnce() throws Exception {
     try (TestServer server = new TestServer(world)) {
-      TabletRecord assigned =
-          server.records().assign(server.createTable(SCHEMA), server.context.id());
+      TabletRecord assigned = assignedNew(server);
       long epoch = assigned.assignment().epoch();
       server.lifecycle.load(assigned.id(), assigned.row(), epoch);
       server.lifecycle.load(assigned.id(), assigned.row(), epoch);
       assertThat(server.loaders.size()).isEqualTo(1);
       server.work();
       assertThat(server.context.tablets().count()).isEqualTo(1);
-      server.lifecycle.load(assigned.id(), assigned.row(), epoch);
-      server.work();
+      load(server, assigned);
       assertThat(server.context.tablets().count()).isEqualTo(1);
       assertThat(server.aborts).isEmpty();
     }
@@ -164,7 +177,7 @@ class TabletLifecycleTest {
     first.dieAndBeFenced();
     try (TestServer second = new TestServer(world);
         TestServer third = new TestServer(world)) {
-      HostedTablet replayed = second.take(second.records().release(loaded, "its server died"));
+      HostedTablet replayed = second.takeOver(loaded);
       second.lifecycle.unload(replayed.id(), replayed.tablet().epoch(), false);
       second.work();
       TabletRecord free = second.stored(hosted.id());
@@ -272,13 +285,11 @@ class TabletLifecycleTest {
   @Test
   void aServerThatHasUnloadedForGoodLoadsNothingWhoeverDrainsItOrTakesThatBack() throws Exception {
     try (TestServer server = new TestServer(world)) {
-      TabletRecord assigned =
-          server.records().assign(server.createTable(SCHEMA), server.context.id());
+      TabletRecord assigned = assignedNew(server);
       server.evacuation.unloadForShutdown(() -> true);
       server.lifecycle.setDraining(true);
       server.lifecycle.setDraining(false);
-      server.lifecycle.load(assigned.id(), assigned.row(), assigned.assignment().epoch());
-      server.work();
+      load(server, assigned);
       assertThat(server.context.tablets().count()).isZero();
     }
   }
@@ -286,16 +297,12 @@ class TabletLifecycleTest {
   @Test
   void whileDrainingNoUserTabletIsLoaded() throws Exception {
     try (TestServer server = new TestServer(world)) {
-      TabletRecord assigned =
-          server.records().assign(server.createTable(SCHEMA), server.context.id());
-      long epoch = assigned.assignment().epoch();
+      TabletRecord assigned = assignedNew(server);
       server.lifecycle.setDraining(true);
-      server.lifecycle.load(assigned.id(), assigned.row(), epoch);
-      server.work();
+      load(server, assigned);
       assertThat(server.context.tablets().count()).isZero();
       server.lifecycle.setDraining(false);
-      server.lifecycle.load(assigned.id(), assigned.row(), epoch);
-      server.work();
+      load(server, assigned);
       assertThat(server.context.tablets().count()).isEqualTo(1);
     }
   }
@@ -306,12 +313,10 @@ class TabletLifecycleTest {
       TabletRecord free = server.createTable(SCHEMA);
       TabletRecord assigned = server.records().assign(free, server.context.id());
       long epoch = assigned.assignment().epoch();
-      server.lifecycle.load(assigned.id(), assigned.row(), epoch + 1);
-      server.work();
+      load(server, assigned, epoch + 1);
       assertThat(server.context.tablets().count()).isZero();
       assertThat(server.aborts).isEmpty();
-      server.lifecycle.load(assigned.id(), assigned.row(), epoch);
-      server.work();
+      load(server, assigned);
       assertThat(server.context.tablets().count()).isEqualTo(1);
     }
   }
@@ -325,21 +330,14 @@ class TabletLifecycleTest {
       TabletRecord assigned =
           server.records().assign(server.stored(hosted.id()), server.context.id());
       long epoch = assigned.assignment().epoch();
-      server.lifecycle.load(assigned.id(), assigned.row(), epoch + 1);
-      server.work();
+      load(server, assigned, epoch + 1);
       assertThat(server.notLoaded).isEmpty();
       world.disk.inject(TestServer.openingAnSSTableThrows("a fault"));
-      server.lifecycle.load(assigned.id(), assigned.row(), epoch);
-      server.work();
+      load(server, assigned);
       assertThat(server.notLoaded).containsExactly(assigned.id() + " TABLET");
       world.disk.heal();
-      world.disk.inject(
-          FaultInjector.always(
-              Operation.OPEN,
-              path -> path.getName().endsWith(".sst"),
-              new FaultInjector.Effect.Fail()));
-      server.lifecycle.load(assigned.id(), assigned.row(), epoch);
-      server.work();
+      world.disk.inject(TestServer.openingAnSSTableFails());
+      load(server, assigned);
       assertThat(server.notLoaded).endsWith(assigned.id() + " CIRCUMSTANCES").hasSize(2);
       assertThat(server.aborts).isEmpty();
     }
@@ -353,17 +351,14 @@ class TabletLifecycleTest {
       server.lifecycle.unload(hosted, false);
       TabletRecord assigned =
           server.records().assign(server.stored(hosted.id()), server.context.id());
-      long epoch = assigned.assignment().epoch();
       world.metadata.require(assigned.row(), "x");
-      server.lifecycle.load(assigned.id(), assigned.row(), epoch);
-      server.work();
+      load(server, assigned);
       assertThat(server.notLoaded).containsExactly(assigned.id() + " CIRCUMSTANCES");
 
       world.metadata.require(assigned.row(), "");
       String path = assigned.files().get(0).path();
       raiseFormatVersion(server, new Path(server.layout.root(), path));
-      server.lifecycle.load(assigned.id(), assigned.row(), epoch);
-      server.work();
+      load(server, assigned);
       assertThat(server.notLoaded).endsWith(assigned.id() + " CIRCUMSTANCES").hasSize(2);
       assertThat(server.context.tablets().count()).isZero();
       assertThat(server.aborts).isEmpty();
@@ -390,8 +385,7 @@ class TabletLifecycleTest {
   @Test
   void aTabletThatTheMasterTookAwayWhileItWasLoadedDoesNotEndTheServer() throws Exception {
     try (TestServer server = new TestServer(world)) {
-      TabletRecord assigned =
-          server.records().assign(server.createTable(SCHEMA), server.context.id());
+      TabletRecord assigned = assignedNew(server);
       world.metadata.before(
           update -> {
             world.metadata.before(other -> {});
@@ -400,8 +394,7 @@ class TabletLifecycleTest {
                 .notLoaded(
                     assigned, new LoadTrouble("it took long", server.context.id(), 0, 0, false));
           });
-      server.lifecycle.load(assigned.id(), assigned.row(), assigned.assignment().epoch());
-      server.work();
+      load(server, assigned);
       assertThat(server.context.tablets().count()).isZero();
       assertThat(server.aborts).isEmpty();
       assertThat(server.stored(assigned.id()).assignment().server()).isEmpty();

@@ -64,7 +64,7 @@ class TabletLoaderTest {
     first.dieAndBeFenced();
 
     try (TestServer second = new TestServer(world)) {
-      HostedTablet again = second.take(second.records().release(loaded, "its server died"));
+      HostedTablet again = second.takeOver(loaded);
       assertThat(TestServer.rows(again)).isEqualTo(2);
       assertThat(again.tablet().replayedRecords()).isEqualTo(1);
       assertThat(second.loader.hasReplayToCover(again)).isTrue();
@@ -130,7 +130,7 @@ class TabletLoaderTest {
     Configuration conf = new Configuration(false);
     conf.set(Keys.MEMTABLE_TOTAL_BYTES.name(), "1m");
     try (TestServer second = new TestServer(world, SystemRuntime.INSTANCE, conf)) {
-      HostedTablet again = second.take(second.records().release(loaded, "its server died"));
+      HostedTablet again = second.takeOver(loaded);
       assertThat(TestServer.rows(again)).isEqualTo(15);
     }
   }
@@ -187,7 +187,7 @@ class TabletLoaderTest {
       putUntilRemembered(second, busy, 64 << 10);
       OperationBudget operations = second.context.resources().of(loaded.id()).operations();
       long before = operations.bytes();
-      HostedTablet again = second.take(second.records().release(loaded, "its server died"));
+      HostedTablet again = second.takeOver(loaded);
       assertThat(TestServer.rows(again)).isEqualTo(rows);
       assertThat(most.get()).as("nothing was replayed meanwhile").isBetween(before, before + 1000);
       assertThat(operations.isFull()).isFalse();
@@ -203,7 +203,7 @@ class TabletLoaderTest {
     first.dieAndBeFenced();
     Runnable never = () -> fail("nobody makes room: waiting is in vain");
     try (TestServer second = forgetful(never)) {
-      HostedTablet again = second.take(second.records().release(loaded, "its server died"));
+      HostedTablet again = second.takeOver(loaded);
       assertThat(TestServer.rows(again)).isEqualTo(rows);
     }
   }
@@ -274,7 +274,7 @@ class TabletLoaderTest {
     for (LogRepair.Damaged damaged : LogRepair.check(second.fs, log)) {
       LogRepair.accept(second.fs, log, damaged.segment().path().getName());
     }
-    HostedTablet again = second.take(second.records().release(loaded, "its server died"));
+    HostedTablet again = second.takeOver(loaded);
     assertThat(again.tablet().replayedRecords()).isZero();
     second.loader.coverReplay(again);
     assertThat(second.loader.hasReplayToCover(again)).isFalse();
@@ -282,7 +282,7 @@ class TabletLoaderTest {
     TabletRecord reloaded = second.stored(loaded.id());
     second.dieAndBeFenced();
     try (TestServer third = new TestServer(world)) {
-      HostedTablet last = third.take(third.records().release(reloaded, "its server died"));
+      HostedTablet last = third.takeOver(reloaded);
       assertThat(TestServer.rows(last)).isEqualTo(2);
     }
   }
@@ -296,7 +296,7 @@ class TabletLoaderTest {
     TabletRecord loaded = first.stored(hosted.id());
     first.dieAndBeFenced();
     TestServer second = new TestServer(world);
-    HostedTablet again = second.take(second.records().release(loaded, "its server died"));
+    HostedTablet again = second.takeOver(loaded);
     TestServer.put(again, "in the second log", "3");
     loaded = second.stored(hosted.id()); // Before its replay is covered.
     second.dieAndBeFenced();
@@ -305,13 +305,13 @@ class TabletLoaderTest {
     Path gone = third.layout.recovery(first.context.id());
     third.fs.delete(gone, true);
     LogRepair.giveUp(SystemRuntime.INSTANCE, third.fs, logs, gone);
-    again = third.take(third.records().release(loaded, "its server died"));
+    again = third.takeOver(loaded);
     assertThat(TestServer.rows(again)).isEqualTo(1);
     TestServer.put(again, "after", "4");
     loaded = third.stored(hosted.id());
     third.dieAndBeFenced();
     try (TestServer fourth = new TestServer(world)) {
-      HostedTablet last = fourth.take(fourth.records().release(loaded, "its server died"));
+      HostedTablet last = fourth.takeOver(loaded);
       assertThat(TestServer.rows(last)).isEqualTo(2);
       fourth.loader.coverReplay(last);
       assertThat(fourth.stored(hosted.id()).logs()).containsExactly(fourth.context.id());

@@ -247,6 +247,11 @@ final class TestServer implements AutoCloseable {
     return context.tablets().find(assigned.id()).orElseThrow();
   }
 
+  /** Takes a tablet that a server had, which has died and is fenced. */
+  HostedTablet takeOver(TabletRecord loaded) throws IOException {
+    return take(records().release(loaded, "its server died"));
+  }
+
   /** Loads a tablet that is assigned to this server. */
   void load(TabletRecord assigned) throws IOException {
     load(assigned, assigned.assignment().epoch());
@@ -338,14 +343,21 @@ final class TestServer implements AutoCloseable {
     context.resources().closeLogs();
   }
 
+  /** No SSTable can be opened. */
+  static FaultInjector openingAnSSTableFails() {
+    return openingAnSSTable(new FaultInjector.Effect.Fail());
+  }
+
   /** Whoever opens an SSTable meets a bug. */
   static FaultInjector openingAnSSTableThrows(String bug) {
-    return FaultInjector.always(
-        Operation.OPEN,
-        path -> path.getName().endsWith(".sst"),
+    return openingAnSSTable(
         new FaultInjector.Effect.Delay(
             () -> {
               throw new IllegalStateException(bug);
             }));
+  }
+
+  private static FaultInjector openingAnSSTable(FaultInjector.Effect effect) {
+    return FaultInjector.always(Operation.OPEN, path -> path.getName().endsWith(".sst"), effect);
   }
 }

@@ -1,5 +1,6 @@
 package io.stele.wire;
 
+import static io.stele.SteleErrors.assertFails;
 import static io.stele.wire.RawPeer.REQUEST;
 import static io.stele.wire.RawPeer.frame;
 import static io.stele.wire.RawPeer.hello;
@@ -251,10 +252,9 @@ final class DataPlaneTest extends DataPlaneFixture {
   void aRequestOverTheFrameLimitIsRefusedBeforeItIsSent() {
     DataClient client = client(new DataClient.Options(1, 1000, Duration.ofSeconds(5)));
     Address nowhere = new Address("127.0.0.1", 1);
-    assertThatThrownBy(
+    assertFails(
+            SteleException.Code.REFUSED,
             () -> await(client.call(nowhere, REQUEST, ByteBuffer.wrap(new byte[1000]), LONG)))
-        .isInstanceOfSatisfying(
-            SteleException.class, e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
         .hasMessageContaining("1000");
   }
 

@@ -1,5 +1,6 @@
 package io.stele.wire;
 
+import static io.stele.SteleErrors.assertFails;
 import static io.stele.wire.RawPeer.REQUEST;
 import static io.stele.wire.RawPeer.frame;
 import static io.stele.wire.RawPeer.hello;
@@ -13,7 +14,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.UnpooledByteBufAllocator;
-import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
 import io.stele.wire.data.DataProtos.CheckAndMutateProto;
@@ -40,9 +40,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -63,25 +61,22 @@ final class FrameIntakeTest extends DataPlaneFixture {
 
   @Test
   void aRequestForWhichThereIsNoRoomIsNotTakenIn() throws Exception {
-    Queue<Responder> held = new ConcurrentLinkedQueue<>();
-    DataServer server =
-        server(
-            new DataServer.Limits(10 << 20, 10, 1 << 20, LONG),
-            (request, responder) -> held.add(responder));
+    HeldRequests held = new HeldRequests();
+    DataServer server = server(new DataServer.Limits(10 << 20, 10, 1 << 20, LONG), held);
     DataClient client = client();
     var first = call(client, server, new byte[1000]);
-    await(() -> held.size() == 1);
+    held.await(1);
     long before = server.bytesInFlight();
     Response refused = await(call(client, server, new byte[9 << 20]));
     assertThatThrownBy(refused::check)
         .isInstanceOfSatisfying(RetryAfterException.class, e -> assertThat(e.pause()).isPositive());
     assertThat(server.bytesInFlight()).isEqualTo(before);
-    held.remove().answer(OK);
+    held.first().answer(OK);
     await(first).check();
     await(() -> server.bytesInFlight() == 0);
     var alone = call(client, server, new byte[9 << 20]);
-    await(() -> held.size() == 1);
-    held.remove().answer(OK);
+    held.await(1);
+    held.first().answer(OK);
     await(alone).check();
     assertThat(server.connections()).isEqualTo(1);
   }
@@ -116,9 +111,7 @@ final class FrameIntakeTest extends DataPlaneFixture {
   void aClientDoesNotSendWhatTheServerHasSaidItWillNotTake() throws Exception {
     DataServer server = server(limits(1 << 20, 8 << 20, 8 << 20), ECHO);
     DataClient client = client();
-    assertThatThrownBy(() -> await(call(client, server, new byte[2 << 20])))
-        .isInstanceOfSatisfying(
-            SteleException.class, e -> assertThat(e.code()).isEqualTo(Code.REFUSED))
+    assertFails(Code.REFUSED, () -> await(call(client, server, new byte[2 << 20])))
         .hasMessageContaining("allows 1048576")
         .hasMessageContaining("not sent");
     await(call(client, server, new byte[1 << 19])).check();
@@ -127,37 +120,31 @@ final class FrameIntakeTest extends DataPlaneFixture {
 
   @Test
   void aFrameCountsAsManyTimesAsItIsInMemory() throws Exception {
-    Queue<Responder> held = new ConcurrentLinkedQueue<>();
-    DataServer server =
-        server(limits(1 << 20, 2 << 20, 8 << 20), (request, responder) -> held.add(responder));
+    HeldRequests held = new HeldRequests();
+    DataServer server = server(limits(1 << 20, 2 << 20, 8 << 20), held);
     DataClient client = client();
     var first = call(client, server, new byte[600 << 10]);
-    await(() -> held.size() == 1);
+    held.await(1);
     assertThat(await(call(client, server, new byte[600 << 10])).status())
         .isEqualTo(StatusProto.RETRY_LATER);
-    held.remove().answer(OK);
+    held.first().answer(OK);
     await(first).check();
   }
 
   @Test
   void whatARequestTakesBesideItsFrameCountsUntilItIsAnswered() throws Exception {
-    Queue<Responder> held = new ConcurrentLinkedQueue<>();
-    DataServer server =
-        server(limits(1 << 20, 2 << 20, 8 << 20), (request, responder) -> held.add(responder));
+    HeldRequests held = new HeldRequests();
+    DataServer server = server(limits(1 << 20, 2 << 20, 8 << 20), held);
     DataClient client = client();
     var first = call(client, server, new byte[0]);
     var second = call(client, server, new byte[0]);
-    await(() -> held.size() == 2);
-    Responder greedy = held.remove();
-    Responder modest = held.remove();
+    held.await(2);
+    Responder greedy = held.first();
+    Responder modest = held.first();
     greedy.take(3 << 19);
     assertThat(server.bytesInFlight()).isGreaterThan(3 << 19);
-    assertThatThrownBy(() -> modest.take(1 << 20))
-        .isInstanceOfSatisfying(
-            SteleException.class, e -> assertThat(e.code()).isEqualTo(Code.RETRY_LATER));
-    assertThatThrownBy(() -> modest.take(5 << 20))
-        .isInstanceOfSatisfying(
-            SteleException.class, e -> assertThat(e.code()).isEqualTo(Code.REFUSED));
+    assertFails(Code.RETRY_LATER, () -> modest.take(1 << 20));
+    assertFails(Code.REFUSED, () -> modest.take(5 << 20));
     greedy.answer(OK);
     modest.take(1 << 20);
     modest.answer(OK);
@@ -177,26 +164,25 @@ final class FrameIntakeTest extends DataPlaneFixture {
     try (Socket slow = new Socket("127.0.0.1", server.port())) {
       hello(slow, 1).write(frame(read));
       await(() -> server.bytesInFlight() > 40 << 20);
-      Response later = await(client().call(at(server), read, DataPlane.EMPTY, LONG));
+      Response later = await(send(client(), server, read));
       assertThat(later.status()).isEqualTo(StatusProto.RETRY_LATER);
       assertThat(later.header().getMessage()).contains("answers wait to be sent");
     }
     await(() -> server.bytesInFlight() == 0);
-    assertThat(await(client().call(at(server), read, DataPlane.EMPTY, LONG)).check().body())
-        .isEqualTo(answer);
+    assertThat(await(send(client(), server, read)).check().body()).isEqualTo(answer);
   }
 
   @Test
   void aConnectionThatDoesNotReadItsAnswersTakesTheRoomOfNoOther() throws Exception {
     ByteBuffer large = ByteBuffer.wrap(new byte[1 << 20]);
     ByteBuffer small = ByteBuffer.wrap(new byte[8 << 10]);
-    Queue<Responder> held = new ConcurrentLinkedQueue<>();
+    HeldRequests held = new HeldRequests();
     DataServer server =
         server(
             limits(1 << 20, 64 << 20, 48 << 20),
             (request, responder) -> {
               if (request.header().getRead().getOnce()) {
-                held.add(responder);
+                held.handle(request, responder);
               } else {
                 responder.answer(OK, small.duplicate());
               }
@@ -206,12 +192,12 @@ final class FrameIntakeTest extends DataPlaneFixture {
       for (int i = 1; i <= 100; i++) {
         out.write(frame(read("t1", true).toBuilder().setCallId(i).build()));
       }
-      await(() -> held.size() == 100);
-      held.forEach(responder -> responder.answer(OK, large.duplicate()));
+      held.await(100);
+      held.answerAll(OK, large);
       assertThat(server.bytesInFlight()).isBetween(8L << 20, 26L << 20);
       DataClient other = client();
       for (String table : List.of("t1", TableId.METADATA.value(), TableId.ROOT.value())) {
-        Response answer = await(other.call(at(server), read(table, false), DataPlane.EMPTY, LONG));
+        Response answer = await(send(other, server, read(table, false)));
         assertThat(answer.check().body()).as(table).isEqualTo(small);
       }
     }
@@ -232,39 +218,42 @@ final class FrameIntakeTest extends DataPlaneFixture {
       hello(stalled, 1).write(frame(read("t1", true).toBuilder().setCallId(1).build()));
       await(() -> server.bytesInFlight() > 48 << 20);
       DataClient other = client();
-      assertThat(await(other.call(at(server), read("t1", false), DataPlane.EMPTY, LONG)).status())
+      assertThat(await(send(other, server, read("t1", false))).status())
           .isEqualTo(StatusProto.RETRY_LATER);
       RequestProto metadata = read(TableId.METADATA.value(), false);
-      await(other.call(at(server), metadata, DataPlane.EMPTY, LONG)).check();
+      await(send(other, server, metadata)).check();
     }
   }
 
   @Test
   void noReadIsBegunForAConnectionThatIsBehindWithItsAnswers() throws Exception {
     ByteBuffer large = ByteBuffer.wrap(new byte[40 << 20]);
-    Queue<Responder> held = new ConcurrentLinkedQueue<>();
-    DataServer server =
-        server(limits(1 << 20, 8 << 20, 80 << 20), (request, responder) -> held.add(responder));
+    HeldRequests held = new HeldRequests();
+    DataServer server = server(limits(1 << 20, 8 << 20, 80 << 20), held);
     try (Socket stalled = new Socket("127.0.0.1", server.port())) {
       DataOutputStream out = hello(stalled, 1);
       for (int i = 1; i <= 2; i++) {
         out.write(frame(read("t1", true).toBuilder().setCallId(i).build()));
       }
-      await(() -> held.size() == 2);
-      Responder second = held.stream().skip(1).findFirst().orElseThrow();
+      held.await(2);
+      Responder second = held.second();
       second.take(64 << 10);
-      held.remove().answer(OK, large.duplicate());
-      assertThatThrownBy(() -> second.take(64 << 10))
-          .isInstanceOfSatisfying(
-              SteleException.class, e -> assertThat(e.code()).isEqualTo(Code.RETRY_LATER))
+      held.first().answer(OK, large.duplicate());
+      assertFails(Code.RETRY_LATER, () -> second.take(64 << 10))
           .hasMessageContaining("does not read its answers");
-      var another = client().call(at(server), read("t1", true), DataPlane.EMPTY, LONG);
-      await(() -> held.size() == 2);
-      Responder ofAnother = held.stream().skip(1).findFirst().orElseThrow();
+      var another = send(client(), server, read("t1", true));
+      held.await(2);
+      Responder ofAnother = held.second();
       ofAnother.take(64 << 10);
       ofAnother.answer(OK);
       await(another).check();
     }
+  }
+
+  /** Sends a request without a body. */
+  private static CompletableFuture<Response> send(
+      DataClient client, DataServer server, RequestProto request) {
+    return client.call(at(server), request, DataPlane.EMPTY, LONG);
   }
 
   private static RequestProto read(String table, boolean once) {
@@ -304,33 +293,29 @@ final class FrameIntakeTest extends DataPlaneFixture {
 
   @Test
   void whatAHeaderTakesWhenDecodedIsCountedBeforeItIs() throws Exception {
-    Queue<Responder> held = new ConcurrentLinkedQueue<>();
-    DataServer server =
-        server(limits(8 << 20, 8 << 20, 8 << 20), (request, responder) -> held.add(responder));
+    HeldRequests held = new HeldRequests();
+    DataServer server = server(limits(8 << 20, 8 << 20, 8 << 20), held);
     DataClient client = client();
     var first = call(client, server, new byte[0]);
-    await(() -> held.size() == 1);
+    held.await(1);
     long before = server.bytesInFlight();
     RequestProto many = manyRanges(150_000);
-    assertThat(await(client.call(at(server), many, DataPlane.EMPTY, LONG)).status())
-        .isEqualTo(StatusProto.RETRY_LATER);
+    assertThat(await(send(client, server, many)).status()).isEqualTo(StatusProto.RETRY_LATER);
     await(() -> server.bytesInFlight() == before);
     RequestProto tooMany = manyRanges(300_000);
-    assertThat(await(client.call(at(server), tooMany, DataPlane.EMPTY, LONG)).status())
-        .isEqualTo(StatusProto.REFUSED);
-    held.remove().answer(OK);
+    assertThat(await(send(client, server, tooMany)).status()).isEqualTo(StatusProto.REFUSED);
+    held.first().answer(OK);
     await(first).check();
     await(() -> server.bytesInFlight() == 0);
   }
 
   @Test
   void aLargeValueInAHeaderCountsNoMoreThanItsFrame() throws Exception {
-    Queue<Responder> held = new ConcurrentLinkedQueue<>();
-    DataServer server =
-        server(limits(8 << 20, 8 << 20, 8 << 20), (request, responder) -> held.add(responder));
+    HeldRequests held = new HeldRequests();
+    DataServer server = server(limits(8 << 20, 8 << 20, 8 << 20), held);
     DataClient client = client();
     var first = call(client, server, new byte[0]);
-    await(() -> held.size() == 1);
+    held.await(1);
     RequestProto large =
         RequestProto.newBuilder()
             .setCheckAndMutate(
@@ -340,9 +325,9 @@ final class FrameIntakeTest extends DataPlaneFixture {
                     .setPredicate(FilterProto.newBuilder().setPassAll(true))
                     .setIfTrue(ByteString.copyFrom(new byte[7 << 18])))
             .build();
-    var second = client.call(at(server), large, DataPlane.EMPTY, LONG);
-    await(() -> held.size() == 2);
-    held.forEach(responder -> responder.answer(OK));
+    var second = send(client, server, large);
+    held.await(2);
+    held.answerAll(OK);
     await(first).check();
     await(second).check();
   }
@@ -371,14 +356,14 @@ final class FrameIntakeTest extends DataPlaneFixture {
                             .setTableId(TableId.METADATA.value())
                             .setTablet("x".repeat(300 << 10))))
             .build();
-    Response refused = await(client().call(at(server), large, DataPlane.EMPTY, LONG));
+    Response refused = await(send(client(), server, large));
     assertThat(refused.status()).isEqualTo(StatusProto.REFUSED);
     assertThat(refused.header().getMessage()).contains("METADATA").contains("at most 262144");
   }
 
   @Test
   void aServerFullOfUsersRequestsStillTakesThoseForMetadata() throws Exception {
-    Queue<Responder> held = new ConcurrentLinkedQueue<>();
+    HeldRequests held = new HeldRequests();
     RequestProto metadata =
         RequestProto.newBuilder()
             .setSampleRowKeys(
@@ -401,7 +386,7 @@ final class FrameIntakeTest extends DataPlaneFixture {
                           .build())) {
                 responder.answer(OK);
               } else {
-                held.add(responder);
+                held.handle(request, responder);
               }
             });
     DataClient client = client();
@@ -410,7 +395,7 @@ final class FrameIntakeTest extends DataPlaneFixture {
     }
     assertThat(await(call(client, server, new byte[0])).status())
         .isEqualTo(StatusProto.RETRY_LATER);
-    await(client.call(at(server), metadata, DataPlane.EMPTY, LONG)).check();
+    await(send(client, server, metadata)).check();
   }
 
   @Test
