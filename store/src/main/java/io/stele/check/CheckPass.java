@@ -60,7 +60,7 @@ final class CheckPass {
   private final Layout layout;
   private final List<Problem> problems = new ArrayList<>();
   private final Map<TableId, StoredTable> tables = new TreeMap<>();
-  private final Set<String> damagedTables = new HashSet<>();
+  private final Set<String> unreadTables = new HashSet<>();
   private final Map<ServerId, Optional<ServedTablets.Of>> servers = new TreeMap<>();
   private final Map<TabletId, TabletRecord> tablets = new TreeMap<>();
   private final Map<String, FileRef> named = new TreeMap<>();
@@ -76,12 +76,19 @@ final class CheckPass {
 
   /** The tables in the lock service. */
   void readTables(Schemas.Listing listing) {
+    unreadTables.addAll(listing.unread());
     for (String damaged : listing.damaged()) {
-      damagedTables.add(damaged);
       add(
           "table " + damaged,
           "its node in the lock service is damaged",
           RESTORE_NODE + "; until then no file is swept");
+    }
+    for (String newer : listing.newer()) {
+      add(
+          "table " + newer,
+          "its node in the lock service is of a newer version of Stele, and not damaged",
+          "check with that version, and upgrade all masters; a master of this version sweeps no"
+              + " file until then");
     }
     listing.tables().forEach(table -> tables.put(table.id(), table));
   }
@@ -126,7 +133,7 @@ final class CheckPass {
               damage ->
                   add(
                       "METADATA",
-                      "a record is damaged",
+                      "a record cannot be read",
                       damage,
                       "see `stele log check`; do not drop the table"));
     } catch (IOException | SteleException e) {
@@ -152,7 +159,11 @@ final class CheckPass {
           records.readUndamaged(
               table,
               damage ->
-                  add("METADATA", "a record is damaged", damage, "its tablet cannot be served"));
+                  add(
+                      "METADATA",
+                      "a record cannot be read",
+                      damage,
+                      "its tablet cannot be served"));
       checkTiles(table, all);
       all.forEach(this::take);
       return true;
@@ -163,7 +174,7 @@ final class CheckPass {
   }
 
   private void takeRecords(TableId table, List<TabletRecord> records) {
-    if (!tables.containsKey(table) && !damagedTables.contains(table.value())) {
+    if (!tables.containsKey(table) && !unreadTables.contains(table.value())) {
       add(
           "table " + table,
           "METADATA has tablets of it, but the lock service has no such table",

@@ -126,7 +126,7 @@ final class TableChangeRequests {
     Connection connection = calls.connection();
     long seen =
         connection.readLocks(
-            "looking up table " + table, () -> connection.schemas().names().read(table).sequence());
+            "looking up table " + table, () -> connection.schemas().names().sequence(table));
     HexFormat hex = HexFormat.of();
     RandomGenerator random = connection.runtime().random();
     return ChangeIdProto.newBuilder()

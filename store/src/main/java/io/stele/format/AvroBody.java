@@ -24,7 +24,9 @@ public final class AvroBody {
    * @param writer the schema it was written with: our own, or one from {@link CarriedSchema}
    * @param in is left behind the value
    * @param itemsMax the most items of all arrays and maps in it: each becomes an object
-   * @throws MalformedException if a length or a number of items is more than what is left
+   * @throws MalformedException if a length or a number of items is more than what is left, or there
+   *     is no such word of an enum or branch of a union: {@link MalformedException#isNewer} then,
+   *     as a later version may have it, unless {@code writer} is what the value was written with
    */
   public static void check(Schema writer, ByteReader in, long itemsMax) throws MalformedException {
     new AvroBody(in, itemsMax).value(writer, 0);
@@ -60,8 +62,11 @@ public final class AvroBody {
 
   private int index(int count) throws MalformedException {
     long index = in.readZigzag();
-    if (index < 0 || index >= count) {
-      throw in.malformed("there is no choice " + index + " of " + count);
+    if (index < 0) {
+      throw in.malformed("there is no choice " + index);
+    }
+    if (index >= count) {
+      throw in.newer("there is no choice " + index + " of " + count);
     }
     return (int) index;
   }

@@ -7,6 +7,7 @@ import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -137,6 +138,39 @@ public final class CuratorLockService implements LockService {
         .behindBarrier(
             path, zk -> zk.getChildren(connection.full(path), false).stream().sorted().toList())
         .orElse(List.of());
+  }
+
+  @Override
+  public List<String> lasting() throws IOException {
+    return connection
+        .behindBarrier(
+            "",
+            zk -> {
+              List<String> found = new ArrayList<>();
+              for (String child : zk.getChildren(connection.root(), false)) {
+                addLasting(zk, child, found);
+              }
+              return found.stream().sorted().toList();
+            })
+        .orElse(List.of());
+  }
+
+  /** Adds a node and those below it, unless it is a lock, which has none. */
+  private void addLasting(ZooKeeper zk, String path, List<String> found)
+      throws KeeperException, InterruptedException {
+    Stat stat = new Stat();
+    try {
+      List<String> children = zk.getChildren(connection.full(path), false, stat);
+      if (stat.getEphemeralOwner() != 0) {
+        return;
+      }
+      found.add(path);
+      for (String child : children) {
+        addLasting(zk, path + "/" + child, found);
+      }
+    } catch (KeeperException.NoNodeException e) {
+      LOG.debug("{} is gone meanwhile", connection.full(path), e);
+    }
   }
 
   @Override

@@ -4,6 +4,7 @@ import io.stele.model.Bytes;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
+import java.util.Optional;
 
 /** The nodes of the lock service that Stele uses, relative to {@code /stele/<cluster>}. */
 public final class LockPaths {
@@ -58,6 +59,14 @@ public final class LockPaths {
   /** A job; its data is its lease. */
   public static String job(String job) {
     return JOBS + "/" + job;
+  }
+
+  /** The name of the node at {@code path}, if it is a child of {@code parent}. */
+  public static Optional<String> childName(String parent, String path) {
+    return Optional.of(path)
+        .filter(child -> child.startsWith(parent + "/"))
+        .map(child -> child.substring(parent.length() + 1))
+        .filter(name -> name.indexOf('/') < 0);
   }
 
   /** A table's schema. */

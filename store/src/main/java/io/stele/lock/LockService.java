@@ -82,6 +82,15 @@ public interface LockService extends AutoCloseable {
   List<String> children(String path) throws IOException;
 
   /**
+   * The paths of all nodes of the cluster that stay until they are deleted, sorted: whoever made
+   * them, at any depth, without locks. It costs a read of each node; one that is created or deleted
+   * meanwhile may be missing or included.
+   *
+   * @throws IOException if the service cannot be reached in time
+   */
+  List<String> lasting() throws IOException;
+
+  /**
    * Calls {@code changed} after every change to the node: created, written, deleted, or a child
    * created or deleted. The watch stays until closed.
    *

@@ -162,6 +162,11 @@ final class ZooKeeperConnection implements AutoCloseable {
     curator.close();
   }
 
+  /** The cluster's node. */
+  String root() {
+    return root;
+  }
+
   String full(String path) {
     return root + "/" + path;
   }

@@ -79,6 +79,7 @@ final class LogFormat {
   static final int HEADER_START_BYTES = MAGIC.length + 3 * Integer.BYTES;
 
   static final int HEADER_BODY_BYTES_MAX = 4096;
+  static final int HEADER_BYTES_MAX = HEADER_START_BYTES + HEADER_BODY_BYTES_MAX + Integer.BYTES;
   static final int FRAME_BYTES = 3 * Integer.BYTES;
   static final int BODY_BYTES_MAX = 1 << 30;
 
@@ -135,6 +136,22 @@ final class LogFormat {
       throw new MalformedException(0, "not a commit log segment, or its header is damaged");
     }
     return length + Integer.BYTES;
+  }
+
+  /**
+   * The header with which {@code bytes} begin.
+   *
+   * @throws MalformedException if they do not begin with a whole one
+   */
+  static byte[] wholeHeader(byte[] bytes) throws MalformedException {
+    int length = HEADER_START_BYTES;
+    if (length <= bytes.length) {
+      length += headerRestBytes(Arrays.copyOf(bytes, HEADER_START_BYTES));
+    }
+    if (length > bytes.length) {
+      throw new MalformedException(bytes.length, "it ends within its header");
+    }
+    return Arrays.copyOf(bytes, length);
   }
 
   /**

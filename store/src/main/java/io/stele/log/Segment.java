@@ -1,7 +1,9 @@
 package io.stele.log;
 
+import io.stele.model.ServerId;
 import io.stele.model.TabletKind;
 import java.util.Comparator;
+import java.util.Optional;
 import org.apache.hadoop.fs.Path;
 
 /**
@@ -16,6 +18,21 @@ public record Segment(TabletKind kind, long number, Path path, long lengthBytes)
   /** By kind, and as they were written. */
   static final Comparator<Segment> IN_ORDER =
       Comparator.comparing(Segment::kind).thenComparingLong(Segment::number);
+
+  /**
+   * The server in whose log's directory it lies, itself or as a copy; empty if the directory does
+   * not have the name of a server.
+   */
+  Optional<ServerId> server() {
+    Path directory = path.getParent();
+    Path log =
+        directory.getName().startsWith(SegmentCopier.DIRECTORY) ? directory.getParent() : directory;
+    try {
+      return Optional.of(ServerId.parse(log.getName()));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty(); // Whoever made it knows why.
+    }
+  }
 
   /** The same with another length. */
   Segment withLength(long bytes) {

@@ -42,6 +42,9 @@ import org.slf4j.LoggerFactory;
  * Safe for use by any number of threads.
  */
 final class SegmentCopier {
+  /** Begins the names of directories with copies, in the directory of the log. */
+  static final String DIRECTORY = "copy.";
+
   private static final Logger LOG = LoggerFactory.getLogger(SegmentCopier.class);
   private static final int AT_ONCE = 8; // Each takes some 6 MiB of memory.
   private static final int ROUNDS_MAX = 3;
@@ -124,7 +127,7 @@ final class SegmentCopier {
   private Segment copyNow(Segment segment, DurableFiles files) throws IOException {
     Path directory =
         new Path(
-            segment.path().getParent(), "copy." + Long.toHexString(runtime.random().nextLong()));
+            segment.path().getParent(), DIRECTORY + Long.toHexString(runtime.random().nextLong()));
     boolean done = false;
     try {
       Path file = new Path(directory, segment.path().getName());

@@ -1,6 +1,8 @@
 package io.stele.log;
 
 import io.stele.model.CorruptionException;
+import io.stele.model.ServerId;
+import io.stele.model.TabletKind;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -57,16 +59,36 @@ final class SegmentLinks {
   }
 
   /**
-   * Checks that a file holds the segment it is named for.
+   * Checks that a file holds the segment for which it and its directory are named.
    *
    * @throws CorruptionException if it does not
    */
   static void check(Segment segment, SegmentHeader header) throws CorruptionException {
-    if (header.number() != segment.number() || header.kind() != segment.kind()) {
+    check(segment, segment.path(), header);
+  }
+
+  /** The same of the sorted file of a segment. */
+  static void check(Segment segment, Path file, SegmentHeader header) throws CorruptionException {
+    Optional<ServerId> server = segment.server();
+    if (header.number() != segment.number()
+        || header.kind() != segment.kind()
+        || server.filter(owner -> !owner.equals(header.server())).isPresent()) {
       throw new CorruptionException(
-          segment.path().toString(),
+          file.toString(),
           0,
-          "the file holds segment " + header.number() + " of the " + header.kind() + " log");
+          "the file is misplaced: it holds "
+              + named(header.number(), header.kind(), Optional.of(header.server()))
+              + ", and lies where that is "
+              + named(segment.number(), segment.kind(), server));
     }
+  }
+
+  private static String named(long number, TabletKind kind, Optional<ServerId> server) {
+    return "segment "
+        + number
+        + " of the "
+        + kind
+        + " log"
+        + server.map(owner -> " of " + owner).orElse("");
   }
 }

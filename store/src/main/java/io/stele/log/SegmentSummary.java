@@ -52,7 +52,8 @@ public record SegmentSummary(SortedMap<TabletId, SequenceRange> tablets) {
    * The summary at the end of a segment; empty if it has none: the last segment of a server that
    * died lacks it.
    *
-   * @throws IOException if the segment cannot be read; damage is reported by a full read
+   * @throws IOException if the segment cannot be read; that it is damaged, or another segment than
+   *     the file is named for, is reported by a full read
    */
   public static Optional<SegmentSummary> read(FileSystem fs, Segment segment) throws IOException {
     try (FSDataInputStream in = fs.open(segment.path())) {
@@ -60,6 +61,7 @@ public record SegmentSummary(SortedMap<TabletId, SequenceRange> tablets) {
       if (reader.header().isEmpty()) {
         return Optional.empty();
       }
+      SegmentLinks.check(segment, reader.header().get());
       return read(in, segment.lengthBytes(), reader.salt());
     } catch (CorruptionException | ChecksumException | BlockMissingException e) {
       return Optional.empty();

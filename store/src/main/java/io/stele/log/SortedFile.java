@@ -42,6 +42,7 @@ final class SortedFile implements SortedSegment {
    * Opens the sorted file of {@code segment}; empty if there is no complete one, so that the
    * segment itself must be read.
    *
+   * @throws CorruptionException if it is that of another segment
    * @throws IOException if it cannot be read
    */
   static Optional<SortedFile> open(FileSystem fs, Segment segment) throws IOException {
@@ -56,7 +57,7 @@ final class SortedFile implements SortedSegment {
     }
     boolean opened = false;
     try {
-      Optional<SortedFile> sorted = open(in, file, length);
+      Optional<SortedFile> sorted = open(in, segment, length);
       opened = sorted.isPresent();
       return sorted;
     } catch (MalformedException | EOFException e) {
@@ -69,8 +70,9 @@ final class SortedFile implements SortedSegment {
     }
   }
 
-  private static Optional<SortedFile> open(FSDataInputStream in, Path file, long length)
+  private static Optional<SortedFile> open(FSDataInputStream in, Segment segment, long length)
       throws IOException {
+    Path file = SortedFormat.path(segment);
     if (length < SortedFormat.FOOTER_BYTES) {
       return Optional.empty();
     }
@@ -82,6 +84,13 @@ final class SortedFile implements SortedSegment {
     if (at < 0) {
       throw new MalformedException(0, "the index is longer than the file");
     }
+    byte[] start = new byte[(int) Math.min(at, LogFormat.HEADER_BYTES_MAX)];
+    in.readFully(0, start);
+    byte[] header = LogFormat.wholeHeader(start);
+    if (LogFormat.salt(header) != salt) {
+      throw new MalformedException(0, "its header and its footer are of different segments");
+    }
+    SegmentLinks.check(segment, file, LogFormat.decodeHeader(header));
     in.readFully(at, index);
     return Optional.of(new SortedFile(in, file, salt, SortedFormat.decode(index, footer)));
   }
@@ -98,7 +107,7 @@ final class SortedFile implements SortedSegment {
 
   @Override
   public RecordSource records(TabletId tablet) {
-    return new Records(index.tablets().getOrDefault(tablet, List.of()).iterator());
+    return new Records(tablet, index.tablets().getOrDefault(tablet, List.of()).iterator());
   }
 
   @Override
@@ -107,11 +116,13 @@ final class SortedFile implements SortedSegment {
   }
 
   private final class Records implements RecordSource {
+    private final TabletId tablet;
     private final Iterator<SortedFormat.Run> rest;
     private Optional<LogReader> current = Optional.empty();
     private long end;
 
-    Records(Iterator<SortedFormat.Run> runs) {
+    Records(TabletId tablet, Iterator<SortedFormat.Run> runs) {
+      this.tablet = tablet;
       this.rest = runs;
     }
 
@@ -121,6 +132,7 @@ final class SortedFile implements SortedSegment {
         if (current.isPresent()) {
           Optional<LogRecord> record = current.get().next();
           if (record.isPresent()) {
+            checkTablet(record.get());
             return record;
           }
           checkWhole(current.get());
@@ -138,6 +150,18 @@ final class SortedFile implements SortedSegment {
       int buffer = (int) Math.min(BUFFER_BYTES, run.length());
       InputStream bytes = new BufferedInputStream(new RunStream(in, run.offset(), end), buffer);
       current = Optional.of(new LogReader(bytes, file.toString(), salt, run.offset()));
+    }
+
+    private void checkTablet(LogRecord record) throws CorruptionException {
+      if (!record.tablet().equals(tablet)) {
+        throw new CorruptionException(
+            file.toString(),
+            current.orElseThrow().recordStart(),
+            "a record of tablet "
+                + record.tablet()
+                + " lies where the index has those of tablet "
+                + tablet);
+      }
     }
 
     private void checkWhole(LogReader reader) throws CorruptionException {

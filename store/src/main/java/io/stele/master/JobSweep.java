@@ -6,6 +6,7 @@ import io.stele.metadata.Layout;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredJob;
 import io.stele.metadata.TabletRecordReader;
+import io.stele.model.NewerFormatException;
 import io.stele.model.SteleException;
 import io.stele.record.PendingFile;
 import java.io.IOException;
@@ -86,8 +87,8 @@ final class JobSweep {
     }
     Set<String> awaited = mark.get().awaitedJobs();
     for (Map.Entry<String, StoredJob> one : committed.entrySet()) {
-      if (!awaited.contains(one.getKey()) && jobs.remove(one.getKey(), one.getValue())) {
-        LOG.info("Job {} is forgotten: it has committed, and its lease is over", one.getKey());
+      if (!awaited.contains(one.getKey())) {
+        forget(one.getKey(), one.getValue());
       }
     }
     Deletions deletions = new Deletions(fs);
@@ -100,6 +101,16 @@ final class JobSweep {
     }
     deletions.end();
     return deleted;
+  }
+
+  private void forget(String job, StoredJob seen) throws IOException {
+    try {
+      if (jobs.remove(job, seen)) {
+        LOG.info("Job {} is forgotten: it has committed, and its lease is over", job);
+      }
+    } catch (NewerFormatException e) {
+      LOG.warn("Job {} stays, as this version may not change its node", job, e);
+    }
   }
 
   private boolean isGone(String job) throws IOException {

@@ -7,6 +7,7 @@ import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecordReader;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
@@ -94,11 +95,11 @@ record Mark(
   /** Reads all records; empty if some cannot be known now: then nothing may be deleted. */
   static Optional<Mark> read(TabletRecordReader records, Schemas schemas) throws IOException {
     Schemas.Listing listing = schemas.list();
-    if (!listing.damaged().isEmpty()) {
+    if (!listing.unread().isEmpty()) {
       LOG.error(
-          "Nothing is deleted while these tables' nodes are damaged, as the tables may need any file:"
-              + " {}",
-          listing.damaged());
+          "Nothing is deleted while these tables' nodes cannot be read, as the tables may need any"
+              + " file: {}",
+          listing.unread());
       return Optional.empty();
     }
     Map<TableId, List<TabletRecord>> tables = new TreeMap<>();
@@ -147,7 +148,7 @@ record Mark(
   private static boolean isReady(Schemas schemas, TableId table) throws IOException {
     try {
       return schemas.table(table).filter(now -> now.state() == StoredTable.State.READY).isPresent();
-    } catch (CorruptionException e) {
+    } catch (CorruptionException | NewerFormatException e) {
       LOG.error("The node of table {} cannot be decoded", table, e);
       return true; // Whatever is in it.
     }
@@ -184,7 +185,7 @@ record Mark(
     Set<TableId> created = new TreeSet<>();
     Set<TableId> lost = new TreeSet<>();
     for (TableId table : without) {
-      if (schemas.table(table).isPresent()) {
+      if (OrphanRecords.isThere(schemas, table)) {
         created.add(table);
       } else if (!records.readUndamaged(table, damage -> {}).stream()
           .allMatch(OrphanRecords::isUntouched)) {

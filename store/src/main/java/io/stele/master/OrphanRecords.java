@@ -6,6 +6,7 @@ import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import io.stele.model.TableId;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -80,16 +81,17 @@ final class OrphanRecords {
     Set<TableId> gone = new TreeSet<>();
     for (TableId table : tables) {
       if (!there.contains(table)) {
-        (isThere(table) ? there : gone).add(table);
+        (isThere(schemas, table) ? there : gone).add(table);
       }
     }
     return gone;
   }
 
-  private boolean isThere(TableId table) throws IOException {
+  /** Whether the table has a node. */
+  static boolean isThere(Schemas schemas, TableId table) throws IOException {
     try {
       return schemas.table(table).isPresent();
-    } catch (CorruptionException e) {
+    } catch (CorruptionException | NewerFormatException e) {
       return true; // Whatever is in it.
     }
   }

@@ -7,6 +7,7 @@ import io.stele.metadata.Schemas;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecords;
+import io.stele.model.NewerFormatException;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
@@ -192,8 +193,8 @@ final class SchemaSteps {
 
   /** Ends a change whose step was refused and has changed nothing: it would be refused again. */
   private static Taken refused(SchemaChange change, SteleException why) {
-    if (why.code() != SteleException.Code.REFUSED) {
-      throw why;
+    if (why.code() != SteleException.Code.REFUSED || why instanceof NewerFormatException) {
+      throw why; // A master of a later version can take the step.
     }
     LOG.warn("Table {} is not {}", change.table(), change.kind().participle(), why);
     return new Taken.Ended(change.failed(why.code(), String.valueOf(why.getMessage())));

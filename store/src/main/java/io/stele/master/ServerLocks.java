@@ -7,6 +7,7 @@ import io.stele.lock.VersionedData;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import java.io.IOException;
@@ -97,7 +98,7 @@ final class ServerLocks {
     try {
       Duration lease = ServerInfo.decode(lock.get().data(), server).lease();
       return lease.isZero() ? Bytes.EMPTY : Bytes.of(lease.toString());
-    } catch (CorruptionException e) {
+    } catch (CorruptionException | NewerFormatException e) {
       LOG.error("The lock of {} does not say how long its lease is", server, e);
       return Bytes.of(Keys.LEASE_MAX.toString());
     }

@@ -4,6 +4,7 @@ import io.stele.metadata.MergeRecords;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
@@ -92,8 +93,9 @@ final class SmallTablets {
     private Optional<StoredTable> load(TableId id) throws IOException {
       try {
         return found.apply(id);
-      } catch (CorruptionException e) { // A check of the cluster says so. Other tables go on.
-        LOG.debug("The tablets of {} are left as they are: its node is damaged", id, e);
+      } catch (CorruptionException
+          | NewerFormatException e) { // A check of the cluster says so. Other tables go on.
+        LOG.debug("The tablets of {} are left as they are: its node cannot be read", id, e);
         return Optional.empty();
       }
     }

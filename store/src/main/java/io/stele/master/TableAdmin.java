@@ -11,6 +11,7 @@ import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TableName;
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
@@ -208,6 +209,7 @@ final class TableAdmin {
       String why = lost.isPresent() ? lost.get() : schemas.missing(now.name());
       return refused(request, now, Code.NOT_FOUND, why);
     }
+    table.get().requireChangeable(); // A recorded change must not be refused later.
     if (request.wish() instanceof Drop) {
       return new Answer.Running(SchemaChange.drop(head(request, now, table.get().id())));
     }
@@ -291,7 +293,7 @@ final class TableAdmin {
                 || !schemas.names().write(now.get(), now.get().of(Optional.empty())))) {
           return false;
         }
-      } catch (CorruptionException e) {
+      } catch (CorruptionException | NewerFormatException e) {
         LOG.error("The name {} in the lock service cannot be decoded", name, e);
       }
     }

@@ -10,6 +10,7 @@ import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TableName;
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.runtime.ProcessRuntime;
@@ -162,8 +163,11 @@ final class TableChanges implements AutoCloseable {
     Optional<StoredTable> table;
     try {
       table = schemas.table(id);
-    } catch (CorruptionException e) {
-      LOG.error("The node of table {} in the lock service cannot be decoded", id, e);
+      table
+          .filter(one -> one.state() != StoredTable.State.READY)
+          .ifPresent(StoredTable::requireChangeable);
+    } catch (CorruptionException | NewerFormatException e) {
+      LOG.error("The node of table {} in the lock service is left as it is", id, e);
       return;
     }
     if (table.isPresent() && table.get().state() == StoredTable.State.READY) {
@@ -196,7 +200,7 @@ final class TableChanges implements AutoCloseable {
       if (!isAsListed(table)) {
         return; // Its change ended after the tables were listed: the table is ready, or gone.
       }
-    } catch (CorruptionException e) {
+    } catch (CorruptionException | NewerFormatException e) {
       LOG.error("The name {} or its table in the lock service cannot be decoded", name, e);
       return;
     }
@@ -233,7 +237,7 @@ final class TableChanges implements AutoCloseable {
         schemas.names().forget(found.get());
         idle.remove(name);
       }
-    } catch (CorruptionException e) {
+    } catch (CorruptionException | NewerFormatException e) {
       LOG.error("The name {} in the lock service cannot be decoded", name, e);
     }
   }

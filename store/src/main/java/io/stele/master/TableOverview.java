@@ -3,6 +3,7 @@ package io.stele.master;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import io.stele.model.TableId;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -103,6 +104,9 @@ final class TableOverview {
     } catch (CorruptionException e) {
       LOG.debug("The node of table {} is damaged", id, e); // `stele check` says so.
       return Optional.of(id + " (its node is damaged)");
+    } catch (NewerFormatException e) {
+      LOG.debug("The node of table {} is of a newer version", id, e);
+      return Optional.of(id + " (its node is of a newer version)");
     }
   }
 }

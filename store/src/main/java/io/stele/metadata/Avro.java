@@ -9,6 +9,7 @@ import io.stele.format.Crc32c;
 import io.stele.format.MalformedException;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -54,6 +55,10 @@ import org.apache.avro.specific.SpecificRecordBase;
  *
  * <p>The checksum is of the type's name and all before it, so that a value of another type is not
  * taken for one of this.
+ *
+ * <p>A value is damaged if its checksum is wrong, or if its bytes are not those of a value of the
+ * schema that it was written with. One that is whole and cannot be understood, as it has a word of
+ * an enum, a branch of a union, or a text that this version does not know, is a later version's.
  */
 final class Avro {
   private static final int FLAT = 1;
@@ -216,7 +221,9 @@ final class Avro {
    * Reads a record and converts it to a value.
    *
    * @param where the place to name if it cannot be read
+   * @param meaning fails with any unchecked exception for what this version does not understand
    * @throws CorruptionException if it is damaged
+   * @throws NewerFormatException if it is whole, and has what this version does not know
    */
   static <A extends SpecificRecord, T> T decode(
       Bytes bytes, Class<A> type, String where, Function<A, T> meaning) throws CorruptionException {
@@ -232,17 +239,43 @@ final class Avro {
   static <A extends SpecificRecord, T> T decode(
       Bytes bytes, Class<A> type, String where, int itemsMax, Function<A, T> meaning)
       throws CorruptionException {
+    Whole whole = whole(bytes, type, where, itemsMax);
     try {
-      return meaning.apply(type.cast(decode(CODECS.get(type), bytes.toByteArray(), itemsMax)));
-    } catch (IOException | RuntimeException e) { // Avro throws many kinds for what is not Avro.
-      CorruptionException damaged =
-          new CorruptionException(where, 0, "cannot be read as " + type.getSimpleName() + ": " + e);
-      damaged.initCause(e);
-      throw damaged;
+      return meaning.apply(type.cast(whole.read()));
+    } catch (IOException
+        | RuntimeException e) { // Avro throws many kinds for what it cannot resolve.
+      throw new NewerFormatException(
+          where,
+          "a "
+              + type.getSimpleName()
+              + " that is whole, but not understood ("
+              + e.getMessage()
+              + ")",
+          e);
     }
   }
 
-  private static Object decode(Codec codec, byte[] bytes, int itemsMax) throws IOException {
+  /** A value of which all bytes are there, as its writer meant them. */
+  private record Whole(Codec codec, Writer writer, BinaryDecoder body) {
+    Object read() throws IOException {
+      return writer.read(codec, body);
+    }
+  }
+
+  private static Whole whole(Bytes bytes, Class<?> type, String where, int itemsMax)
+      throws CorruptionException {
+    try {
+      return whole(CODECS.get(type), bytes.toByteArray(), itemsMax);
+    } catch (IOException | RuntimeException e) { // Avro throws many kinds for what is no schema.
+      if (e instanceof MalformedException malformed && malformed.isNewer()) {
+        throw new NewerFormatException(where, malformed.getMessage(), e);
+      }
+      throw new CorruptionException(
+          where, 0, "cannot be read as " + type.getSimpleName() + ": " + e, e);
+    }
+  }
+
+  private static Whole whole(Codec codec, byte[] bytes, int itemsMax) throws IOException {
     int end = bytes.length - Integer.BYTES;
     if (end < 1
         || new ByteReader(bytes, end, Integer.BYTES).readInt() != checksum(codec, bytes, end)) {
@@ -251,23 +284,36 @@ final class Avro {
     ByteReader in = new ByteReader(bytes, 0, end);
     int format = in.readByte();
     Writer writer;
-    boolean newer = false;
+    boolean hasMore = false; // Fields that this version does not know.
     switch (format) {
       case FLAT -> {
         int fields = in.readByte();
         writer = codec.writer(fields);
-        newer = fields > codec.fields();
+        hasMore = fields > codec.fields();
       }
       case WITH_SCHEMA -> writer = codec.writer(in.readPrefixed().toUtf8());
       default -> throw in.newer("a " + codec.schema.getName() + " in format " + format);
     }
     BinaryDecoder body =
         DecoderFactory.get().binaryDecoder(bytes, in.position(), in.remaining(), null);
-    AvroBody.check(writer.schema, in, itemsMax);
-    if (!newer && in.remaining() > 0) {
+    check(writer.schema, format, in, itemsMax);
+    if (!hasMore && in.remaining() > 0) {
       throw new IOException("it has bytes after its last field");
     }
-    return writer.read(codec, body);
+    return new Whole(codec, writer, body);
+  }
+
+  /** What is not in the schema that a value carries, no version has written. */
+  private static void check(Schema schema, int format, ByteReader in, int itemsMax)
+      throws IOException {
+    try {
+      AvroBody.check(schema, in, itemsMax);
+    } catch (MalformedException e) {
+      if (format == WITH_SCHEMA) {
+        throw new IOException(e.getMessage(), e);
+      }
+      throw e;
+    }
   }
 
   private static int checksum(Codec codec, byte[] bytes, int length) {

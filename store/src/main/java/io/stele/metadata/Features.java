@@ -1,16 +1,19 @@
 package io.stele.metadata;
 
 import io.stele.model.Bytes;
+import io.stele.model.NewerFormatException;
 import io.stele.model.SteleException;
 import io.stele.record.FileRef;
 import io.stele.record.PendingFile;
 import io.stele.record.PendingReplacement;
+import java.util.Collection;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * What a tablet's record may require of the versions that read or change it.
+ * What a tablet's record may require of the versions that read or change it, and a node of the lock
+ * service of those that change it.
  *
  * <p>A version of Stele skips parts of a record that it does not know. If that would do harm, as
  * the tablet would be served wrongly or the record would lose something at its next change, the
@@ -18,6 +21,11 @@ import java.util.TreeSet;
  * assignment:requires}, whose value is names separated by spaces. A version that does not know one
  * of them leaves the record alone and says so. A feature may be required only when every process of
  * the cluster knows it.
+ *
+ * <p>The nodes of tables, names and jobs have a list of features likewise. Who does not know one of
+ * them may read the node, as tablet servers and clients do, and does not change it. What must be
+ * known to serve a tablet is required by the tablet's record. This version requires nothing in
+ * nodes.
  */
 final class Features {
   /** Points that stay readable: see {@link io.stele.record.Pin}. */
@@ -80,9 +88,7 @@ final class Features {
    * @throws SteleException REFUSED
    */
   static void check(Bytes required, String where) {
-    Set<String> unknown = new TreeSet<>(Set.of(required.toUtf8().split(" ")));
-    unknown.removeAll(KNOWN);
-    unknown.remove("");
+    Set<String> unknown = unknown(Set.of(required.toUtf8().split(" ")));
     if (!unknown.isEmpty()) {
       throw SteleException.refused(
           where
@@ -90,5 +96,26 @@ final class Features {
               + String.join(", ", unknown)
               + ", which this version of Stele does not know: upgrade this process");
     }
+  }
+
+  /**
+   * Refuses to change a node that requires what this version does not know.
+   *
+   * @param required features
+   * @param where the node is
+   * @throws NewerFormatException if it does
+   */
+  static void checkChange(Collection<String> required, String where) {
+    Set<String> unknown = unknown(required);
+    if (!unknown.isEmpty()) {
+      throw NewerFormatException.requiring(where, unknown);
+    }
+  }
+
+  private static Set<String> unknown(Collection<String> required) {
+    Set<String> unknown = new TreeSet<>(required);
+    unknown.removeAll(KNOWN);
+    unknown.remove("");
+    return unknown;
   }
 }

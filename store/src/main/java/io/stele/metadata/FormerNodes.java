@@ -3,6 +3,7 @@ package io.stele.metadata;
 import io.stele.lock.LockPaths;
 import io.stele.lock.VersionedData;
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import io.stele.model.TableId;
 import java.util.Map;
 import java.util.Optional;
@@ -18,6 +19,10 @@ import org.slf4j.LoggerFactory;
  * <p>A table's node is lost if it is not there and a name has the table. That is so for a moment,
  * too, when a table is dropped: its schema goes when the name is free. Of a job's node nobody can
  * say that it is lost.
+ *
+ * <p>A node that a later version wrote is copied as it is, whether it is understood or not: it is
+ * not damaged. The data of a job's node has no checksum, so one that was written since it was
+ * copied may be of a later version.
  */
 final class FormerNodes {
   private static final Logger LOG = LoggerFactory.getLogger(FormerNodes.class);
@@ -35,25 +40,26 @@ final class FormerNodes {
       throws CorruptionException {
     Map<String, CopiedNode> nodes = new TreeMap<>(read);
     for (Map.Entry<String, CopiedNode> node : read.entrySet()) {
-      Optional<String> name = below(LockPaths.NAMES, node.getKey());
+      Optional<String> name = LockPaths.childName(LockPaths.NAMES, node.getKey());
       if (name.isPresent()) {
-        Optional<TableId> table = TableNames.holder(name.get(), node.getValue().data());
-        table.ifPresent(id -> keepIfLost(LockPaths.table(id), nodes, former));
+        holder(name.get(), node.getValue())
+            .ifPresent(id -> keepIfLost(LockPaths.table(id), nodes, former));
       }
       CopiedNode was = former.get(node.getKey());
-      // One that was written since may be of a later version.
-      boolean isWritten = was != null && node.getValue().version() > was.version();
-      if (was != null && !isWritten && isDamaged(node.getKey(), node.getValue())) {
+      if (was != null && isDamaged(node.getKey(), node.getValue(), was)) {
         nodes.put(node.getKey(), was);
       }
     }
     return Map.copyOf(nodes);
   }
 
-  private static Optional<String> below(String parent, String path) {
-    return path.startsWith(parent + "/")
-        ? Optional.of(path.substring(parent.length() + 1))
-        : Optional.empty();
+  private static Optional<TableId> holder(String name, CopiedNode node) throws CorruptionException {
+    try {
+      return TableNames.holder(name, node.data());
+    } catch (NewerFormatException e) {
+      LOG.warn("If the table of name {} has no node any more, the copy does not keep it", name, e);
+      return Optional.empty();
+    }
   }
 
   private static void keepIfLost(
@@ -63,19 +69,22 @@ final class FormerNodes {
     }
   }
 
-  private static boolean isDamaged(String path, CopiedNode node) {
-    Optional<String> table = below(LockPaths.TABLES, path);
-    Optional<String> job = below(LockPaths.JOBS, path);
+  private static boolean isDamaged(String path, CopiedNode node, CopiedNode was) {
+    Optional<String> table = LockPaths.childName(LockPaths.TABLES, path);
+    Optional<String> job = LockPaths.childName(LockPaths.JOBS, path);
     try {
       if (table.isPresent()) {
         TableCodec.decode(new TableId(table.get()), node.data(), node.version());
-      } else if (job.isPresent()) {
+      } else if (job.isPresent() && node.version() == was.version()) {
         JobCodec.decode(job.get(), new VersionedData(node.data(), node.version()));
       }
       return false;
     } catch (CorruptionException e) {
       LOG.warn("Node {} of the lock service is damaged; its copy stays as it was", path, e);
       return true;
+    } catch (NewerFormatException e) {
+      LOG.debug("Node {} of the lock service is copied as it is", path, e);
+      return false;
     }
   }
 }

@@ -21,8 +21,10 @@ import java.util.regex.Pattern;
  * application := application_* | tag_* | job_*                   what runs it, if known
  * pinning     := (pinning | interrupted) id:decimal renewals     see {@link Pinning}
  * commit      := committing | committed
- * other       := key=value                                       writes=nothing: it only reads; or its
- *                                                                {@link JobOrigin}; or of a later version
+ * other       := key=value                                       writes=nothing: it only reads;
+ *                                                                requires=NAME,...: {@link Features}; or
+ *                                                                its {@link JobOrigin}; or of a later
+ *                                                                version
  * </pre>
  *
  * <p>Later versions may add words at the end, as {@code key=value}. This version ignores words that

@@ -4,6 +4,7 @@ import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.lock.VersionedData;
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import io.stele.model.SteleException;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
@@ -27,8 +28,9 @@ import org.slf4j.LoggerFactory;
  * the lock service, with its lease and state as {@link JobCodec} writes them.
  *
  * <p>A job is over when it has committed or its node is gone. It stays over, because no name is
- * used twice. The node of a committed job stays as long as any of its files wait. Safe for use by
- * any number of threads.
+ * used twice. The node of a committed job stays as long as any of its files wait. A change of a
+ * node that requires features which this version does not know is refused with {@link
+ * NewerFormatException}. Safe for use by any number of threads.
  */
 public final class JobNodes {
   private static final Logger LOG = LoggerFactory.getLogger(JobNodes.class);
@@ -162,6 +164,7 @@ public final class JobNodes {
   }
 
   private OptionalInt write(String job, StoredJob next) throws IOException {
+    requireChangeable(job, next);
     return locks.write(LockPaths.job(job), JobCodec.encode(next), next.version());
   }
 
@@ -344,7 +347,13 @@ public final class JobNodes {
    * for it: otherwise the job would appear not to have committed.
    */
   public boolean remove(String job, StoredJob seen) throws IOException {
+    requireChangeable(job, seen);
     return locks.delete(LockPaths.job(job), seen.version());
+  }
+
+  /** What it requires stays as it is as long as it has a node. */
+  private static void requireChangeable(String job, StoredJob now) {
+    Features.checkChange(now.requires(), "job " + job);
   }
 
   /** The names of jobs; a job that was begun or ended just now may be missing or still included. */

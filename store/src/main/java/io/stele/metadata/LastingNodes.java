@@ -3,6 +3,7 @@ package io.stele.metadata;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.lock.VersionedData;
+import io.stele.model.NewerFormatException;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import java.io.IOException;
@@ -11,10 +12,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The nodes that stay in the lock service when all processes of a cluster have ended, as they were
- * last read; but for the root tablet's record, and for the id of the YARN application.
+ * last read; but for the root tablet's record, and for what only says which processes there were.
+ * Those of kinds that a later version has added are among them.
  *
  * <p>A name and its table are read together: the name before and after the table, until it is the
  * same. All are read once; afterwards only those that may have changed, as each read is a
@@ -32,10 +36,21 @@ public final class LastingNodes {
   /** Nodes of which those below them count. */
   static final List<String> PARENTS = List.of(LockPaths.NAMES, LockPaths.TABLES, LockPaths.JOBS);
 
+  /** Nodes of processes, and those below them; and the root tablet's, which is copied by itself. */
+  static final List<String> LEFT_OUT =
+      List.of(
+          LockPaths.ROOT,
+          LockPaths.MASTER,
+          LockPaths.SERVERS,
+          LockPaths.SUSPECTS,
+          LockPaths.APPLICATION);
+
+  private static final Logger LOG = LoggerFactory.getLogger(LastingNodes.class);
   private static final int ATTEMPTS_MAX = 5;
 
   private final LockService locks;
   private final Map<String, CopiedNode> nodes = new TreeMap<>();
+  private List<String> unknown = List.of(); // Paths of nodes of later versions.
 
   /** Nothing is read yet. */
   public LastingNodes(LockService locks) {
@@ -50,6 +65,7 @@ public final class LastingNodes {
   /** Reads all of them. */
   public void readAll() throws IOException {
     nodes.clear();
+    unknown = locks.lasting().stream().filter(path -> !isKnown(path)).toList();
     for (String name : locks.children(LockPaths.NAMES)) {
       readName(name);
     }
@@ -59,6 +75,14 @@ public final class LastingNodes {
       }
     }
     readOthers();
+  }
+
+  /** Whether a node is of a kind that this version knows. */
+  static boolean isKnown(String path) {
+    return SINGLE.contains(path)
+        || PARENTS.contains(path)
+        || PARENTS.stream().anyMatch(parent -> LockPaths.childName(parent, path).isPresent())
+        || LEFT_OUT.stream().anyMatch(out -> path.equals(out) || path.startsWith(out + "/"));
   }
 
   /**
@@ -88,15 +112,23 @@ public final class LastingNodes {
 
   private static Optional<TableId> holder(String name, Optional<CopiedNode> node)
       throws IOException {
-    return node.isEmpty() ? Optional.empty() : TableNames.holder(name, node.get().data());
+    try {
+      return node.isEmpty() ? Optional.empty() : TableNames.holder(name, node.get().data());
+    } catch (NewerFormatException e) {
+      LOG.debug("It is unknown which table has the name {}: it is read with all others", name, e);
+      return Optional.empty();
+    }
   }
 
-  /** Reads all but names and tables. */
+  /** Reads all but names and tables; of the kinds that only later versions know, as listed last. */
   public void readOthers() throws IOException {
     for (String path : SINGLE) {
       read(path);
     }
-    nodes.keySet().removeIf(path -> path.startsWith(LockPaths.JOBS + "/"));
+    for (String path : unknown) {
+      read(path);
+    }
+    nodes.keySet().removeIf(path -> LockPaths.childName(LockPaths.JOBS, path).isPresent());
     for (String job : locks.children(LockPaths.JOBS)) {
       String path = LockPaths.job(job);
       OptionalLong change = locks.lastChange(path);

@@ -9,6 +9,7 @@ import io.stele.metadata.avro.LockNodeValue;
 import io.stele.metadata.avro.LockNodesValue;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
 import io.stele.runtime.HedgedCall;
@@ -40,7 +41,8 @@ import org.slf4j.LoggerFactory;
  * <pre>
  * lock-service/root-&lt;epoch&gt;-0     the root tablet was served under that epoch; empty
  * lock-service/root-&lt;epoch&gt;-&lt;n&gt;   the root tablet's record
- * lock-service/nodes-&lt;n&gt;          all other nodes that stay: schemas, names, jobs, ...
+ * lock-service/nodes-&lt;n&gt;          all other nodes that stay: schemas, names, jobs, ..., and those of
+ *                                 kinds that only later versions know
  * </pre>
  *
  * A file is written once, under the next number, and the two newest of each kind stay. A server
@@ -286,14 +288,25 @@ public final class LockServiceCopy {
       Map<String, CopiedNode> nodes, Map<String, CopiedNode> former) throws IOException {
     for (Map.Entry<String, CopiedNode> node : former.entrySet()) {
       CopiedNode now = nodes.get(node.getKey());
-      if (now != null && node.getKey().startsWith(LockPaths.NAMES + "/")) {
-        String name = node.getKey().substring(LockPaths.NAMES.length() + 1);
-        long was = TableNames.sequence(name, node.getValue().data());
-        long is = TableNames.sequence(name, now.data());
-        if (is < was) {
-          throw isEarlier("table " + name + " has had " + is + " changes, but had " + was);
-        }
+      Optional<String> name = LockPaths.childName(LockPaths.NAMES, node.getKey());
+      if (now != null && name.isPresent()) {
+        requireNameNotOlder(name.get(), now.data(), node.getValue().data());
       }
+    }
+  }
+
+  private static void requireNameNotOlder(String name, Bytes now, Bytes former) throws IOException {
+    long was;
+    long is;
+    try {
+      was = TableNames.sequence(name, former);
+      is = TableNames.sequence(name, now);
+    } catch (NewerFormatException e) {
+      LOG.debug("How many changes table {} has had is not known to this version", name, e);
+      return;
+    }
+    if (is < was) {
+      throw isEarlier("table " + name + " has had " + is + " changes, but had " + was);
     }
   }
 
@@ -398,8 +411,8 @@ public final class LockServiceCopy {
       if (file.isFile() && file.getLen() > 0) {
         try {
           return Optional.of(read(fs, file.getPath()).getCluster());
-        } catch (CorruptionException e) {
-          LOG.warn("A copy of the lock service's nodes is damaged: another may not be", e);
+        } catch (CorruptionException | NewerFormatException e) {
+          LOG.warn("A copy of the lock service's nodes cannot be read: another may be", e);
         }
       }
     }

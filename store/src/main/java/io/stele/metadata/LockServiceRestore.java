@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
@@ -78,7 +79,7 @@ public final class LockServiceRestore {
   /** The copied nodes below {@code parent}, in the order of their last changes. */
   private List<Map.Entry<String, CopiedNode>> below(String parent) {
     return copy.nodes().entrySet().stream()
-        .filter(node -> node.getKey().startsWith(parent + "/"))
+        .filter(node -> LockPaths.childName(parent, node.getKey()).isPresent())
         .sorted(Comparator.comparingLong(node -> node.getValue().change()))
         .toList();
   }
@@ -120,10 +121,14 @@ public final class LockServiceRestore {
   /**
    * Puts the nodes into the lock service.
    *
-   * @throws SteleException REFUSED as {@link #requireLost} says
+   * @throws SteleException REFUSED as {@link #requireLost} says, or if a node that must be changed
+   *     is of a later version: nothing was restored
    */
   public void restore() throws IOException {
     requireLost();
+    Map<String, Bytes> changed = new TreeMap<>();
+    changeNames(changed);
+    Bytes root = RootRecordRows.asLoaded(runtime, copied(LockPaths.ROOT).data(), this::hasLog);
     put(LockPaths.REGISTRATION, copied(LockPaths.REGISTRATION).data());
     new TableIds(runtime, locks)
         .restore(
@@ -133,28 +138,34 @@ public final class LockServiceRestore {
       put(table.getKey(), table.getValue().data());
       raise(table.getKey(), table.getValue().version() + VERSIONS_SKIPPED);
     }
-    restoreNames();
+    for (Map.Entry<String, Bytes> node : changed.entrySet()) {
+      put(node.getKey(), node.getValue());
+    }
     for (Map.Entry<String, CopiedNode> job : below(LockPaths.JOBS)) {
       put(job.getKey(), job.getValue().data());
     }
     if (copy.nodes().containsKey(LockPaths.BALANCE)) {
       put(LockPaths.BALANCE, copied(LockPaths.BALANCE).data());
     }
-    put(
-        LockPaths.ROOT,
-        RootRecordRows.asLoaded(runtime, copied(LockPaths.ROOT).data(), this::hasLog));
+    for (Map.Entry<String, CopiedNode> node : copy.nodes().entrySet()) {
+      if (!LastingNodes.isKnown(node.getKey())) {
+        put(node.getKey(), node.getValue().data());
+      }
+    }
+    put(LockPaths.ROOT, root);
   }
 
-  private void restoreNames() throws IOException {
+  /** The names, and the number up to which changes may be forgotten. */
+  private void changeNames(Map<String, Bytes> changed) throws IOException {
     CopiedNode forgotten = copy.nodes().get(LockPaths.FORGOTTEN_CHANGES);
     long last = forgotten == null ? 0 : TableNames.forgotten(forgotten.data());
     for (Map.Entry<String, CopiedNode> node : below(LockPaths.NAMES)) {
       String name = new Path(node.getKey()).getName();
       Bytes data = node.getValue().data();
       last = Math.max(last, TableNames.sequence(name, data));
-      put(node.getKey(), names.skip(name, data, CHANGES_SKIPPED));
+      changed.put(node.getKey(), names.skip(name, data, CHANGES_SKIPPED));
     }
-    put(LockPaths.FORGOTTEN_CHANGES, names.forgotten(last + CHANGES_SKIPPED));
+    changed.put(LockPaths.FORGOTTEN_CHANGES, names.forgotten(last + CHANGES_SKIPPED));
   }
 
   private CopiedNode copied(String path) {

@@ -39,7 +39,7 @@ final class PinCodec {
                     pin.getTimestampMicros(),
                     Avro.bytes(pin.getTableSchema()),
                     Avro.lists(pin.getFormerCounts(), PinCodec::decode)));
-    TableSchema schema = TableCodec.decode(encoded.schema());
+    TableSchema schema = TableCodec.decodeStored(encoded.schema(), where);
     return new Pin(
         name,
         encoded.readPoint(),

@@ -11,6 +11,7 @@ import io.stele.model.ColumnFamily;
 import io.stele.model.CorruptionException;
 import io.stele.model.GcPolicy;
 import io.stele.model.LocalityGroup;
+import io.stele.model.NewerFormatException;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
@@ -37,7 +38,8 @@ import org.slf4j.LoggerFactory;
  * <p>A table is created in steps, each of which can be repeated: its name ({@link TableNames}), its
  * node (CREATING, with the rows at which it is split), its rows in METADATA, READY. It is dropped
  * in steps as well: DROPPING, rows and files, node, name. The master does both; every change is
- * conditional on the node's version.
+ * conditional on the node's version. It is refused with {@link NewerFormatException} if the node
+ * requires features that this version does not know.
  *
  * <p>The schemas of the root tablet and of METADATA are constants. Safe for use by any number of
  * threads.
@@ -119,6 +121,7 @@ public final class Schemas {
               DroppedFamilies.NONE,
               LoweredCounts.NONE,
               List.of(),
+              Set.of(),
               0));
     }
     Optional<VersionedData> data = locks.read(LockPaths.table(id));
@@ -168,7 +171,7 @@ public final class Schemas {
     List<String> near = new ArrayList<>();
     for (String other : names.all()) {
       // A name may have a node and no table: changes of a dropped one are remembered.
-      if (Keys.misspelled(name, List.of(other)).isPresent() && names.holder(other).isPresent()) {
+      if (Keys.misspelled(name, List.of(other)).isPresent() && isTaken(other)) {
         near.add(other);
       }
     }
@@ -179,16 +182,32 @@ public final class Schemas {
             .orElse("; `stele table list` shows them all");
   }
 
+  private boolean isTaken(String name) throws IOException {
+    try {
+      return names.holder(name).isPresent();
+    } catch (CorruptionException | NewerFormatException e) {
+      LOG.debug("The name {} in the lock service cannot be read", name, e);
+      return true; // Whatever is in it.
+    }
+  }
+
   /**
    * The tables in the lock service.
    *
    * @param tables in any state
    * @param damaged the names of nodes that cannot be read as tables
+   * @param newer the names of nodes that a newer version wrote, and this one does not understand
    */
-  public record Listing(List<StoredTable> tables, List<String> damaged) {
+  public record Listing(List<StoredTable> tables, List<String> damaged, List<String> newer) {
     public Listing {
       tables = List.copyOf(tables);
       damaged = List.copyOf(damaged);
+      newer = List.copyOf(newer);
+    }
+
+    /** The names of all nodes that could not be read. */
+    public List<String> unread() {
+      return Stream.concat(damaged.stream(), newer.stream()).toList();
     }
   }
 
@@ -208,10 +227,11 @@ public final class Schemas {
     return ids;
   }
 
-  /** All tables in the lock service; a damaged one is logged and does not hide the others. */
+  /** All tables in the lock service; one that cannot be read is logged and hides no others. */
   public Listing list() throws IOException {
     List<StoredTable> tables = new ArrayList<>();
     List<String> damaged = new ArrayList<>();
+    List<String> newer = new ArrayList<>();
     for (String id : locks.children(LockPaths.TABLES)) {
       try {
         table(new TableId(id)).ifPresent(tables::add);
@@ -219,9 +239,12 @@ public final class Schemas {
         LOG.error(
             "{}/{} in the lock service cannot be decoded as a table", LockPaths.TABLES, id, e);
         damaged.add(id);
+      } catch (NewerFormatException e) {
+        LOG.error("{}/{} in the lock service is not understood", LockPaths.TABLES, id, e);
+        newer.add(id);
       }
     }
-    return new Listing(tables, damaged);
+    return new Listing(tables, damaged, newer);
   }
 
   /**
@@ -255,6 +278,7 @@ public final class Schemas {
         DroppedFamilies.NONE,
         LoweredCounts.NONE,
         splitRows,
+        Set.of(),
         0);
   }
 
@@ -364,6 +388,7 @@ public final class Schemas {
    * @return whether it is deleted; false if the table was changed meanwhile
    */
   public boolean delete(StoredTable table) throws IOException {
+    table.requireChangeable();
     return locks.delete(LockPaths.table(table.id()), table.version())
         || locks.read(LockPaths.table(table.id())).isEmpty();
   }
@@ -371,6 +396,7 @@ public final class Schemas {
   private StoredTable write(
       StoredTable table, TableSchema schema, StoredTable.State state, DroppedFamilies dropped)
       throws IOException {
+    table.requireChangeable();
     StoredTable next = changed(table, schema, state, dropped, table.version());
     OptionalInt version =
         locks.write(
@@ -395,6 +421,7 @@ public final class Schemas {
         dropped,
         table.lowered().altered(table.schema(), schema, table.version() + 1),
         table.splitRows(),
+        Set.of(), // What this version writes requires nothing.
         version);
   }
 

@@ -6,6 +6,7 @@ import io.stele.lock.VersionedData;
 import io.stele.metadata.avro.ServerValue;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import io.stele.model.ServerId;
 import io.stele.wire.Address;
 import java.io.IOException;
@@ -120,7 +121,7 @@ public record ServerInfo(
         if (data.isPresent()) { // Otherwise it went meanwhile.
           all.put(server, decode(data.get().data(), server));
         }
-      } catch (IllegalArgumentException | CorruptionException e) {
+      } catch (IllegalArgumentException | CorruptionException | NewerFormatException e) {
         LOG.error(
             "{}/{} in the lock service cannot be decoded as a tablet server",
             LockPaths.SERVERS,

@@ -1,7 +1,10 @@
 package io.stele.metadata;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * What the node of a job says, as it was read. Immutable.
@@ -23,6 +26,9 @@ public record StoredJob(
     Commit commit,
     String others,
     int version) {
+  /** Begins the word with the features that whoever changes the node must know. */
+  private static final String REQUIRES = "requires=";
+
   /** The word of a job that only reads, after a blank. */
   static final String READS_ONLY = " writes=nothing";
 
@@ -70,6 +76,17 @@ public record StoredJob(
   /** Whether it can never commit. */
   public Kind kind() {
     return (others + " ").contains(READS_ONLY + " ") ? Kind.READS_ONLY : Kind.MAY_WRITE;
+  }
+
+  /** The features that whoever changes the node must know. */
+  Set<String> requires() {
+    Set<String> features = new TreeSet<>();
+    for (String word : others.split(" ")) {
+      if (word.startsWith(REQUIRES)) {
+        features.addAll(List.of(word.substring(REQUIRES.length()).split(",")));
+      }
+    }
+    return features;
   }
 
   /** Whether its tablets are being pinned. */

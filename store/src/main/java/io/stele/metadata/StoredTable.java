@@ -1,10 +1,12 @@
 package io.stele.metadata;
 
 import io.stele.model.Bytes;
+import io.stele.model.NewerFormatException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.record.LoweredCounts;
 import java.util.List;
+import java.util.Set;
 
 /**
  * A table as stored in the lock service.
@@ -16,6 +18,7 @@ import java.util.List;
  * @param lowered how many versions its families counted before
  * @param splitRows the rows at which it was split when it was created. They are kept as long as the
  *     table: tablets that meet at one are never merged because they are small
+ * @param requires features that whoever changes the node must know
  * @param version of the node, on which changes are conditional
  */
 public record StoredTable(
@@ -25,6 +28,7 @@ public record StoredTable(
     DroppedFamilies dropped,
     LoweredCounts lowered,
     List<Bytes> splitRows,
+    Set<String> requires,
     int version) {
   /** The states of a table. */
   public enum State {
@@ -38,5 +42,15 @@ public record StoredTable(
 
   public StoredTable {
     splitRows = List.copyOf(splitRows);
+    requires = Set.copyOf(requires);
+  }
+
+  /**
+   * Refuses to change a table of which a later version has written what this one does not know.
+   *
+   * @throws NewerFormatException if it is one
+   */
+  public void requireChangeable() {
+    Features.checkChange(requires, "table " + schema.name() + " (" + id + ")");
   }
 }

@@ -19,6 +19,7 @@ import io.stele.model.CorruptionException;
 import io.stele.model.GcPolicy;
 import io.stele.model.Limits;
 import io.stele.model.LocalityGroup;
+import io.stele.model.NewerFormatException;
 import io.stele.model.Principal;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
@@ -48,6 +49,7 @@ public final class TableCodec {
             DroppedFamilies.NONE,
             LoweredCounts.NONE,
             List.of(),
+            Set.of(),
             0),
         "");
   }
@@ -56,6 +58,7 @@ public final class TableCodec {
    * Reads what {@link #encode(TableSchema)} wrote; the bytes may come from anybody.
    *
    * @throws SteleException REFUSED if it breaks a rule for schemas
+   * @throws NewerFormatException if it has what this version does not know
    * @throws CorruptionException if it is no schema, or larger than one may be
    */
   public static TableSchema decode(Bytes bytes) throws CorruptionException {
@@ -69,7 +72,22 @@ public final class TableCodec {
               + " bytes: the lock service holds at most "
               + LockService.DATA_BYTES_MAX);
     }
-    return Avro.decode(bytes, TableValue.class, where, SCHEMA_ITEMS_MAX, TableCodec::schema);
+    TableValue value =
+        Avro.decode(bytes, TableValue.class, where, SCHEMA_ITEMS_MAX, whole -> whole);
+    try {
+      return schema(value);
+    } catch (IllegalArgumentException e) {
+      throw new NewerFormatException(where, "what is not understood (" + e.getMessage() + ")", e);
+    }
+  }
+
+  /**
+   * The same of bytes that Stele has stored.
+   *
+   * @param where they are, for messages
+   */
+  static TableSchema decodeStored(Bytes bytes, String where) throws CorruptionException {
+    return Avro.decode(bytes, TableValue.class, where, TableCodec::schema);
   }
 
   /** The bytes of {@code table}'s node, whose id and version are not among them. */
@@ -114,6 +132,7 @@ public final class TableCodec {
                 dropped(value),
                 new LoweredCounts(Avro.lists(value.getLoweredCounts(), TableCodec::decode)),
                 value.getSplitRows().stream().map(Avro::bytes).toList(),
+                Set.copyOf(value.getRequires()),
                 version));
   }
 

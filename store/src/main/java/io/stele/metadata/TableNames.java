@@ -8,6 +8,7 @@ import io.stele.metadata.avro.EndedValue;
 import io.stele.metadata.avro.NameValue;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
@@ -43,21 +44,41 @@ public final class TableNames {
     return node.isEmpty() ? Optional.empty() : holder(value(name, node.get()));
   }
 
-  /** Whether the change of that number is in progress under a name. */
+  /**
+   * Whether the change of that number is in progress under a name. The change need not be
+   * understood.
+   */
   public boolean isRunning(String name, long change) throws IOException {
-    return find(name)
-        .flatMap(TableName::running)
-        .filter(running -> running.sequence() == change)
-        .isPresent();
+    Optional<VersionedData> node = locks.read(LockPaths.tableName(name));
+    if (node.isEmpty()) {
+      return false;
+    }
+    Bytes running = Avro.bytes(value(name, node.get()).getRunning());
+    return !running.isEmpty()
+        && Avro.decode(running, ChangeValue.class, where(name), ChangeValue::getSequence) == change;
   }
 
-  /** The name, if it has a node. */
+  /**
+   * The number of the last change under a name, or up to which changes may be forgotten if it has
+   * no node. The changes need not be understood.
+   */
+  public long sequence(String name) throws IOException {
+    Optional<VersionedData> node = locks.read(LockPaths.tableName(name));
+    return node.isEmpty() ? forgotten() : value(name, node.get()).getSequence();
+  }
+
+  /**
+   * The name, if it has a node: for who may change it.
+   *
+   * @throws NewerFormatException if its node requires features that this version does not know, or
+   *     has changes of kinds that it does not know
+   */
   public Optional<TableName> find(String name) throws IOException {
     Optional<VersionedData> node = locks.read(LockPaths.tableName(name));
     return node.isEmpty() ? Optional.empty() : Optional.of(decode(name, node.get()));
   }
 
-  /** The name; without a table if it has no node. */
+  /** As {@link #find}; a name without a table if it has no node. */
   public TableName read(String name) throws IOException {
     Optional<TableName> found = find(name);
     if (found.isPresent()) {
@@ -242,6 +263,7 @@ public final class TableNames {
   private static TableName decode(String name, VersionedData node) throws CorruptionException {
     String where = where(name);
     NameValue value = value(name, node);
+    Features.checkChange(value.getRequires(), where);
     Bytes running = Avro.bytes(value.getRunning());
     List<EndedChange> ended = new ArrayList<>();
     for (ByteBuffer change : value.getEnded()) {
@@ -261,7 +283,7 @@ public final class TableNames {
     ChangeValue value = Avro.decode(bytes, ChangeValue.class, where, read -> read);
     Bytes schema = Avro.bytes(value.getWanted());
     Optional<TableSchema> wanted =
-        schema.isEmpty() ? Optional.empty() : Optional.of(TableCodec.decode(schema));
+        schema.isEmpty() ? Optional.empty() : Optional.of(TableCodec.decodeStored(schema, where));
     return Avro.decode(
         bytes,
         ChangeValue.class,

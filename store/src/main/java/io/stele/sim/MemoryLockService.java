@@ -139,6 +139,12 @@ public final class MemoryLockService implements LockService {
   }
 
   @Override
+  public List<String> lasting() throws IOException {
+    connectedSession("all nodes");
+    return List.copyOf(store.lasting().keySet());
+  }
+
+  @Override
   public void create(String path, Bytes data) throws IOException {
     LockPaths.check(path, data, path);
     if (!change(path, () -> store.create(path, data, MemoryLockStore.PERSISTENT))) {

@@ -237,6 +237,11 @@ public final class SimulatedEnsemble {
     }
 
     @Override
+    public List<String> lasting() throws IOException {
+      return call("all nodes", false, memory::lasting);
+    }
+
+    @Override
     public Watch watch(String path, Runnable changed) {
       return memory.watch(path, changed);
     }

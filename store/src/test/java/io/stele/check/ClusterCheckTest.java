@@ -10,9 +10,11 @@ import io.stele.client.Jobs;
 import io.stele.client.Table;
 import io.stele.config.Keys;
 import io.stele.lock.LockPaths;
+import io.stele.lock.VersionedData;
 import io.stele.log.LogRepair;
 import io.stele.log.WholeFence;
 import io.stele.metadata.JobNodes;
+import io.stele.metadata.LaterNodes;
 import io.stele.metadata.Layout;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletRecord;
@@ -157,6 +159,24 @@ class ClusterCheckTest {
                 assertThat(problem.subject()).isEqualTo("table " + table);
                 assertThat(problem.wrong()).startsWith("METADATA has tablets of it");
                 assertThat(problem.detail()).isEqualTo("2 tablets");
+              });
+    }
+  }
+
+  @Test
+  void aTableWhoseNodeIsOfALaterVersionIsNotCalledDamaged() throws IOException {
+    try (MiniStele cluster = MiniStele.start(CONF, site, 1, 1)) {
+      fill(cluster);
+      cluster.killMaster();
+      String node = LockPaths.table(tableId());
+      VersionedData own = cluster.locks().read(node).orElseThrow();
+      cluster.locks().write(node, LaterNodes.tableInLaterState(own.data()), own.version());
+      assertThat(check(cluster, false).problems())
+          .singleElement()
+          .satisfies(
+              problem -> {
+                assertThat(problem.subject()).isEqualTo("table " + tableId());
+                assertThat(problem.wrong()).contains("a newer version of Stele, and not damaged");
               });
     }
   }

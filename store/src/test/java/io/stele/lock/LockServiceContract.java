@@ -55,6 +55,19 @@ abstract class LockServiceContract {
   }
 
   @Test
+  void theNodesThatStayAreAllButLocks() throws Exception {
+    try (LockService locks = connect();
+        LockService other = connect()) {
+      assertThat(locks.lasting()).isEmpty();
+      locks.create("x/y", A);
+      locks.create("x/y/z", B);
+      assertThat(other.tryLock("lock", A)).isPresent();
+      assertThat(other.tryLock("locks/one", A)).isPresent();
+      assertThat(other.lasting()).containsExactly("locks", "x", "x/y", "x/y/z");
+    }
+  }
+
+  @Test
   void changesOfAllNodesAreInOrder() throws Exception {
     try (LockService locks = connect();
         LockService other = connect()) {

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.CorruptionException;
+import io.stele.model.ServerId;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
 import io.stele.runtime.SystemRuntime;
@@ -130,16 +131,70 @@ class SegmentSorterTest {
   void aChangedByteIsFoundAtTheLatestWhenItsRecordIsRead() throws IOException {
     sorter.sort(segment);
     byte[] whole = bytes();
-    int header = 40; // Nobody reads the header.
     Random random = new Random(3);
     for (int i = 0; i < 200; i++) {
       byte[] changed = whole.clone();
-      changed[header + random.nextInt(whole.length - header)] ^= (byte) (1 << random.nextInt(8));
+      changed[random.nextInt(whole.length)] ^= (byte) (1 << random.nextInt(8));
       rewrite(changed);
       assertThat(isWhole()).as("change %s", i).isFalse();
     }
     rewrite(whole);
     assertThat(isWhole()).isTrue();
+  }
+
+  @Test
+  void theSortedFileOfAnotherSegmentOrServerIsRefused() throws IOException {
+    sorter.sort(segment);
+    byte[] whole = bytes();
+    ServerId other = new ServerId("other", 2, 9);
+    assertMisplaced(
+        new Segment(TabletKind.USER, segment.number() + 7, segment.path(), 0),
+        whole,
+        "segment " + segment.number() + " of the user log of " + SERVER,
+        "segment " + (segment.number() + 7) + " of the user log of " + SERVER);
+    Path directory = new Path("crash:/recovery/" + other + "/copy.17");
+    assertMisplaced(
+        new Segment(TabletKind.USER, segment.number(), new Path(directory, "user-1.log"), 0),
+        whole,
+        "log of " + SERVER,
+        "log of " + other);
+  }
+
+  private void assertMisplaced(Segment place, byte[] sorted, String holds, String lies)
+      throws IOException {
+    fs.mkdirs(place.path().getParent());
+    LogRecords.rewrite(fs, SortedFormat.path(place), sorted);
+    assertThatThrownBy(() -> SortedFile.open(fs, place))
+        .isInstanceOf(CorruptionException.class)
+        .hasMessageContaining("misplaced")
+        .hasMessageContaining(holds)
+        .hasMessageContaining(lies);
+  }
+
+  @Test
+  void aSegmentInTheDirectoryOfAnotherServerIsRefused() throws IOException {
+    ServerId other = new ServerId("other", 2, 9);
+    Path directory = new Path("crash:/recovery/" + other);
+    LogDirectory.create(fs, directory);
+    Path file = new Path(directory, segment.path().getName());
+    LogRecords.rewrite(fs, file, LogRecords.bytes(fs, segment.path()));
+    Segment moved = new Segment(segment.kind(), segment.number(), file, segment.lengthBytes());
+    assertThatThrownBy(() -> LogReader.open(fs, moved))
+        .isInstanceOf(CorruptionException.class)
+        .hasMessageContaining("misplaced")
+        .hasMessageContaining("log of " + SERVER)
+        .hasMessageContaining("log of " + other);
+    assertThatThrownBy(() -> sorter.sort(moved)).isInstanceOf(CorruptionException.class);
+    assertThat(SegmentSummary.read(fs, segment)).isPresent();
+    assertThat(SegmentSummary.read(fs, moved)).isEmpty();
+    Path copies = new Path(DIRECTORY, "copy.12");
+    LogDirectory.create(fs, copies);
+    Path copied = new Path(copies, segment.path().getName());
+    LogRecords.rewrite(fs, copied, LogRecords.bytes(fs, segment.path()));
+    Segment copy = new Segment(segment.kind(), segment.number(), copied, segment.lengthBytes());
+    try (LogReader reader = LogReader.open(fs, copy).orElseThrow()) {
+      assertThat(reader.next()).isPresent();
+    }
   }
 
   @Test

@@ -381,14 +381,14 @@ class SegmentSummaryTest {
       fence(); // It has no time for a summary.
     }
     giveUp(GIVEN_UP);
-    fs.rename(FENCED, FENCED.suffix("1"));
+    fs.rename(FENCED, FENCED.suffix("_before"));
     fs.mkdirs(DIRECTORY);
     try (CommitLog log = open()) {
       append(log, FIRST, 4, 6);
       fence();
     }
     damage(1, 0); // For all that is known, it may be any up to the fourth.
-    Path[] logs = {FENCED.suffix("1"), GIVEN_UP, FENCED};
+    Path[] logs = {FENCED.suffix("_before"), GIVEN_UP, FENCED};
     assertThatThrownBy(() -> replay(FIRST, 0, logs)).hasMessageContaining("lack record 4, ");
     assertThat(replay(FIRST, 4, logs)).isEqualTo(records(FIRST, 5, 6));
   }

@@ -15,6 +15,7 @@ import io.stele.master.ChangeRequest.Clear;
 import io.stele.master.ChangeRequest.Create;
 import io.stele.master.ChangeRequest.Drop;
 import io.stele.metadata.EndedChange;
+import io.stele.metadata.LaterNodes;
 import io.stele.metadata.MetadataKeys;
 import io.stele.metadata.SchemaChange;
 import io.stele.metadata.SchemaChange.Step;
@@ -23,6 +24,7 @@ import io.stele.metadata.StoredTable;
 import io.stele.metadata.TableName;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
+import io.stele.model.NewerFormatException;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
@@ -631,6 +633,45 @@ class TableAdminTest {
           carryOn(next);
           assertThat(master.schemas.require("users").state()).isEqualTo(StoredTable.State.READY);
           assertThat(master.schemas.list().damaged()).contains("t9");
+        });
+  }
+
+  @Test
+  void aTableOrNameOfALaterVersionHidesNoOther() throws Exception {
+    master.run(
+        () -> {
+          TableId own = master.table("own");
+          Bytes data = master.locks.read(LockPaths.table(own)).orElseThrow().data();
+          master.locks.create(LockPaths.TABLES + "/t9", LaterNodes.tableInLaterState(data));
+          master.locks.create(LockPaths.tableName("later"), LaterNodes.nameInLaterFormat());
+          running(master.create("one", "users"));
+          TableChanges next = successor();
+          carryOn(next);
+          assertThat(master.schemas.require("users").state()).isEqualTo(StoredTable.State.READY);
+          assertThat(master.schemas.list().newer()).contains("t9");
+        });
+  }
+
+  @Test
+  void aTableThatRequiresWhatThisVersionDoesNotKnowIsRefusedBeforeAnythingIsRecorded()
+      throws Exception {
+    master.run(
+        () -> {
+          String path = LockPaths.table(master.table("users"));
+          VersionedData own = master.locks.read(path).orElseThrow();
+          master.locks.write(path, LaterNodes.tableRequiringMore(own.data()), own.version());
+          String name = LockPaths.tableName("users");
+          VersionedData before = master.locks.read(name).orElseThrow();
+          for (ChangeRequest.Wish wish :
+              List.of(
+                  new Drop("users"),
+                  new Clear("users", RowRange.ALL),
+                  new Alter(MasterFixture.schema("users").withHsync(true), Optional.empty()))) {
+            assertThatThrownBy(() -> master.ask("one", wish))
+                .isInstanceOf(NewerFormatException.class)
+                .hasMessageContaining("requires " + LaterNodes.FEATURE);
+          }
+          assertThat(master.locks.read(name)).contains(before);
         });
   }
 

@@ -10,6 +10,7 @@ import io.stele.metadata.avro.RedoValue;
 import io.stele.metadata.avro.ServerValue;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import io.stele.model.TableSchema;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -160,7 +161,7 @@ class AvroTest {
       Bytes value = framed("AssignmentValue", 3, body);
       try {
         Assignment.decode(value, "seed " + seed);
-      } catch (CorruptionException e) {
+      } catch (CorruptionException | NewerFormatException e) {
         assertThat(e).hasMessageContaining("seed " + seed);
       }
       assertFileIsReadOrDamaged(framed("FileValue", 12, body), seed);
@@ -170,7 +171,7 @@ class AvroTest {
   private static void assertFileIsReadOrDamaged(Bytes value, long seed) {
     try {
       Avro.decode(value, FileValue.class, "seed " + seed, file -> file);
-    } catch (CorruptionException e) {
+    } catch (CorruptionException | NewerFormatException e) {
       assertThat(e).hasMessageContaining("seed " + seed);
     }
   }
@@ -253,8 +254,58 @@ class AvroTest {
     Bytes later =
         Bytes.of(
             new ByteWriter(8).write(Bytes.of(value)).writeInt((int) crc.getValue()).toByteArray());
-    assertThatThrownBy(() -> redo(later))
-        .isInstanceOf(CorruptionException.class) // So one of them does not hide others.
-        .hasMessageContaining("format 3");
+    assertNewer(() -> redo(later), "format 3");
+  }
+
+  private static void assertNewer(
+      org.assertj.core.api.ThrowableAssert.ThrowingCallable read, String what) {
+    assertThatThrownBy(read)
+        .isInstanceOf(NewerFormatException.class)
+        .hasMessageContaining(what)
+        .hasMessageContaining("nothing is damaged");
+  }
+
+  @Test
+  void aWordThatALaterVersionAddedToAnEnumIsNoDamage() throws Exception {
+    Bytes later = LaterNodes.tableInLaterState(TableCodec.encode(TableSchema.of("t", "f")));
+    assertNewer(() -> TableCodec.decode(later), "FROZEN");
+    byte[] fourthState = {6, 0, 2, 0};
+    assertNewer(
+        () -> Assignment.decode(framed("AssignmentValue", 4, fourthState), "here"),
+        "no choice 3 of 3");
+    byte[] less = {5, 0, 2, 0};
+    assertThatThrownBy(() -> Assignment.decode(framed("AssignmentValue", 4, less), "here"))
+        .isInstanceOf(CorruptionException.class);
+  }
+
+  @Test
+  void aBranchThatALaterVersionAddedToAUnionIsNoDamage() throws Exception {
+    String own = TableSchemaJson.of(TableCodec.encode(TableSchema.of("t", "f")));
+    String later =
+        own.replace(
+            "{\"name\":\"hsync\",\"type\":\"boolean\"}",
+            "{\"name\":\"hsync\",\"type\":[\"boolean\",\"long\"]}");
+    assertThat(later).isNotEqualTo(own);
+    // READY, no name, families, groups, 64 bytes; a number in the place of the truth value.
+    byte[] body = longs(1, 0, 0, 0, 64, 1, 7, 0, 0, 0, 0, 0, 0, 0);
+    assertNewer(() -> TableCodec.decode(sent(later, body)), "long");
+    assertRefused(
+        sent(later, longs(1, 0, 0, 0, 64, 2, 7, 0, 0, 0, 0, 0, 0, 0)), "no choice 2 of 2");
+  }
+
+  @Test
+  void aTextThatThisVersionDoesNotUnderstandIsNoDamage() {
+    Bytes value =
+        Avro.encode(RedoValue.newBuilder().setSequence(5).setHighestTimestamp(300).build());
+    assertNewer(
+        () ->
+            Avro.decode(
+                value,
+                RedoValue.class,
+                "here",
+                redo -> {
+                  throw new IllegalArgumentException("there is no codec BROTLI");
+                }),
+        "BROTLI");
   }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.lock.LockPaths;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.MemoryLockService;
 import io.stele.sim.MemoryLockStore;
@@ -44,6 +45,32 @@ class JobNodesTest {
 
   private String data() throws Exception {
     return locks.read(LockPaths.job(job)).orElseThrow().data().toUtf8();
+  }
+
+  @Test
+  void aJobThatRequiresWhatThisVersionDoesNotKnowIsReadAndNotChanged() throws Exception {
+    String later = "20000 7 " + APPLICATION + " committed requires=pins,later-feature";
+    write(later.replace(" committed", ""));
+    StoredJob read = jobs.read(job).orElseThrow();
+    assertThat(jobs.state(job)).isEqualTo(JobNodes.State.BEGUN);
+    assertRefused(() -> jobs.renew(job));
+    assertRefused(() -> jobs.commit(job));
+    assertRefused(() -> jobs.end(job));
+    assertRefused(() -> jobs.remove(job, read));
+    write(later);
+    assertThat(jobs.state(job)).isEqualTo(JobNodes.State.COMMITTED);
+    StoredJob committed = jobs.read(job).orElseThrow();
+    assertRefused(() -> jobs.remove(job, committed));
+    assertThat(data()).isEqualTo(later);
+    write("20000 7 requires=pins");
+    assertThat(jobs.renew(job)).isTrue();
+    assertThat(data()).isEqualTo("20000 8 requires=pins");
+  }
+
+  private static void assertRefused(org.assertj.core.api.ThrowableAssert.ThrowingCallable change) {
+    assertThatThrownBy(change)
+        .isInstanceOf(NewerFormatException.class)
+        .hasMessageContaining("requires later-feature");
   }
 
   @Test

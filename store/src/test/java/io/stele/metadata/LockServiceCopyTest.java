@@ -33,7 +33,8 @@ class LockServiceCopyTest {
   private static final ServerId OTHER = new ServerId("host", 2, 8);
 
   private final FileSystem fs = CrashableFileSystem.create();
-  private final MemoryLockService locks = new MemoryLockStore().connect(Runnable::run);
+  private final MemoryLockStore store = new MemoryLockStore();
+  private final MemoryLockService locks = store.connect(Runnable::run);
   private final MemoryLockService lost = new MemoryLockStore().connect(Runnable::run);
   private final TabletRecords records =
       new TabletRecords(
@@ -216,6 +217,43 @@ class LockServiceCopyTest {
   }
 
   @Test
+  void aNodeOfALaterVersionIsCopiedAsItIs() throws IOException {
+    String path = LockPaths.TABLES + "/t1";
+    Bytes schema = TableCodec.encode(TableSchema.of("web", "contents"));
+    locks.create(path, schema);
+    table("web", "t1", 5);
+    table("next", "t2", 3);
+    copyNodes();
+    Bytes later = LaterNodes.tableInLaterState(schema);
+    locks.delete(path, 0);
+    locks.create(path, later); // At the same version of the node.
+    Bytes laterName = LaterNodes.nameInLaterFormat();
+    String name = LockPaths.tableName("next");
+    locks.write(name, laterName, locks.read(name).orElseThrow().version());
+    copyNodes();
+    assertThat(copy.contents().nodes().get(path).data()).isEqualTo(later);
+    assertThat(copy.contents().nodes().get(name).data()).isEqualTo(laterName);
+    nodes.readName("next");
+    locks.create(LockPaths.job("j"), Bytes.of("lease")); // So that it copies again.
+    copy = new LockServiceCopy(SystemRuntime.INSTANCE, fs, layout, locks); // Another master.
+    copyNodes();
+    assertThat(copy.contents().nodes().get(path).data()).isEqualTo(later);
+    assertThat(copy.contents().nodes().get(name).data()).isEqualTo(laterName);
+  }
+
+  @Test
+  void aTableThatWasOverwrittenWithRubbishStaysInTheCopy() throws IOException {
+    String path = LockPaths.TABLES + "/t1";
+    Bytes schema = TableCodec.encode(TableSchema.of("web", "contents"));
+    locks.create(path, schema);
+    copyNodes();
+    locks.write(path, Bytes.of("rubbish"), 0);
+    locks.create(LockPaths.job("j"), Bytes.of("lease")); // So that it copies again.
+    copyNodes();
+    assertThat(copy.contents().nodes().get(path).data()).isEqualTo(schema);
+  }
+
+  @Test
   void aTableThatNoNameHasAnyMoreIsNotCopied() throws IOException {
     String path = LockPaths.TABLES + "/t1";
     locks.create(path, TableCodec.encode(TableSchema.of("web", "contents")));
@@ -342,16 +380,56 @@ class LockServiceCopyTest {
   /** Every node that Stele has is one that is restored, or one that belongs to processes. */
   @Test
   void noKindOfNodeIsForgotten() throws IllegalAccessException {
-    List<String> ofProcesses =
-        List.of(LockPaths.MASTER, LockPaths.SERVERS, LockPaths.SUSPECTS, LockPaths.APPLICATION);
     for (Field field : LockPaths.class.getFields()) {
       String path = (String) field.get(null);
-      boolean restored =
-          path.equals(LockPaths.ROOT)
-              || LastingNodes.SINGLE.contains(path)
-              || LastingNodes.PARENTS.contains(path);
-      assertThat(restored).as(path).isNotEqualTo(ofProcesses.contains(path));
+      boolean copied = LastingNodes.SINGLE.contains(path) || LastingNodes.PARENTS.contains(path);
+      assertThat(copied).as(path).isNotEqualTo(LastingNodes.LEFT_OUT.contains(path));
     }
+  }
+
+  @Test
+  void nodesOfKindsThatOnlyALaterVersionKnowsAreCopiedAndRestored() throws IOException {
+    copy.copyRoot(assigned(SERVER));
+    Bytes schema = TableCodec.encode(TableSchema.of("web", "contents"));
+    locks.create(LockPaths.TABLES + "/t1", schema);
+    table("web", "t1", 5);
+    locks.create("quotas/web", Bytes.of("10"));
+    locks.create(LockPaths.TABLES + "/t1/views", Bytes.of("a view"));
+    locks.create(LockPaths.NAMES + "/web/aliases", Bytes.of("www"));
+    locks.create(LockPaths.APPLICATION, Bytes.of("application_1_1"));
+    locks.create(LockPaths.suspect(SERVER), Bytes.of("PT5S"));
+    try (MemoryLockService other = store.connect(Runnable::run)) {
+      assertThat(other.tryLock("later-lock", Bytes.of("holder"))).isPresent();
+      assertThat(other.tryLock(LockPaths.server(SERVER), Bytes.of("server"))).isPresent();
+      copyNodes();
+    }
+    copyNodes();
+    assertThat(copy.contents().nodes())
+        .containsKeys("quotas", "quotas/web", "tables/t1/views", "names/web/aliases")
+        .doesNotContainKeys("later-lock", "servers", "suspects", LockPaths.suspect(SERVER))
+        .doesNotContainKey(LockPaths.APPLICATION);
+    locks.write("quotas/web", Bytes.of("20"), 0);
+    nodes.readOthers();
+    copy = new LockServiceCopy(SystemRuntime.INSTANCE, fs, layout, locks); // Another master.
+    assertThat(copy.copyNodes(nodes)).isTrue();
+    restoring().restore();
+    assertThat(lost.read("quotas/web").orElseThrow().data()).isEqualTo(Bytes.of("20"));
+    assertThat(lost.read("tables/t1/views").orElseThrow().data()).isEqualTo(Bytes.of("a view"));
+    assertThat(lost.read("names/web/aliases").orElseThrow().data()).isEqualTo(Bytes.of("www"));
+    assertThat(lost.read(LockPaths.TABLES + "/t1").orElseThrow().data()).isEqualTo(schema);
+    assertThat(lost.read(LockPaths.ROOT)).isPresent();
+  }
+
+  @Test
+  void aNameThatThisVersionMayNotChangeIsNotRestoredByIt() throws IOException {
+    copy.copyRoot(assigned(SERVER));
+    table("web", "t1", 5);
+    String path = LockPaths.tableName("web");
+    Bytes later = LaterNodes.nameRequiringMore(locks.read(path).orElseThrow().data());
+    locks.write(path, later, locks.read(path).orElseThrow().version());
+    copyNodes();
+    assertRefused(() -> restoring().restore(), "requires " + LaterNodes.FEATURE);
+    assertThat(lost.lasting()).isEmpty();
   }
 
   private TabletRecord assigned(ServerId server) throws IOException {
