@@ -114,11 +114,11 @@ final class ServerCommand {
 
   @Command(
       name = "restart",
-      description = "Drain and stop servers one after another; no request fails.",
+      description = "Drain and end tablet servers one after another; no request fails.",
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Each stopped server must be replaced from outside: on YARN the",
+        "Each server that has ended must be replaced from outside: on YARN the",
         "ApplicationMaster does this. Before it touches the next server, the command",
         "waits until as many servers take tablets as before, and all tablets are",
         "served. The only server that takes tablets is not restarted: start another",

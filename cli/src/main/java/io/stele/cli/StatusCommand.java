@@ -86,10 +86,10 @@ final class StatusCommand implements Callable<Integer> {
     out.println("[\n" + String.join(",\n", lines) + "\n]");
   }
 
-  private static String targets(String component, List<String> addresses) {
+  private static String targets(String process, List<String> addresses) {
     String quoted =
         addresses.stream().map(one -> '"' + one + '"').collect(Collectors.joining(", "));
-    return "  {\"labels\": {\"component\": \"" + component + "\"}, \"targets\": [" + quoted + "]}";
+    return "  {\"labels\": {\"process\": \"" + process + "\"}, \"targets\": [" + quoted + "]}";
   }
 
   /** What is in progress or in trouble, a line each. */

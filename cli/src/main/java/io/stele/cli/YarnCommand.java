@@ -60,12 +60,12 @@ final class YarnCommand {
 
   @Command(
       name = "start",
-      description = "Submit Stele to YARN and wait until every server runs and a master answers.",
+      description = "Submit Stele to YARN and wait until all processes run and a master answers.",
       mixinStandardHelpOptions = true,
       footer = {
         "",
         "The data is under stele.root.dir. Stele serves all data that was there when it",
-        "was stopped. If servers fail, this says why, and where their logs are. Exits",
+        "was stopped. If processes fail, this says why, and where their logs are. Exits",
         "with 5 when the time is up, and with 4 if the application gives up. Ctrl-C",
         "ends the command, not the application: run it again to wait on, with the",
         "settings of the first start."
@@ -107,7 +107,7 @@ final class YarnCommand {
 
   @Command(
       name = "status",
-      description = "Show the application and its servers.",
+      description = "Show the application and its processes.",
       mixinStandardHelpOptions = true)
   int status(@Mixin ClusterOptions cluster) throws Exception {
     Configuration conf = cluster.configuration();
@@ -144,7 +144,7 @@ final class YarnCommand {
     }
     if (!status.components().isEmpty()) {
       TextTable table =
-          new TextTable("COMPONENT", "STATE", "NODE", "CONTAINER", "RESTARTS", "NOTE");
+          new TextTable("PROCESS", "STATE", "NODE", "CONTAINER", "RESTARTS", "NOTE");
       for (AlikeComponents alike : AlikeComponents.of(status.components())) {
         ComponentStatus component = alike.first();
         table.line(
@@ -162,7 +162,7 @@ final class YarnCommand {
   @Command(
       name = "flex",
       description =
-          "Change how many masters or tablet servers run, until Stele is stopped. Surplus servers give their tablets away first.",
+          "Change how many masters or tablet servers run, until Stele is stopped. Surplus tablet servers give their tablets away first.",
       mixinStandardHelpOptions = true,
       footer = {
         "",
@@ -199,7 +199,7 @@ final class YarnCommand {
   @Command(
       name = "upgrade",
       description =
-          "Replace all servers, one after another, by those of this version with these settings. No request fails.",
+          "Replace all tablet servers, then the masters, one after another, by those of this version with these settings. No request fails.",
       mixinStandardHelpOptions = true,
       footer = {
         "",
@@ -207,13 +207,13 @@ final class YarnCommand {
         "another has taken its place and all tablets are served; masters come last. If",
         "it stops halfway, run it again: it continues where it stopped. To go back,",
         "run it with the version and the settings from before. stele yarn status shows",
-        "which servers have yet to be upgraded.",
+        "which processes have yet to be upgraded.",
         "",
         "At least two tablet servers must run. The ApplicationMaster keeps running with",
         "its own settings until the next stele yarn start. Another size, other Java",
         "options or another cache off the heap for masters or tablet servers are",
-        "refused; all other stele.yarn.* settings are ignored. To change the number of",
-        "servers, use stele yarn flex.",
+        "refused; all other stele.yarn.* settings are ignored. To change how many run,",
+        "use stele yarn flex.",
         "",
         "Examples:",
         "  stele yarn upgrade",
@@ -233,14 +233,14 @@ final class YarnCommand {
     try (YarnSubmitter yarn = YarnSubmitter.connect(cluster.configuration())) {
       yarn.upgrade(StartOptions.of(Distribution.serverJars()).withTimeout(timeout), this::progress);
     }
-    out().println("All servers are upgraded. Next: stele yarn status; stele check");
+    out().println("All tablet servers and masters are upgraded. Next: stele yarn status; stele check");
     return ExitCode.DONE.number();
   }
 
   @Command(
       name = "stop",
       description =
-          "Stop Stele cleanly: tablet servers unload their tablets, then everything stops. The data stays.",
+          "Stop Stele cleanly: tablet servers give their tablets away, then everything ends. The data stays.",
       mixinStandardHelpOptions = true)
   int stop(
       @Mixin ClusterOptions cluster,
@@ -250,7 +250,7 @@ final class YarnCommand {
               defaultValue = "120s",
               converter = OptionValue.Seconds.class,
               description =
-                  "Give servers this long to unload their tablets, then have YARN kill what is left, such as 90s or 10m; a bare"
+                  "Give tablet servers this long to give their tablets away, then have YARN kill what is left, such as 90s or 10m; a bare"
                       + " number is seconds (default: 120s). Killing loses no acknowledged write.")
           Duration timeout)
       throws Exception {
@@ -267,7 +267,7 @@ final class YarnCommand {
       out().println("Stopped. The data stays under " + Keys.ROOT_DIR.in(conf) + ".");
       if (!outcome.words().isEmpty()) {
         out().println("But not cleanly: " + outcome.words() + ".");
-        out().println("Give servers more time with --timeout; docs/operations.md says more.");
+        out().println("Give tablet servers more time with --timeout; docs/operations.md says more.");
       }
     }
     return ExitCode.DONE.number();

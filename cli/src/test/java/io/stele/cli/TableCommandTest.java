@@ -200,9 +200,9 @@ class TableCommandTest {
     String address = "\"[a-z0-9.-]+:\\d+\"";
     assertThat(run("status", "--targets").out())
         .matches(
-            "\\[\n  \\{\"labels\": \\{\"component\": \"master\"}, \"targets\": \\["
+            "\\[\n  \\{\"labels\": \\{\"process\": \"master\"}, \"targets\": \\["
                 + address
-                + "]},\n  \\{\"labels\": \\{\"component\": \"tabletserver\"}, \"targets\": \\["
+                + "]},\n  \\{\"labels\": \\{\"process\": \"tabletserver\"}, \"targets\": \\["
                 + address
                 + "(, "
                 + address

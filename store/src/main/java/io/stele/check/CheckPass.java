@@ -80,13 +80,13 @@ final class CheckPass {
     for (String damaged : listing.damaged()) {
       add(
           "table " + damaged,
-          "its node in the lock service is damaged",
+          "its node in ZooKeeper is damaged",
           RESTORE_NODE + "; until then no file is swept");
     }
     for (String newer : listing.newer()) {
       add(
           "table " + newer,
-          "its node in the lock service is of a newer version of Stele, and not damaged",
+          "its node in ZooKeeper is of a newer version of Stele, and not damaged",
           "check with that version, and upgrade all masters; a master of this version sweeps no"
               + " file until then");
     }
@@ -177,7 +177,7 @@ final class CheckPass {
     if (!tables.containsKey(table) && !unreadTables.contains(table.value())) {
       add(
           "table " + table,
-          "METADATA has tablets of it, but the lock service has no such table",
+          "METADATA has tablets of it, but ZooKeeper has no such table",
           records.size() + " tablets",
           "if it was not dropped, its node was lost: " + RESTORE_NODE,
           Optional.of(new Repair(Repair.Kind.FORGET_TABLE, table.value(), lossOf(records))));
@@ -390,7 +390,7 @@ final class CheckPass {
       } catch (CorruptionException | SteleException e) {
         add(
             "job " + of.getKey(),
-            "its node in the lock service is damaged",
+            "its node in ZooKeeper is damaged",
             String.valueOf(e.getMessage()),
             RESTORE_NODE);
       }

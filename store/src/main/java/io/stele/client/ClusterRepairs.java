@@ -25,7 +25,7 @@ final class ClusterRepairs {
     ReleaseTabletRequestProto request =
         ReleaseTabletRequestProto.newBuilder().setTablet(tablet).build();
     calls.untilDone(
-        "releasing tablet " + tablet,
+        "releasing tablet " + tablet + " from quarantine",
         "the cluster's status shows whether it is still quarantined",
         calls.connection().timeout(),
         attempts ->

@@ -377,7 +377,7 @@ public final class Keys {
           "5s",
           ofMillis(100),
           ofHours(1),
-          "A component waits this long for a container on the node it prefers (the one it had"
+          "A process waits this long for a container on the node it prefers (the one it had"
               + " before, or one without another of its kind), then asks for another node.");
 
   public static final Key<Duration> YARN_DRAIN_TIMEOUT =
@@ -386,8 +386,8 @@ public final class Keys {
           "60s",
           ofSeconds(1),
           ofHours(1),
-          "A tablet server that was asked to unload its tablets and stop is killed after this;"
-              + " tablets it did not unload are recovered from its log. stele yarn stop has its own"
+          "A tablet server that was asked to give its tablets away and end is killed after this;"
+              + " tablets that it still has are recovered from its log. stele yarn stop has its own"
               + " --timeout instead.");
 
   public static final Key<Integer> YARN_FAILURES_MAX =
@@ -396,7 +396,7 @@ public final class Keys {
           5,
           1,
           1000,
-          "The application fails when a component has failed this often and none of its kind has"
+          "The application fails when a process has failed this often and none of its kind has"
               + " ever served and kept running. A cluster that has run once is always restarted.");
 
   private static final Map<String, Key<?>> BY_NAME = byName();

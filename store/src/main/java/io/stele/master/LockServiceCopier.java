@@ -89,7 +89,7 @@ final class LockServiceCopier implements Runnable {
       throw e;
     } catch (IOException | RuntimeException e) {
       LOG.warn(
-          "The lock service's nodes could not be copied to the root directory; will retry in {}",
+          "ZooKeeper's nodes could not be copied to the root directory; will retry in {}",
           INTERVAL_MAX,
           e);
       allReadNanos = Optional.empty();

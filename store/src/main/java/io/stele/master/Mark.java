@@ -196,7 +196,7 @@ record Mark(
       return new Others(created, false);
     }
     LOG.error(
-        "METADATA has tablets of tables that have no node in the lock service, {}, or damaged"
+        "METADATA has tablets of tables that have no node in ZooKeeper, {}, or damaged"
             + " records, {}: all logs and all files of jobs are kept",
         lost,
         damaged);

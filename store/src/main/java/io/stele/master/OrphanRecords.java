@@ -121,8 +121,8 @@ final class OrphanRecords {
         withData.add(table);
         if (reported.add(table)) {
           LOG.error(
-              "METADATA has tablets with data of a table that the lock service does not have: {}."
-                  + " None are deleted: if table {} was not dropped, its node in the lock service"
+              "METADATA has tablets with data of a table that ZooKeeper does not have: {}."
+                  + " None are deleted: if table {} was not dropped, its node in ZooKeeper"
                   + " was lost",
               data.get(),
               table);

@@ -150,7 +150,7 @@ final class PlanExecutor implements AutoCloseable {
           }
         }
         case RELEASE -> {
-          changed.add(records.release(record, "released from " + server));
+          changed.add(records.release(record, "taken from " + server));
           LOG.info("Released {} from {}, which is fenced", record.id(), server);
         }
         case UNLOAD -> requests.unload(view.server(server), record);

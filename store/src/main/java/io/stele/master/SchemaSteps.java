@@ -161,7 +161,7 @@ final class SchemaSteps {
                   + change.table()
                   + " is already that of table "
                   + table.get().schema().name()
-                  + ", as if nodes in the lock service had been lost: nothing was created, try again"));
+                  + ", as if nodes in ZooKeeper had been lost: nothing was created, try again"));
     }
     if (table.isEmpty()) {
       try {
@@ -236,13 +236,13 @@ final class SchemaSteps {
   }
 
   private static Taken lost(SchemaChange change) {
-    LOG.error("Table {} has no node in the lock service any more", change.table());
+    LOG.error("Table {} has no node in ZooKeeper any more", change.table());
     return new Taken.Ended(
         change.failed(
             SteleException.Code.NOT_FOUND,
             "the node of table "
                 + change.table()
-                + " in the lock service was lost while the table was "
+                + " in ZooKeeper was lost while the table was "
                 + change.kind().participle()
                 + (change.kind() == SchemaChange.Kind.CREATE
                     ? ": nothing is left of the table"

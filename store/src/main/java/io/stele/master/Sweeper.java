@@ -160,7 +160,7 @@ final class Sweeper {
       }
       if (marked == null && records.reader().hasAny(table)) {
         LOG.error(
-            "Table {} has tablets but no node in the lock service: its files and all logs are kept",
+            "Table {} has tablets but no node in ZooKeeper: its files and all logs are kept",
             table);
         lost = true;
         continue;

@@ -272,7 +272,7 @@ final class TableAdmin {
                 + now.name()
                 + " ("
                 + now.table().get()
-                + ") in the lock service was lost, its tablets and files are there: restore it with"
+                + ") in ZooKeeper was lost, its tablets and files are there: restore it with"
                 + " `stele restore-zookeeper`, or give the table up with `stele repair`")
         : Optional.empty();
   }
@@ -294,7 +294,7 @@ final class TableAdmin {
           return false;
         }
       } catch (CorruptionException | NewerFormatException e) {
-        LOG.error("The name {} in the lock service cannot be decoded", name, e);
+        LOG.error("The name {} in ZooKeeper cannot be decoded", name, e);
       }
     }
     return true;

@@ -167,7 +167,7 @@ final class TableChanges implements AutoCloseable {
           .filter(one -> one.state() != StoredTable.State.READY)
           .ifPresent(StoredTable::requireChangeable);
     } catch (CorruptionException | NewerFormatException e) {
-      LOG.error("The node of table {} in the lock service is left as it is", id, e);
+      LOG.error("The node of table {} in ZooKeeper is left as it is", id, e);
       return;
     }
     if (table.isPresent() && table.get().state() == StoredTable.State.READY) {
@@ -201,7 +201,7 @@ final class TableChanges implements AutoCloseable {
         return; // Its change ended after the tables were listed: the table is ready, or gone.
       }
     } catch (CorruptionException | NewerFormatException e) {
-      LOG.error("The name {} or its table in the lock service cannot be decoded", name, e);
+      LOG.error("The name {} or its table in ZooKeeper cannot be decoded", name, e);
       return;
     }
     synchronized (this) {
@@ -238,7 +238,7 @@ final class TableChanges implements AutoCloseable {
         idle.remove(name);
       }
     } catch (CorruptionException | NewerFormatException e) {
-      LOG.error("The name {} in the lock service cannot be decoded", name, e);
+      LOG.error("The name {} in ZooKeeper cannot be decoded", name, e);
     }
   }
 

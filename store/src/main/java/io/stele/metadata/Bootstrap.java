@@ -68,7 +68,7 @@ public final class Bootstrap {
     Optional<VersionedData> registered = locks.read(LockPaths.REGISTRATION);
     if (registered.isEmpty()) {
       throw SteleException.notFound(
-          "the cluster is not registered in the lock service: start its master, or correct"
+          "the cluster is not registered in ZooKeeper: start its master, or correct"
               + " stele.cluster.name");
     }
     check(layout, registered.get());
@@ -95,7 +95,7 @@ public final class Bootstrap {
     if (registered.isPresent() && !registered.get().getRoot().equals(root.toString())) {
       throw SteleException.refused(
           root
-              + " has no VERSION file, and the lock service says that this cluster has its data in "
+              + " has no VERSION file, and ZooKeeper says that this cluster has its data in "
               + registered.get().getRoot()
               + " (id "
               + registered.get().getCluster()
@@ -104,9 +104,9 @@ public final class Bootstrap {
     if (!fs.exists(root) || fs.listStatus(root).length == 0) {
       throw SteleException.refused(
           root
-              + " is empty, and the lock service says that this cluster has its data there: see that"
+              + " is empty, and ZooKeeper says that this cluster has its data there: see that"
               + " it is the right directory, and mounted; to begin anew, delete the cluster's node"
-              + " in the lock service. Nothing was changed");
+              + " in ZooKeeper. Nothing was changed");
     }
     Optional<String> id =
         registered.isPresent()
@@ -119,7 +119,7 @@ public final class Bootstrap {
             + Layout.VERSION
             + "\" and \"cluster "
             + id.orElse(
-                "ID\", where ID is the cluster's id, which neither the lock service nor a copy")
+                "ID\", where ID is the cluster's id, which neither ZooKeeper nor a copy")
             + (id.isPresent() ? "\"" : " of its nodes has any more")
             + "; nothing was changed");
   }
@@ -130,8 +130,8 @@ public final class Bootstrap {
       if (locks.read(LockPaths.ROOT).isEmpty() && layout.hasData(fs)) {
         throw SteleException.refused(
             layout.root()
-                + " has data, but the lock service does not know this cluster:"
-                + " stele.zookeeper.quorum or stele.cluster.name is wrong, or the lock service lost"
+                + " has data, but ZooKeeper does not know this cluster:"
+                + " stele.zookeeper.quorum or stele.cluster.name is wrong, or ZooKeeper lost"
                 + " its own data. Correct them, or run `stele restore-zookeeper`, or set"
                 + " stele.root.dir to an empty directory");
       }
@@ -164,7 +164,7 @@ public final class Bootstrap {
     if (locks.read(LockPaths.ROOT).isEmpty() && layout.hasTables(fs)) {
       throw SteleException.refused(
           layout.root()
-              + " has tables, but the lock service has lost the record of the root tablet:"
+              + " has tables, but ZooKeeper has lost the record of the root tablet:"
               + " run `stele restore-zookeeper`; nothing was changed");
     }
   }
@@ -173,7 +173,7 @@ public final class Bootstrap {
     return Avro.decode(
         node.data(),
         RegistrationValue.class,
-        "lock service node " + LockPaths.REGISTRATION,
+        "ZooKeeper node " + LockPaths.REGISTRATION,
         value -> value);
   }
 
@@ -181,7 +181,7 @@ public final class Bootstrap {
     RegistrationValue value = registration(registered);
     if (!value.getCluster().equals(layout.cluster())) {
       throw SteleException.refused(
-          "the lock service says that this cluster has its data in "
+          "ZooKeeper says that this cluster has its data in "
               + value.getRoot()
               + " (id "
               + value.getCluster()

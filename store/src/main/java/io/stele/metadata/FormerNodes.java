@@ -65,7 +65,7 @@ final class FormerNodes {
   private static void keepIfLost(
       String path, Map<String, CopiedNode> nodes, Map<String, CopiedNode> former) {
     if (former.containsKey(path) && nodes.putIfAbsent(path, former.get(path)) == null) {
-      LOG.warn("Node {} is not in the lock service; its copy stays", path);
+      LOG.warn("Node {} is not in ZooKeeper; its copy stays", path);
     }
   }
 
@@ -80,10 +80,10 @@ final class FormerNodes {
       }
       return false;
     } catch (CorruptionException e) {
-      LOG.warn("Node {} of the lock service is damaged; its copy stays as it was", path, e);
+      LOG.warn("Node {} of ZooKeeper is damaged; its copy stays as it was", path, e);
       return true;
     } catch (NewerFormatException e) {
-      LOG.debug("Node {} of the lock service is copied as it is", path, e);
+      LOG.debug("Node {} of ZooKeeper is copied as it is", path, e);
       return false;
     }
   }

@@ -84,7 +84,7 @@ final class JobCodec {
     Matcher data = DATA.matcher(node.data().toUtf8());
     if (!data.matches()) {
       throw new CorruptionException(
-          "lock service node " + LockPaths.job(job),
+          "ZooKeeper node " + LockPaths.job(job),
           0,
           "\"" + node.data() + "\" is not the data of a job");
     }

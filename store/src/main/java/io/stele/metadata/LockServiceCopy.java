@@ -174,7 +174,7 @@ public final class LockServiceCopy {
         locks
             .read(LockPaths.ROOT)
             .orElseThrow(
-                () -> SteleException.notFound("the lock service has no record of the root tablet"));
+                () -> SteleException.notFound("ZooKeeper has no record of the root tablet"));
     return Map.of(LockPaths.ROOT, CopiedNode.of(node));
   }
 
@@ -238,7 +238,7 @@ public final class LockServiceCopy {
       long was = numbers.of(copy.data());
       long is = now.isEmpty() ? 0 : numbers.of(now.get().data());
       if (is < was) {
-        throw isEarlier("node " + path + " of the lock service has " + is + ", but had " + was);
+        throw isEarlier("node " + path + " of ZooKeeper has " + is + ", but had " + was);
       }
     }
   }
@@ -247,7 +247,7 @@ public final class LockServiceCopy {
     long served = files.isEmpty() ? 0 : files.get(0).epoch();
     if (served > epoch) {
       throw isEarlier(
-          "the lock service has the root tablet's record of epoch "
+          "ZooKeeper has the root tablet's record of epoch "
               + epoch
               + ", but the tablet was served under epoch "
               + served);
@@ -257,8 +257,8 @@ public final class LockServiceCopy {
   private static SteleException isEarlier(String why) {
     return SteleException.refused(
         why
-            + ": the lock service was put back to an earlier state, in which acknowledged changes"
-            + " are missing. Nothing was changed. Delete the cluster's node in the lock service,"
+            + ": ZooKeeper was put back to an earlier state, in which acknowledged changes"
+            + " are missing. Nothing was changed. Delete the cluster's node in ZooKeeper,"
             + " and run `stele restore-zookeeper`");
   }
 
@@ -370,7 +370,7 @@ public final class LockServiceCopy {
       newest(NODES, copied);
       return copied;
     } catch (CorruptionException e) {
-      LOG.warn("The copy of the lock service's nodes is damaged, and is not compared", e);
+      LOG.warn("The copy of ZooKeeper's nodes is damaged, and is not compared", e);
       return Map.of();
     }
   }
@@ -412,7 +412,7 @@ public final class LockServiceCopy {
         try {
           return Optional.of(read(fs, file.getPath()).getCluster());
         } catch (CorruptionException | NewerFormatException e) {
-          LOG.warn("A copy of the lock service's nodes cannot be read: another may be", e);
+          LOG.warn("A copy of ZooKeeper's nodes cannot be read: another may be", e);
         }
       }
     }
@@ -432,7 +432,7 @@ public final class LockServiceCopy {
     if (!value.getCluster().equals(layout.cluster())) {
       throw SteleException.refused(
           path
-              + " is a copy of the lock service's nodes of another cluster, "
+              + " is a copy of ZooKeeper's nodes of another cluster, "
               + value.getCluster());
     }
     for (LockNodeValue node : value.getNodes()) {

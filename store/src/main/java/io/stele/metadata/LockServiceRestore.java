@@ -61,7 +61,7 @@ public final class LockServiceRestore {
     if (copy.nodesCopied().isEmpty() || copy.rootCopied().isEmpty()) {
       throw SteleException.notFound(
           layout.lockService()
-              + " has no complete copy of the lock service's nodes: none was made yet, or this is not"
+              + " has no complete copy of ZooKeeper's nodes: none was made yet, or this is not"
               + " the root directory of the cluster");
     }
   }
@@ -95,13 +95,13 @@ public final class LockServiceRestore {
       throw SteleException.refused(
           "processes of the cluster "
               + (servers.isEmpty() ? "" : servers + " ")
-              + "have locks in the lock service: end all masters and tablet servers first");
+              + "have locks in ZooKeeper: end all masters and tablet servers first");
     }
     if (locks.read(LockPaths.ROOT).isPresent()) {
       throw SteleException.refused(
-          "the lock service has the cluster's nodes: nothing needs to be restored. If they are of an"
+          "ZooKeeper has the cluster's nodes: nothing needs to be restored. If they are of an"
               + " earlier state, end all masters and tablet servers, and delete the cluster's node in"
-              + " the lock service first");
+              + " ZooKeeper first");
     }
     Optional<VersionedData> registration = locks.read(LockPaths.REGISTRATION);
     boolean isOurs =
@@ -111,10 +111,10 @@ public final class LockServiceRestore {
             : registration.get().data().equals(copied(LockPaths.REGISTRATION).data());
     if (!isOurs) {
       throw SteleException.refused(
-          "the lock service has nodes of another cluster than "
+          "ZooKeeper has nodes of another cluster than "
               + layout.cluster()
               + ": correct stele.cluster.name or stele.root.dir, or delete the cluster's node in the"
-              + " lock service, and restore again");
+              + " ZooKeeper, and restore again");
     }
   }
 

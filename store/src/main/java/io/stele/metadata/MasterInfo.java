@@ -45,7 +45,7 @@ public record MasterInfo(String process, Optional<Address> address) {
     } catch (IllegalArgumentException e) {
       CorruptionException damaged =
           new CorruptionException(
-              "lock service node " + LockPaths.MASTER, 0, String.valueOf(e.getMessage()));
+              "ZooKeeper node " + LockPaths.MASTER, 0, String.valueOf(e.getMessage()));
       damaged.initCause(e);
       throw damaged;
     }

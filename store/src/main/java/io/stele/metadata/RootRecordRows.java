@@ -37,7 +37,7 @@ final class RootRecordRows implements RecordRows {
   /** The one row. */
   static final Bytes ROW = Bytes.of("root<");
 
-  private static final String WHERE = "lock service node " + LockPaths.ROOT;
+  private static final String WHERE = "ZooKeeper node " + LockPaths.ROOT;
   private static final int UPDATES_REMEMBERED = 32;
   private static final int EVENTS_REMEMBERED = 20;
   private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
@@ -178,7 +178,7 @@ final class RootRecordRows implements RecordRows {
     try {
       runtime.sleep(LOOK_AGAIN);
     } catch (InterruptedException e) {
-      throw doubt(Futures.interrupted(e, "waiting for the lock service"));
+      throw doubt(Futures.interrupted(e, "waiting for ZooKeeper"));
     }
   }
 

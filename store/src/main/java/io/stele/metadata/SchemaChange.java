@@ -54,18 +54,18 @@ public record SchemaChange(
 
   /** The steps of all kinds, those of each kind in order. */
   public enum Step {
-    WRITE_NODE(Kind.CREATE, "its node is being written to the lock service"),
+    WRITE_NODE(Kind.CREATE, "its node is being written to ZooKeeper"),
     MAKE_DIRECTORY(Kind.CREATE, "its directory is being made"),
     WRITE_RECORDS(Kind.CREATE, "its records are being written to METADATA"),
     MAKE_READY(Kind.CREATE, "it is being made ready"),
     ERASE_FAMILIES(
         Kind.ALTER, "a dropped family of the same name is still being removed from its tablets"),
-    WRITE_SCHEMA(Kind.ALTER, "its schema is being written to the lock service"),
+    WRITE_SCHEMA(Kind.ALTER, "its schema is being written to ZooKeeper"),
     GRANT_READING(Kind.ALTER, "its files do not have the new readers yet"),
     TELL_SERVERS(Kind.ALTER, "a tablet server may not know the change yet"),
     MARK_DROPPED(Kind.DROP, "it is being marked as dropped"),
     REMOVE_RECORDS(Kind.DROP, "some of its tablets are not unloaded yet"),
-    REMOVE_NODE(Kind.DROP, "its node is being removed from the lock service"),
+    REMOVE_NODE(Kind.DROP, "its node is being removed from ZooKeeper"),
     CLEAR_TABLETS(Kind.CLEAR, "some of its tablets still have the rows");
 
     private final Kind kind;

@@ -186,7 +186,7 @@ public final class Schemas {
     try {
       return names.holder(name).isPresent();
     } catch (CorruptionException | NewerFormatException e) {
-      LOG.debug("The name {} in the lock service cannot be read", name, e);
+      LOG.debug("The name {} in ZooKeeper cannot be read", name, e);
       return true; // Whatever is in it.
     }
   }
@@ -221,7 +221,7 @@ public final class Schemas {
       try {
         ids.add(new TableId(id));
       } catch (IllegalArgumentException e) {
-        LOG.error("{}/{} in the lock service is not the id of a table", LockPaths.TABLES, id, e);
+        LOG.error("{}/{} in ZooKeeper is not the id of a table", LockPaths.TABLES, id, e);
       }
     }
     return ids;
@@ -237,10 +237,10 @@ public final class Schemas {
         table(new TableId(id)).ifPresent(tables::add);
       } catch (IllegalArgumentException | CorruptionException e) {
         LOG.error(
-            "{}/{} in the lock service cannot be decoded as a table", LockPaths.TABLES, id, e);
+            "{}/{} in ZooKeeper cannot be decoded as a table", LockPaths.TABLES, id, e);
         damaged.add(id);
       } catch (NewerFormatException e) {
-        LOG.error("{}/{} in the lock service is not understood", LockPaths.TABLES, id, e);
+        LOG.error("{}/{} in ZooKeeper is not understood", LockPaths.TABLES, id, e);
         newer.add(id);
       }
     }

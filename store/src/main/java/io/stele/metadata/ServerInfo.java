@@ -83,7 +83,7 @@ public record ServerInfo(
     return Avro.decode(
         data,
         ServerValue.class,
-        "lock service node " + LockPaths.server(server),
+        "ZooKeeper node " + LockPaths.server(server),
         value ->
             new ServerInfo(
                 Address.parse(value.getControl()),
@@ -123,7 +123,7 @@ public record ServerInfo(
         }
       } catch (IllegalArgumentException | CorruptionException | NewerFormatException e) {
         LOG.error(
-            "{}/{} in the lock service cannot be decoded as a tablet server",
+            "{}/{} in ZooKeeper cannot be decoded as a tablet server",
             LockPaths.SERVERS,
             name,
             e);

@@ -69,7 +69,7 @@ public final class TableCodec {
           0,
           "it has "
               + bytes.length()
-              + " bytes: the lock service holds at most "
+              + " bytes: ZooKeeper holds at most "
               + LockService.DATA_BYTES_MAX);
     }
     TableValue value =
@@ -123,7 +123,7 @@ public final class TableCodec {
     return Avro.decode(
         bytes,
         TableValue.class,
-        "schema of table " + id + " in the lock service",
+        "schema of table " + id + " in ZooKeeper",
         value ->
             new StoredTable(
                 id,

@@ -86,7 +86,7 @@ final class TableIds {
       return Long.parseLong(text.substring(0, Math.max(0, text.indexOf(' '))));
     } catch (NumberFormatException e) {
       throw new CorruptionException(
-          "lock service node " + LockPaths.TABLE_IDS, 0, "it has no number: " + text, e);
+          "ZooKeeper node " + LockPaths.TABLE_IDS, 0, "it has no number: " + text, e);
     }
   }
 

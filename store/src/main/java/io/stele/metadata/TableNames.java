@@ -194,7 +194,7 @@ public final class TableNames {
     } catch (NumberFormatException e) {
       CorruptionException damaged =
           new CorruptionException(
-              "lock service node " + LockPaths.FORGOTTEN_CHANGES, 0, "it has no number: " + text);
+              "ZooKeeper node " + LockPaths.FORGOTTEN_CHANGES, 0, "it has no number: " + text);
       damaged.initCause(e);
       throw damaged;
     }
@@ -249,7 +249,7 @@ public final class TableNames {
   }
 
   private static String where(String name) {
-    return "name " + name + " in the lock service";
+    return "name " + name + " in ZooKeeper";
   }
 
   private static NameValue value(String name, VersionedData node) throws CorruptionException {

@@ -93,13 +93,13 @@ public final class AgreedClock implements ServerClock {
     agreed |= agreement.holds();
     if (last.holds() && !agreement.holds()) {
       LOG.error(
-          "This machine's clock shows {}, the lock service's {}: they are more than {} ms apart."
+          "This machine's clock shows {}, ZooKeeper's {}: they are more than {} ms apart."
               + " No cells expire until they agree. Correct the clock (NTP)",
           now.wall(),
           reference,
           bound.toMillis());
     } else if (!last.holds() && agreement.holds()) {
-      LOG.info("This machine's clock agrees with the lock service's");
+      LOG.info("This machine's clock agrees with ZooKeeper's");
     }
     last = agreement;
   }

@@ -112,7 +112,7 @@ final class LeaseKeeper implements AutoCloseable {
     return Optional.of(
         "this machine's clock shows "
             + before.wall()
-            + " and the lock service's "
+            + " and ZooKeeper's "
             + reference
             + ". They differ by more than "
             + Keys.CLOCK_SKEW_MAX.name()

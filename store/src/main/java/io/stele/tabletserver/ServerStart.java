@@ -40,7 +40,7 @@ public final class ServerStart {
         }
         LOG.info("Waiting for a master to create the root directory: {}", e.getMessage());
       } catch (UnreachableException e) {
-        LOG.warn("Waiting for the lock service: {}", e.getMessage());
+        LOG.warn("Waiting for ZooKeeper: {}", e.getMessage());
       } catch (IOException e) {
         if (!HdfsOutage.mayHaveCaused(e) || patience.isOver()) {
           throw e;

@@ -512,7 +512,7 @@ class TableAdminTest {
           TableId table = master.table("users", Bytes.of("m"));
           VersionedData node = master.locks.read(LockPaths.table(table)).orElseThrow();
           master.loseNode(table);
-          String lost = "the node of table users (" + table + ") in the lock service was lost";
+          String lost = "the node of table users (" + table + ") in ZooKeeper was lost";
           EndedChange refused = ended(master.create("two", "users"));
           assertThat(refused.failure().orElseThrow().code()).isEqualTo(Code.REFUSED);
           assertThat(refused.failure().orElseThrow().message())

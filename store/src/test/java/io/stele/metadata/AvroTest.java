@@ -242,7 +242,7 @@ class AvroTest {
 
   @Test
   void moreThanTheLockServiceHoldsIsNoSchemaOfATable() {
-    assertRefused(sent("\"int\"", new byte[600_000]), "the lock service holds at most");
+    assertRefused(sent("\"int\"", new byte[600_000]), "ZooKeeper holds at most");
   }
 
   @Test

@@ -124,7 +124,7 @@ class BootstrapTest {
   void dataThatTheLockServiceDoesNotKnowIsNotTakenForAnEmptyCluster() throws IOException {
     Layout layout = begin(locks);
     fs.mkdirs(new Path(layout.tables(), "root"));
-    assertRefused(() -> begin(new MemoryLockStore().connect()), "lock service does not know");
+    assertRefused(() -> begin(new MemoryLockStore().connect()), "ZooKeeper does not know");
   }
 
   @Test

@@ -9,7 +9,7 @@ import java.util.List;
 /** The application's page, to which YARN's proxy leads: what runs where. */
 final class ApplicationPage {
   private static final List<String> COLUMNS =
-      List.of("Component", "State", "Node", "Container", "Restarts", "Note");
+      List.of("Process", "State", "Node", "Container", "Restarts", "Note");
 
   private ApplicationPage() {}
 
@@ -22,11 +22,11 @@ final class ApplicationPage {
         name,
         List.of(
             new StatusPage.Section(
-                status.getStopping() ? "Components (being stopped)" : "Components", COLUMNS, rows)),
+                status.getStopping() ? "Processes (being stopped)" : "Processes", COLUMNS, rows)),
         List.of(
-            Metric.gauge("stele_yarn_components", "Processes that should run", rows.size()),
+            Metric.gauge("stele_yarn_processes", "Processes that should run", rows.size()),
             Metric.gauge(
-                "stele_yarn_components_placed", "Processes that have a container", placed)));
+                "stele_yarn_processes_placed", "Processes that have a container", placed)));
   }
 
   private static List<String> row(ComponentProto component) {

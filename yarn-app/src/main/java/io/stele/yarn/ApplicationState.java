@@ -109,7 +109,7 @@ final class ApplicationState {
   void notClaimed(String reason) {
     unclaimed =
         Optional.of(
-            "cannot ask the lock service or YARN whether another application runs the cluster, so"
+            "cannot ask ZooKeeper or YARN whether another application runs the cluster, so"
                 + " no container is asked for yet: "
                 + reason);
   }

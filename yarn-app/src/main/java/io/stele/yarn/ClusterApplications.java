@@ -78,7 +78,7 @@ final class ClusterApplications {
     try {
       holder = lastHolder();
     } catch (IOException e) {
-      LOG.warn("Cannot read from the lock service which application runs the cluster", e);
+      LOG.warn("Cannot read from ZooKeeper which application runs the cluster", e);
     }
     Optional<ApplicationReport> alive =
         holder.filter(report -> ALIVE.contains(report.getYarnApplicationState()));

@@ -44,6 +44,6 @@ enum ComponentKind {
       }
     }
     throw SteleException.refused(
-        "unknown component \"" + id + "\" of the YARN application: use master or tabletserver");
+        "unknown kind of process \"" + id + "\" of the YARN application: use master or tabletserver");
   }
 }

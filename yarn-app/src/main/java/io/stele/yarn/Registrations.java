@@ -128,7 +128,7 @@ final class Registrations {
         .filter(one -> Duration.between(one.since(), now).compareTo(SILENCE_MAX) >= 0)
         .map(
             one ->
-                "the lock service has not answered the ApplicationMaster for "
+                "ZooKeeper has not answered the ApplicationMaster for "
                     + Duration.between(one.since(), now).toSeconds()
                     + " s, so it does not see which processes serve, and replaces none that hangs: "
                     + one.reason());

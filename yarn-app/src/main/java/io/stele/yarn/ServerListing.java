@@ -52,7 +52,7 @@ final class ServerListing {
           registrations.listed(running.keySet(), registered, listed);
         },
         failure -> {
-          LOG.warn("Cannot read from the lock service which servers run; will ask again", failure);
+          LOG.warn("Cannot read from ZooKeeper which servers run; will ask again", failure);
           ended();
           registrations.missedList(failure.toString(), clock.instant());
         });

@@ -258,7 +258,7 @@ final class SteleServers implements Servers {
             CALLS_MAX,
             withSystemTablets,
             server -> unloadUserTablets(server, deadline),
-            "having servers with METADATA unload their other tablets");
+            "having servers with METADATA give their other tablets away");
       }
     }
     return ranks;

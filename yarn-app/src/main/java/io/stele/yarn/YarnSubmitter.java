@@ -236,7 +236,7 @@ public final class YarnSubmitter implements Closeable {
           .filter(report -> ClusterClaim.Fate.of(report) == ClusterClaim.Fate.ENDED)
           .map(asker::statusOf);
     } catch (IOException e) {
-      LOG.debug("The lock service does not say who had the cluster", e); // Said before.
+      LOG.debug("ZooKeeper does not say who had the cluster", e); // Said before.
       return Optional.empty();
     }
   }

@@ -204,7 +204,7 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
           assertThat(states())
               .containsExactly(
                   "master-1 WAITING", "tabletserver-1 WAITING", "tabletserver-2 WAITING");
-          assertThat(noteOf("tabletserver-2")).contains("lock service", NO_LOCK_SERVICE);
+          assertThat(noteOf("tabletserver-2")).contains("ZooKeeper", NO_LOCK_SERVICE);
           CompletableFuture<Void> answer = master.flex(ComponentKind.TABLET_SERVER, 3);
           process.sleep(Duration.ofSeconds(2));
           assertThat(answer)
@@ -489,7 +489,7 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
           process.sleep(Duration.ofMinutes(1));
           for (String slot : List.of("master-1", "tabletserver-1", "tabletserver-2")) {
             assertThat(noteOf(slot))
-                .contains("the lock service has not answered", "no ZooKeeper answers");
+                .contains("ZooKeeper has not answered", "no ZooKeeper answers");
           }
           yarn.locksAway = false;
           process.sleep(A_WHILE);
