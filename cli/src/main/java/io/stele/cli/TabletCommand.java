@@ -147,7 +147,8 @@ final class TabletCommand {
     try (Stele stele = cluster.connect()) {
       stele.admin().releaseTablet(tablet.toString());
     }
-    out.println("Released tablet " + tablet + " from quarantine: a server will try to load it again.");
+    out.println(
+        "Released tablet " + tablet + " from quarantine: a server will try to load it again.");
     return ExitCode.DONE.number();
   }
 }

@@ -143,8 +143,7 @@ final class YarnCommand {
       out().println("page: " + status.trackingUrl());
     }
     if (!status.components().isEmpty()) {
-      TextTable table =
-          new TextTable("PROCESS", "STATE", "NODE", "CONTAINER", "RESTARTS", "NOTE");
+      TextTable table = new TextTable("PROCESS", "STATE", "NODE", "CONTAINER", "RESTARTS", "NOTE");
       for (AlikeComponents alike : AlikeComponents.of(status.components())) {
         ComponentStatus component = alike.first();
         table.line(
@@ -233,7 +232,9 @@ final class YarnCommand {
     try (YarnSubmitter yarn = YarnSubmitter.connect(cluster.configuration())) {
       yarn.upgrade(StartOptions.of(Distribution.serverJars()).withTimeout(timeout), this::progress);
     }
-    out().println("All tablet servers and masters are upgraded. Next: stele yarn status; stele check");
+    out()
+        .println(
+            "All tablet servers and masters are upgraded. Next: stele yarn status; stele check");
     return ExitCode.DONE.number();
   }
 
@@ -267,7 +268,8 @@ final class YarnCommand {
       out().println("Stopped. The data stays under " + Keys.ROOT_DIR.in(conf) + ".");
       if (!outcome.words().isEmpty()) {
         out().println("But not cleanly: " + outcome.words() + ".");
-        out().println("Give tablet servers more time with --timeout; docs/operations.md says more.");
+        out()
+            .println("Give tablet servers more time with --timeout; docs/operations.md says more.");
       }
     }
     return ExitCode.DONE.number();

@@ -249,7 +249,8 @@ public record MemoryPlan(
       long left = given.heapBytes() - fixed - memtables;
       long answers = given.directBytes() - bytes(fixedDirect);
       if (left < ofValues(least)) {
-        throw refused("heap", given.heapBytes(), heap(memtables, List.of(), requests(least), least));
+        throw refused(
+            "heap", given.heapBytes(), heap(memtables, List.of(), requests(least), least));
       }
       if (answers < answersFor(least)) {
         throw refused(

@@ -78,8 +78,7 @@ final class ServerLocks {
         }
       } catch (SteleException e) {
         if (tries == NOTE_TRIES) {
-          throw new IOException(
-              "cannot note in ZooKeeper that " + server + " is suspect", e);
+          throw new IOException("cannot note in ZooKeeper that " + server + " is suspect", e);
         }
         LOG.debug("Another has noted it, or it is unknown whether this has: reading again", e);
       }

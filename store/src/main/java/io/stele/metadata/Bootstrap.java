@@ -118,8 +118,7 @@ public final class Bootstrap {
             + " the directory, or write it again: two lines, \"layout "
             + Layout.VERSION
             + "\" and \"cluster "
-            + id.orElse(
-                "ID\", where ID is the cluster's id, which neither ZooKeeper nor a copy")
+            + id.orElse("ID\", where ID is the cluster's id, which neither ZooKeeper nor a copy")
             + (id.isPresent() ? "\"" : " of its nodes has any more")
             + "; nothing was changed");
   }

@@ -431,9 +431,7 @@ public final class LockServiceCopy {
     LockNodesValue value = read(fs, path);
     if (!value.getCluster().equals(layout.cluster())) {
       throw SteleException.refused(
-          path
-              + " is a copy of ZooKeeper's nodes of another cluster, "
-              + value.getCluster());
+          path + " is a copy of ZooKeeper's nodes of another cluster, " + value.getCluster());
     }
     for (LockNodeValue node : value.getNodes()) {
       nodes.put(

@@ -236,8 +236,7 @@ public final class Schemas {
       try {
         table(new TableId(id)).ifPresent(tables::add);
       } catch (IllegalArgumentException | CorruptionException e) {
-        LOG.error(
-            "{}/{} in ZooKeeper cannot be decoded as a table", LockPaths.TABLES, id, e);
+        LOG.error("{}/{} in ZooKeeper cannot be decoded as a table", LockPaths.TABLES, id, e);
         damaged.add(id);
       } catch (NewerFormatException e) {
         LOG.error("{}/{} in ZooKeeper is not understood", LockPaths.TABLES, id, e);

@@ -123,10 +123,7 @@ public record ServerInfo(
         }
       } catch (IllegalArgumentException | CorruptionException | NewerFormatException e) {
         LOG.error(
-            "{}/{} in ZooKeeper cannot be decoded as a tablet server",
-            LockPaths.SERVERS,
-            name,
-            e);
+            "{}/{} in ZooKeeper cannot be decoded as a tablet server", LockPaths.SERVERS, name, e);
       }
     }
     return all;

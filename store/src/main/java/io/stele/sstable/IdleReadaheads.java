@@ -25,7 +25,9 @@ final class IdleReadaheads {
   /** Keeps none. */
   static final IdleReadaheads NONE = new IdleReadaheads(() -> 0, 0);
 
-  /** A scan that is not over asks for its next page within milliseconds, or when it has used one. */
+  /**
+   * A scan that is not over asks for its next page within milliseconds, or when it has used one.
+   */
   private static final Duration KEPT = Duration.ofSeconds(5);
 
   private record Idle(Readahead readahead, long leftNanos) {}
@@ -61,7 +63,8 @@ final class IdleReadaheads {
   /** Returns those that are to be closed for it. */
   private synchronized List<Readahead> add(StoredFile file, Readahead readahead) {
     List<Readahead> pushedOut = new ArrayList<>();
-    byFile.put(file, new Idle(readahead, nanoClock.getAsLong())); // There is none: this one has the place.
+    byFile.put(
+        file, new Idle(readahead, nanoClock.getAsLong())); // There is none: this one has the place.
     bytes += readahead.heldBytes();
     Iterator<Idle> oldest = byFile.values().iterator();
     while (bytes > bytesMax) {

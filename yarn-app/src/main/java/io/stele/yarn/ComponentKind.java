@@ -44,6 +44,8 @@ enum ComponentKind {
       }
     }
     throw SteleException.refused(
-        "unknown kind of process \"" + id + "\" of the YARN application: use master or tabletserver");
+        "unknown kind of process \""
+            + id
+            + "\" of the YARN application: use master or tabletserver");
   }
 }

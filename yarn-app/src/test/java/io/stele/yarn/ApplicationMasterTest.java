@@ -488,8 +488,7 @@ final class ApplicationMasterTest extends ApplicationMasterFixture {
           assertThat(noteOf("master-1")).isEmpty();
           process.sleep(Duration.ofMinutes(1));
           for (String slot : List.of("master-1", "tabletserver-1", "tabletserver-2")) {
-            assertThat(noteOf(slot))
-                .contains("ZooKeeper has not answered", "no ZooKeeper answers");
+            assertThat(noteOf(slot)).contains("ZooKeeper has not answered", "no ZooKeeper answers");
           }
           yarn.locksAway = false;
           process.sleep(A_WHILE);
