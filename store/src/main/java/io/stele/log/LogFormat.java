@@ -287,8 +287,8 @@ final class LogFormat {
     return out.write(zeros, 0, zeros.length);
   }
 
-  static boolean isFiller(byte[] body) {
-    return body.length >= FILLER.length
+  static boolean isFiller(byte[] body, int length) {
+    return length >= FILLER.length
         && Arrays.equals(body, 0, FILLER.length, FILLER, 0, FILLER.length);
   }
 
@@ -404,8 +404,10 @@ final class LogFormat {
   }
 
   /** The tablet to which the record with this body belongs. */
-  static TabletId tabletOf(byte[] body, KnownTablets tablets) throws MalformedException {
-    return readTablet(new ByteReader(body), tablets);
+  /** The tablet of the record whose body is the first {@code length} bytes of an array. */
+  static TabletId tabletOf(byte[] body, int length, KnownTablets tablets)
+      throws MalformedException {
+    return readTablet(new ByteReader(body, 0, length), tablets);
   }
 
   private static TabletId readTablet(ByteReader body, KnownTablets tablets)

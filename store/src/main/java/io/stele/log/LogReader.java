@@ -9,6 +9,7 @@ import io.stele.model.TabletId;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.Arrays;
 import java.util.Optional;
 import org.apache.hadoop.fs.ChecksumException;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -23,16 +24,19 @@ import org.apache.hadoop.fs.Path;
  */
 public final class LogReader implements RecordSource {
   private static final int BUFFER_BYTES = 256 << 10;
+  private static final int LENT_BYTES = 64 << 10;
 
   private final InputStream in;
   private final String file;
   private final LogFormat.KnownTablets tablets = new LogFormat.KnownTablets();
   private final byte[] frame = new byte[LogFormat.FRAME_BYTES];
+  private byte[] lent = new byte[0]; // The body of the record that nextEncoded gave last.
   private Optional<SegmentHeader> header = Optional.empty();
   private Optional<SegmentLink> link = Optional.empty();
   private Optional<SegmentSummary> summary = Optional.empty();
   private int salt;
   private int lastBodyCrc;
+  private int lastBodyLength;
   private boolean atLink;
   private long position;
   private long lastRecordStart;
@@ -173,7 +177,7 @@ public final class LogReader implements RecordSource {
   Optional<SegmentLink> link() throws IOException {
     if (atLink) {
       atLink = false;
-      Optional<byte[]> body = nextBody();
+      Optional<byte[]> body = nextBody(false);
       if (body.isPresent()) {
         try {
           link = Optional.of(LogFormat.decodeLink(body.get()));
@@ -208,7 +212,7 @@ public final class LogReader implements RecordSource {
 
   @Override
   public Optional<LogRecord> next() throws IOException {
-    Optional<byte[]> body = nextRecord();
+    Optional<byte[]> body = nextRecord(false);
     if (body.isEmpty()) {
       return Optional.empty();
     }
@@ -217,45 +221,49 @@ public final class LogReader implements RecordSource {
       position += LogFormat.FRAME_BYTES + body.get().length;
       return Optional.of(record);
     } catch (MalformedException e) {
-      throw undecoded(body.get(), e);
+      throw undecoded(e);
     }
   }
 
   /**
-   * The next record in encoded form, for callers that only copy it.
+   * The next record in encoded form, for callers that only copy it: it is valid until the next
+   * call, so that a segment is read through one array.
    *
    * @throws CorruptionException if it is damaged, or does not say to which tablet it belongs
    */
   Optional<EncodedRecord> nextEncoded() throws IOException {
-    Optional<byte[]> body = nextRecord();
+    Optional<byte[]> body = nextRecord(true);
     if (body.isEmpty()) {
       return Optional.empty();
     }
     try {
-      TabletId tablet = LogFormat.tabletOf(body.get(), tablets);
-      position += LogFormat.FRAME_BYTES + body.get().length;
-      return Optional.of(new EncodedRecord(tablet, body.get(), lastBodyCrc));
+      TabletId tablet = LogFormat.tabletOf(body.get(), lastBodyLength, tablets);
+      position += LogFormat.FRAME_BYTES + lastBodyLength;
+      return Optional.of(
+          new EncodedRecord(tablet, body.get(), 0, lastBodyLength, lastBodyCrc));
     } catch (MalformedException e) {
-      throw undecoded(body.get(), e);
+      throw undecoded(e);
     }
   }
 
   /**
    * Skips fillers, and returns the body of the next record, at which the position then stands;
    * empty at the segment's end, where this takes in the summary.
+   *
+   * @param lends see {@link #nextBody}
    */
-  private Optional<byte[]> nextRecord() throws IOException {
+  private Optional<byte[]> nextRecord(boolean lends) throws IOException {
     if (atLink) {
       link();
     }
-    Optional<byte[]> body = nextBody();
-    while (body.isPresent() && LogFormat.isFiller(body.get())) {
-      position += LogFormat.FRAME_BYTES + body.get().length;
-      body = nextBody();
+    Optional<byte[]> body = nextBody(lends);
+    while (body.isPresent() && LogFormat.isFiller(body.get(), lastBodyLength)) {
+      position += LogFormat.FRAME_BYTES + lastBodyLength;
+      body = nextBody(lends);
     }
     lastRecordStart = position;
     if (body.isPresent() && LogFormat.isSummary(body.get())) {
-      endWithSummary(body.get());
+      endWithSummary(Arrays.copyOf(body.get(), lastBodyLength));
       return Optional.empty();
     }
     return body;
@@ -266,7 +274,7 @@ public final class LogReader implements RecordSource {
     try {
       last = LogFormat.decodeSummary(body);
     } catch (MalformedException e) {
-      throw undecoded(body, e);
+      throw undecoded(e);
     }
     position += LogFormat.FRAME_BYTES + body.length;
     byte[] more = read(1);
@@ -277,11 +285,11 @@ public final class LogReader implements RecordSource {
     end(more.length > 0);
   }
 
-  private CorruptionException undecoded(byte[] body, MalformedException e) {
+  private CorruptionException undecoded(MalformedException e) {
     if (e.isNewer()) { // The record's checksum is right.
       throw new NewerFormatException(file + " at offset " + position, e.getMessage());
     }
-    return damaged("a record of " + body.length + " bytes cannot be decoded: " + e.getMessage());
+    return damaged("a record of " + lastBodyLength + " bytes cannot be decoded: " + e.getMessage());
   }
 
   @Override
@@ -291,13 +299,17 @@ public final class LogReader implements RecordSource {
 
   /**
    * Returns the body of whatever stands at the position: a record, or a link, a filler or the
-   * summary. The position does not move. Empty at the end of the file.
+   * summary. It has {@link #lastBodyLength} bytes. The position does not move. Empty at the end of
+   * the file.
+   *
+   * @param lends whether the body is in an array that the next call uses again, and that may be
+   *     longer; otherwise it has an array of its own and of its length
    */
-  private Optional<byte[]> nextBody() throws IOException {
+  private Optional<byte[]> nextBody(boolean lends) throws IOException {
     if (ended) {
       return Optional.empty();
     }
-    int read = readInto(frame);
+    int read = readInto(frame, frame.length);
     if (read < LogFormat.FRAME_BYTES) {
       return end(read > 0);
     }
@@ -312,8 +324,9 @@ public final class LogReader implements RecordSource {
       }
       throw damaged("the frame of a record does not match its checksum");
     }
-    byte[] body = new byte[length]; // The frame is sound, so that it was once so long.
-    if (readInto(body) < length) {
+    byte[] body = array(length, lends); // The frame is sound, so that it was once so long.
+    lastBodyLength = length;
+    if (readInto(body, length) < length) {
       return end(true);
     }
     if (Crc32c.of(body, 0, length) != lastBodyCrc) {
@@ -387,9 +400,19 @@ public final class LogReader implements RecordSource {
     }
   }
 
-  private int readInto(byte[] bytes) throws IOException {
+  private byte[] array(int length, boolean lends) {
+    if (!lends) {
+      return new byte[length];
+    }
+    if (lent.length < length) {
+      lent = new byte[Math.max(length, Math.min(2 * lent.length, LENT_BYTES))];
+    }
+    return lent;
+  }
+
+  private int readInto(byte[] bytes, int length) throws IOException {
     try {
-      return in.readNBytes(bytes, 0, bytes.length);
+      return in.readNBytes(bytes, 0, length);
     } catch (ChecksumException e) {
       throw damaged(e);
     }

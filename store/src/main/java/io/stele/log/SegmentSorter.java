@@ -113,24 +113,23 @@ public final class SegmentSorter {
   }
 
   /**
-   * Sorts the segment in a file; see {@link #sort(Segment)}.
+   * Sorts the segment in a file, unless that was done before.
    *
+   * @param space in which it sorts; nobody else uses it meanwhile
    * @throws IllegalArgumentException if the file does not have the name of a segment
-   */
-  public void sort(Path file) throws IOException {
-    long length = fs.getFileStatus(file).getLen();
-    sort(
-        LogDirectory.segment(file, length)
-            .orElseThrow(() -> new IllegalArgumentException(file + " is not a log segment")));
-  }
-
-  /**
-   * Sorts a segment, unless that was done before.
-   *
    * @throws io.stele.model.CorruptionException if the segment is damaged
    * @throws IOException if it cannot be read, or the sorted file not written
    */
-  public void sort(Segment segment) throws IOException {
+  public void sort(Path file, SortingSpace space) throws IOException {
+    long length = fs.getFileStatus(file).getLen();
+    sort(
+        LogDirectory.segment(file, length)
+            .orElseThrow(() -> new IllegalArgumentException(file + " is not a log segment")),
+        space);
+  }
+
+  /** See {@link #sort(Path, SortingSpace)}. */
+  void sort(Segment segment, SortingSpace space) throws IOException {
     NameSpace.catchUp(fs, segment.path());
     Path sorted = SortedFormat.path(segment);
     if (fs.exists(sorted)) {
@@ -142,7 +141,8 @@ public final class SegmentSorter {
     }
     Path draft = sorted.suffix("." + Long.toHexString(runtime.random().nextLong()));
     try (LogReader reader = opened.get()) {
-      write(reader, draft);
+      space.clear();
+      write(reader, draft, space);
     } catch (IOException | RuntimeException e) {
       deleteDraft(draft, e);
       throw e;
@@ -152,13 +152,14 @@ public final class SegmentSorter {
     }
   }
 
-  private void write(LogReader reader, Path draft) throws IOException {
+  private void write(LogReader reader, Path draft, SortingSpace space) throws IOException {
     // The directory may have been swept meanwhile, and must not come back.
     long blockBytes = fs.getDefaultBlockSize(draft);
     try (OutputStream file =
             fs.createNonRecursive(draft, false, BUFFER_BYTES, REPLICAS, blockBytes, null);
         OutputStream out = new BufferedOutputStream(file, BUFFER_BYTES)) {
-      Sorting sorting = new Sorting(out, LogFormat.encodeHeader(reader.header().orElseThrow()));
+      byte[] header = LogFormat.encodeHeader(reader.header().orElseThrow());
+      Sorting sorting = new Sorting(out, header, space);
       Optional<SegmentLink> link = reader.link();
       for (Optional<EncodedRecord> next = reader.nextEncoded();
           next.isPresent();
@@ -182,20 +183,22 @@ public final class SegmentSorter {
   /** The writing of one file. */
   private final class Sorting {
     private final OutputStream out;
+    private final SortingSpace space;
     private final int salt;
     private final Map<TabletId, List<SortedFormat.Run>> index = new TreeMap<>();
     private final Map<TabletId, List<EncodedRecord>> part = new HashMap<>();
     private long partSize;
     private long position;
 
-    Sorting(OutputStream out, byte[] header) throws IOException {
+    Sorting(OutputStream out, byte[] header, SortingSpace space) throws IOException {
       this.out = out;
+      this.space = space;
       this.salt = LogFormat.salt(header);
-      write(header, header.length);
+      write(header, 0, header.length);
     }
 
     void add(EncodedRecord record) throws IOException {
-      part.computeIfAbsent(record.tablet(), tablet -> new ArrayList<>()).add(record);
+      part.computeIfAbsent(record.tablet(), tablet -> new ArrayList<>()).add(space.keep(record));
       partSize += record.bytes();
       if (partSize >= partBytes) {
         endPart();
@@ -213,19 +216,19 @@ public final class SegmentSorter {
             .add(new SortedFormat.Run(from, position - from));
       }
       part.clear();
+      space.clear();
       partSize = 0;
     }
 
     private void append(EncodedRecord record) throws IOException {
       ByteWriter frame = new ByteWriter(LogFormat.FRAME_BYTES);
-      int length = record.body().length;
-      LogFormat.encodeFrame(frame, salt, position, length, record.bodyCrc());
-      write(frame.array(), frame.size());
-      write(record.body(), length);
+      LogFormat.encodeFrame(frame, salt, position, record.length(), record.bodyCrc());
+      write(frame.array(), 0, frame.size());
+      write(record.array(), record.at(), record.length());
     }
 
-    private void write(byte[] bytes, int length) throws IOException {
-      out.write(bytes, 0, length);
+    private void write(byte[] bytes, int at, int length) throws IOException {
+      out.write(bytes, at, length);
       position += length;
     }
 

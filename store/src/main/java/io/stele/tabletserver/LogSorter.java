@@ -2,12 +2,15 @@ package io.stele.tabletserver;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.log.SegmentSorter;
+import io.stele.log.SortingSpace;
 import io.stele.metadata.Layout;
 import io.stele.model.ServerId;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -41,6 +44,9 @@ final class LogSorter implements AutoCloseable {
 
   @GuardedBy("this")
   private final Set<Path> done = new HashSet<>();
+
+  @GuardedBy("this")
+  private final Deque<SortingSpace> spaces = new ArrayDeque<>(); // Free, while there is work.
 
   LogSorter(ProcessRuntime runtime, FileSystem fs, Layout layout, MemtableBudget budget) {
     this.layout = layout;
@@ -84,15 +90,27 @@ final class LogSorter implements AutoCloseable {
 
   private void sort(Path file) {
     budget.take(partBytes);
+    SortingSpace space = space();
     try {
-      sorter.sort(file);
+      sorter.sort(file, space);
     } catch (IOException | RuntimeException e) {
       LOG.warn("Could not sort {}; it will be read as it is: {}", file, e.toString());
     } finally {
       budget.release(partBytes);
-      synchronized (this) {
-        done.add(file);
-      }
+      ended(file, space);
+    }
+  }
+
+  private synchronized SortingSpace space() {
+    return spaces.isEmpty() ? new SortingSpace() : spaces.pop();
+  }
+
+  private synchronized void ended(Path file, SortingSpace space) {
+    done.add(file);
+    if (done.size() < begun.size()) {
+      spaces.push(space);
+    } else {
+      spaces.clear(); // It may take long until another server dies.
     }
   }
 

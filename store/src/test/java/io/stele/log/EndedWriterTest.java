@@ -341,7 +341,7 @@ class EndedWriterTest {
     assertThat(unsorted).isEqualTo(listed());
     SegmentSorter sorter = new SegmentSorter(SystemRuntime.INSTANCE, master, 10_000);
     for (Segment segment : unsorted) {
-      sorter.sort(new Path(FENCED, FencedLog.name(FENCED, segment)));
+      sorter.sort(new Path(FENCED, FencedLog.name(FENCED, segment)), new SortingSpace());
     }
     assertThat(SegmentSorter.unsorted(master, FENCED)).isEmpty();
     for (Segment segment : listed()) {

@@ -51,7 +51,7 @@ class FencedLogsTest {
       int sorted = 0;
       for (Segment segment : SegmentSorter.unsorted(fs, FENCED)) {
         if (random.nextInt(3) > 0) {
-          sorter.sort(segment.path());
+          sorter.sort(segment.path(), new SortingSpace());
           sorted++;
           if (random.nextInt(3) == 0) {
             damage(fs, SortedFormat.path(segment), random);
@@ -196,7 +196,7 @@ class FencedLogsTest {
     CrashableFileSystem fs = CrashableFileSystem.create();
     List<LogRecord> appended = writeAndFence(fs, new Random(1));
     Segment sorted = SegmentSorter.unsorted(fs, FENCED).get(0); // Its copy is kept open.
-    new SegmentSorter(SystemRuntime.INSTANCE, fs, 10_000).sort(sorted.path());
+    new SegmentSorter(SystemRuntime.INSTANCE, fs, 10_000).sort(sorted.path(), new SortingSpace());
     CountedReads counted = new CountedReads(fs);
     int enoughForOne = (int) (2 * logBytes(fs));
     FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, counted, enoughForOne);
@@ -367,14 +367,14 @@ class FencedLogsTest {
 
   private static void sortAll(CrashableFileSystem fs) throws IOException {
     for (Segment segment : SegmentSorter.unsorted(fs, FENCED)) {
-      new SegmentSorter(SystemRuntime.INSTANCE, fs, 10_000).sort(segment.path());
+      new SegmentSorter(SystemRuntime.INSTANCE, fs, 10_000).sort(segment.path(), new SortingSpace());
     }
   }
 
   /** Sorts all segments, and changes a byte in each, which whoever reads it finds. */
   private static void sortAndDamageSegments(CrashableFileSystem fs) throws IOException {
     for (Segment segment : SegmentSorter.unsorted(fs, FENCED)) {
-      new SegmentSorter(SystemRuntime.INSTANCE, fs, 10_000).sort(segment.path());
+      new SegmentSorter(SystemRuntime.INSTANCE, fs, 10_000).sort(segment.path(), new SortingSpace());
       byte[] bytes = bytes(fs, segment.path());
       bytes[bytes.length / 2] ^= 1;
       rewrite(fs, segment.path(), bytes);

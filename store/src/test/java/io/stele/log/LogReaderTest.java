@@ -210,13 +210,14 @@ class LogReaderTest {
     for (int bytes = LogFormat.FILLER_BYTES_MIN; bytes < 600; bytes++) {
       byte[] body = LogFormat.encodeFiller(bytes).toByteArray();
       assertThat(body).hasSize(bytes - LogFormat.FRAME_BYTES);
-      assertThat(LogFormat.isFiller(body)).isTrue();
+      assertThat(LogFormat.isFiller(body, body.length)).isTrue();
       LogRecord record = LogFormat.decodeBody(body, new LogFormat.KnownTablets());
       assertThat(record.tablet()).hasToString("filler/0000000000000000");
       assertThat(record.operation()).isEmpty();
     }
     for (LogRecord record : RECORDS) {
-      assertThat(LogFormat.isFiller(LogFormat.encodeBody(record).toByteArray())).isFalse();
+      byte[] body = LogFormat.encodeBody(record).toByteArray();
+      assertThat(LogFormat.isFiller(body, body.length)).isFalse();
     }
   }
 

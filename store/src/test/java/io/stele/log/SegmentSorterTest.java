@@ -74,7 +74,7 @@ class SegmentSorterTest {
       ended = reader.position();
     }
     assertThat(records).hasSize(RECORDS);
-    sorter.sort(segment);
+    sorter.sort(segment, new SortingSpace());
     try (SortedFile sorted = SortedFile.open(fs, segment).orElseThrow()) {
       assertThat(sorted.link()).isEqualTo(link).isPresent();
       assertThat(sorted.ended()).isEqualTo(ended);
@@ -89,9 +89,9 @@ class SegmentSorterTest {
 
   @Test
   void itIsNotSortedTwiceAndLeavesNoDraft() throws IOException {
-    sorter.sort(segment);
+    sorter.sort(segment, new SortingSpace());
     long modified = fs.getFileStatus(SortedFormat.path(segment)).getModificationTime();
-    sorter.sort(segment);
+    sorter.sort(segment, new SortingSpace());
     assertThat(fs.getFileStatus(SortedFormat.path(segment)).getModificationTime())
         .isEqualTo(modified);
     assertThat(fs.listStatus(DIRECTORY))
@@ -111,14 +111,14 @@ class SegmentSorterTest {
               }
             });
     fs.disk().inject(FaultInjector.at(Operation.CREATE, any -> true, 1, sweep));
-    assertThatThrownBy(() -> sorter.sort(segment)).isInstanceOf(FileNotFoundException.class);
+    assertThatThrownBy(() -> sorter.sort(segment, new SortingSpace())).isInstanceOf(FileNotFoundException.class);
     assertThat(fs.exists(DIRECTORY)).isFalse();
   }
 
   @Test
   void whatIsNotSortedOrCutOffIsNotThere() throws IOException {
     assertThat(SortedFile.open(fs, segment)).isEmpty();
-    sorter.sort(segment);
+    sorter.sort(segment, new SortingSpace());
     byte[] whole = bytes();
     Random random = new Random(2);
     for (int i = 0; i < 100; i++) {
@@ -129,7 +129,7 @@ class SegmentSorterTest {
 
   @Test
   void aChangedByteIsFoundAtTheLatestWhenItsRecordIsRead() throws IOException {
-    sorter.sort(segment);
+    sorter.sort(segment, new SortingSpace());
     byte[] whole = bytes();
     Random random = new Random(3);
     for (int i = 0; i < 200; i++) {
@@ -144,7 +144,7 @@ class SegmentSorterTest {
 
   @Test
   void theSortedFileOfAnotherSegmentOrServerIsRefused() throws IOException {
-    sorter.sort(segment);
+    sorter.sort(segment, new SortingSpace());
     byte[] whole = bytes();
     ServerId other = new ServerId("other", 2, 9);
     assertMisplaced(
@@ -184,7 +184,7 @@ class SegmentSorterTest {
         .hasMessageContaining("misplaced")
         .hasMessageContaining("log of " + SERVER)
         .hasMessageContaining("log of " + other);
-    assertThatThrownBy(() -> sorter.sort(moved)).isInstanceOf(CorruptionException.class);
+    assertThatThrownBy(() -> sorter.sort(moved, new SortingSpace())).isInstanceOf(CorruptionException.class);
     assertThat(SegmentSummary.read(fs, segment)).isPresent();
     assertThat(SegmentSummary.read(fs, moved)).isEmpty();
     Path copies = new Path(DIRECTORY, "copy.12");
@@ -202,7 +202,7 @@ class SegmentSorterTest {
     byte[] bytes = LogRecords.bytes(fs, segment.path());
     bytes[bytes.length / 2] ^= 1;
     LogRecords.rewrite(fs, segment.path(), bytes);
-    assertThatThrownBy(() -> sorter.sort(segment)).isInstanceOf(CorruptionException.class);
+    assertThatThrownBy(() -> sorter.sort(segment, new SortingSpace())).isInstanceOf(CorruptionException.class);
     assertThat(SortedFile.open(fs, segment)).isEmpty();
     assertThat(fs.listStatus(DIRECTORY))
         .noneMatch(file -> file.getPath().getName().contains(".sorted"));
