@@ -239,8 +239,7 @@ public final class LogReader implements RecordSource {
     try {
       TabletId tablet = LogFormat.tabletOf(body.get(), lastBodyLength, tablets);
       position += LogFormat.FRAME_BYTES + lastBodyLength;
-      return Optional.of(
-          new EncodedRecord(tablet, body.get(), 0, lastBodyLength, lastBodyCrc));
+      return Optional.of(new EncodedRecord(tablet, body.get(), 0, lastBodyLength, lastBodyCrc));
     } catch (MalformedException e) {
       throw undecoded(e);
     }

@@ -44,7 +44,7 @@ public final class OpenSSTables {
       ProcessRuntime runtime, FileSystem fs, BlockCache cache, long idleReadaheadBytes) {
     this.fs = fs;
     this.cache = cache;
-    this.idle = new IdleReadaheads(runtime::nanoTime, idleReadaheadBytes);
+    this.idle = IdleReadaheads.of(fs, runtime::nanoTime, idleReadaheadBytes);
     this.files = new SharedResources<>(runtime, Duration.ZERO);
   }
 

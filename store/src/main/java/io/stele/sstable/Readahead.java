@@ -2,12 +2,15 @@ package io.stele.sstable;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A cursor's read-ahead window: consecutive blocks are read at once. After the first window, they
- * grow while the cursor goes straight on. A cursor over a long way takes the stream's own place in
- * the file with its second window, if no other has it. {@link IdleReadaheads} keeps those of scans
- * from one page to the next. Not safe for use by several threads.
+ * grow while the cursor goes straight on. A cursor over a long way goes on in a stream with its
+ * second window ({@link Way}). {@link IdleReadaheads} keeps the read-aheads of scans from one page
+ * to the next. Not safe for use by several threads.
  */
 final class Readahead implements Closeable {
   /** A larger buffer is there for the sake of one large block. */
@@ -15,24 +18,32 @@ final class Readahead implements Closeable {
 
   private static final int GROWTH_BYTES = 64 << 10;
 
+  private static final Logger LOG = LoggerFactory.getLogger(Readahead.class);
+
+  /** How far a cursor probably goes on from where it begins. */
+  enum Way {
+    /** A few blocks: all reads are at positions. */
+    SHORT,
+    /** Much of the file at once: it takes the place of the file's stream, if no other has it. */
+    LONG,
+    /** Page by page: a stream of its own goes from page to page, beside those of other scans. */
+    PAGES
+  }
+
   private final StoredFile file;
   private final int bytesMax;
   private final int bytesFirst;
-  private final boolean longWay;
-  private boolean hasPlace;
+  private final Way way;
+  private Optional<StoredFile> straightOn = Optional.empty(); // Whose place in the file is ours.
   private byte[] buffer = new byte[0];
   private long start;
   private int size;
   private int window; // The next, if the cursor goes straight on.
 
-  /**
-   * Windows of {@code bytesFirst}, then of growing size up to {@code bytesMax}.
-   *
-   * @param longWay whether the cursor probably reads much of the file in one go
-   */
-  Readahead(StoredFile file, int bytesFirst, int bytesMax, boolean longWay) {
+  /** Windows of {@code bytesFirst}, then of growing size up to {@code bytesMax}. */
+  Readahead(StoredFile file, int bytesFirst, int bytesMax, Way way) {
     this.file = file;
-    this.longWay = longWay;
+    this.way = way;
     this.bytesFirst = bytesFirst;
     this.bytesMax = bytesMax;
     this.window = second();
@@ -82,12 +93,6 @@ final class Readahead implements Closeable {
     window = second();
   }
 
-  /** Takes the stream's place, unless another has it. */
-  boolean takePlace() {
-    hasPlace = hasPlace || file.takePlace();
-    return hasPlace;
-  }
-
   /** Whether a cursor at {@code offset} has read to there and goes on. */
   boolean reaches(long offset) {
     return size > 0 && offset >= start && offset <= start + size;
@@ -97,24 +102,42 @@ final class Readahead implements Closeable {
     return size > 0;
   }
 
-  /** How much memory it takes. */
+  /** How much memory it takes of the heap. */
   int heldBytes() {
     return buffer.length;
   }
 
   private void read(long offset, int count, boolean goesOn) throws IOException {
-    if (longWay && goesOn && takePlace()) {
-      file.readOn(offset, buffer, 0, count);
+    if (goesOn && straightOn.isEmpty()) {
+      straightOn = place();
+    }
+    if (goesOn && straightOn.isPresent()) {
+      straightOn.get().readOn(offset, buffer, 0, count);
     } else {
       file.readFully(offset, buffer, 0, count);
     }
   }
 
+  private Optional<StoredFile> place() throws IOException {
+    return switch (way) {
+      case SHORT -> Optional.empty();
+      case LONG -> file.takePlace() ? Optional.of(file) : Optional.empty();
+      case PAGES -> Optional.of(file.openAgain());
+    };
+  }
+
   @Override
   public void close() {
-    if (hasPlace) {
-      hasPlace = false;
+    Optional<StoredFile> left = straightOn;
+    straightOn = Optional.empty();
+    if (left.isPresent() && left.get() == file) {
       file.leavePlace();
+    } else if (left.isPresent()) {
+      try {
+        left.get().close();
+      } catch (IOException e) {
+        LOG.debug("What a scan has read of {} is kept", file.path(), e); // It was only read.
+      }
     }
   }
 

@@ -65,11 +65,15 @@ final class SSTableCursor implements CellCursor {
     this.options = options;
     this.index = new IndexCursor(blocks, BlockKind.INDEX, root, options);
     this.readahead =
-        new Readahead(
-            blocks.file(),
-            options.firstBytes(),
-            options.readaheadBytes(),
-            options.cache() != ReadOptions.Cache.KEEP);
+        new Readahead(blocks.file(), options.firstBytes(), options.readaheadBytes(), way(options));
+  }
+
+  private static Readahead.Way way(ReadOptions options) {
+    return switch (options.cache()) {
+      case KEEP -> Readahead.Way.SHORT;
+      case LOOK -> Readahead.Way.PAGES;
+      case NONE -> Readahead.Way.LONG;
+    };
   }
 
   @Override

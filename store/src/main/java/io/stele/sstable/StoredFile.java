@@ -76,16 +76,17 @@ final class StoredFile implements Closeable {
     }
   }
 
-  /** Takes the stream's place, also from a scan that has left it; false: another reader has it. */
+  /** Takes the stream's place; false: another reader has it. */
   boolean takePlace() {
-    if (!placeTaken.compareAndSet(false, true)) {
-      idle.drop(this);
-      return placeTaken.compareAndSet(false, true);
-    }
-    return true;
+    return placeTaken.compareAndSet(false, true);
   }
 
-  /** Takes the read-ahead that a scan has left, if the scan goes on at {@code offset}. */
+  /** The same file with a stream of its own, which the caller closes. */
+  StoredFile openAgain() throws IOException {
+    return open(fs, path, length, IdleReadaheads.NONE);
+  }
+
+  /** Takes the read-ahead of a scan that goes on at {@code offset}. */
   Optional<Readahead> takeLeft(long offset) {
     return idle.take(this, offset);
   }
@@ -98,10 +99,13 @@ final class StoredFile implements Closeable {
   /** Gives the stream's place back, and the connection that it has to a DataNode. */
   void leavePlace() {
     FSDataInputStream current = stream;
-    if (current.hasCapability(StreamCapabilities.UNBUFFER)) {
-      current.unbuffer();
+    try {
+      if (current.hasCapability(StreamCapabilities.UNBUFFER)) {
+        current.unbuffer();
+      }
+    } finally {
+      placeTaken.set(false);
     }
-    placeTaken.set(false);
   }
 
   /**

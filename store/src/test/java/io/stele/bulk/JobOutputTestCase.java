@@ -45,7 +45,7 @@ abstract class JobOutputTestCase {
   final void start(Configuration conf, Site site) throws IOException {
     cluster = MiniStele.start(MiniStele.quick(conf), site, 1, 1);
     stele = cluster.client();
-    stele.admin().createTable(SCHEMA, List.of(Bytes.of("m")));
+    stele.admin().beginCreateTable(SCHEMA, List.of(Bytes.of("m"))).await(Duration.ofMinutes(1));
     jobs = stele.jobs();
     table = jobs.environment().tableId("web");
     begin();

@@ -367,14 +367,16 @@ class FencedLogsTest {
 
   private static void sortAll(CrashableFileSystem fs) throws IOException {
     for (Segment segment : SegmentSorter.unsorted(fs, FENCED)) {
-      new SegmentSorter(SystemRuntime.INSTANCE, fs, 10_000).sort(segment.path(), new SortingSpace());
+      new SegmentSorter(SystemRuntime.INSTANCE, fs, 10_000)
+          .sort(segment.path(), new SortingSpace());
     }
   }
 
   /** Sorts all segments, and changes a byte in each, which whoever reads it finds. */
   private static void sortAndDamageSegments(CrashableFileSystem fs) throws IOException {
     for (Segment segment : SegmentSorter.unsorted(fs, FENCED)) {
-      new SegmentSorter(SystemRuntime.INSTANCE, fs, 10_000).sort(segment.path(), new SortingSpace());
+      new SegmentSorter(SystemRuntime.INSTANCE, fs, 10_000)
+          .sort(segment.path(), new SortingSpace());
       byte[] bytes = bytes(fs, segment.path());
       bytes[bytes.length / 2] ^= 1;
       rewrite(fs, segment.path(), bytes);

@@ -111,7 +111,8 @@ class SegmentSorterTest {
               }
             });
     fs.disk().inject(FaultInjector.at(Operation.CREATE, any -> true, 1, sweep));
-    assertThatThrownBy(() -> sorter.sort(segment, new SortingSpace())).isInstanceOf(FileNotFoundException.class);
+    assertThatThrownBy(() -> sorter.sort(segment, new SortingSpace()))
+        .isInstanceOf(FileNotFoundException.class);
     assertThat(fs.exists(DIRECTORY)).isFalse();
   }
 
@@ -184,7 +185,8 @@ class SegmentSorterTest {
         .hasMessageContaining("misplaced")
         .hasMessageContaining("log of " + SERVER)
         .hasMessageContaining("log of " + other);
-    assertThatThrownBy(() -> sorter.sort(moved, new SortingSpace())).isInstanceOf(CorruptionException.class);
+    assertThatThrownBy(() -> sorter.sort(moved, new SortingSpace()))
+        .isInstanceOf(CorruptionException.class);
     assertThat(SegmentSummary.read(fs, segment)).isPresent();
     assertThat(SegmentSummary.read(fs, moved)).isEmpty();
     Path copies = new Path(DIRECTORY, "copy.12");
@@ -202,7 +204,8 @@ class SegmentSorterTest {
     byte[] bytes = LogRecords.bytes(fs, segment.path());
     bytes[bytes.length / 2] ^= 1;
     LogRecords.rewrite(fs, segment.path(), bytes);
-    assertThatThrownBy(() -> sorter.sort(segment, new SortingSpace())).isInstanceOf(CorruptionException.class);
+    assertThatThrownBy(() -> sorter.sort(segment, new SortingSpace()))
+        .isInstanceOf(CorruptionException.class);
     assertThat(SortedFile.open(fs, segment)).isEmpty();
     assertThat(fs.listStatus(DIRECTORY))
         .noneMatch(file -> file.getPath().getName().contains(".sorted"));

@@ -22,6 +22,8 @@ final class ArrayFileSystem extends FilterFileSystem {
   int readsInPlace;
 
   int seeks;
+
+  int openStreams;
   boolean failingInPlace;
 
   /** The file has so many zeros before its last {@link #bytesBehindHole}, not in the array. */
@@ -58,6 +60,17 @@ final class ArrayFileSystem extends FilterFileSystem {
 
   private final class ArrayStream extends FSInputStream {
     private long place;
+    private boolean closed;
+
+    ArrayStream() {
+      openStreams++;
+    }
+
+    @Override
+    public void close() {
+      openStreams -= closed ? 0 : 1;
+      closed = true;
+    }
 
     @Override
     public int read(long position, byte[] buffer, int offset, int length) throws IOException {

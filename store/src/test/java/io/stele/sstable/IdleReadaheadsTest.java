@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.format.CellCursor;
+import io.stele.format.CellType;
 import io.stele.format.ColumnKey;
 import io.stele.model.Bloom;
 import io.stele.model.Bytes;
@@ -24,6 +25,8 @@ class IdleReadaheadsTest {
   private static final int ROWS = 20_000;
   private static final int PAGE_ROWS = 1000;
   private static final int FIRST_BYTES = 40_000; // More than a page.
+  private static final int STREAM_BYTES = 10_000;
+  private static final int HELD_BYTES = FIRST_BYTES + STREAM_BYTES;
 
   private static final ReadOptions PAGE = ReadOptions.once(MemoryClaim.NONE).first(FIRST_BYTES);
 
@@ -31,7 +34,7 @@ class IdleReadaheadsTest {
   private final List<TestCell> cells = new ArrayList<>();
   private ArrayFileSystem fs;
   private long nanos;
-  private IdleReadaheads idle = new IdleReadaheads(() -> nanos, 1 << 20);
+  private IdleReadaheads idle = new IdleReadaheads(() -> nanos, 1 << 20, STREAM_BYTES);
 
   /** Nothing lies between the blocks that a scan reads. */
   @BeforeEach
@@ -90,7 +93,7 @@ class IdleReadaheadsTest {
 
   @Test
   void withoutMemoryEachPageReadsAnew() throws IOException {
-    idle = new IdleReadaheads(() -> nanos, FIRST_BYTES / 2);
+    idle = new IdleReadaheads(() -> nanos, FIRST_BYTES / 2, STREAM_BYTES);
     try (SSTable table = open()) {
       fs.bytesRead = 0;
       checkPages(table, 0, ROWS);
@@ -111,27 +114,77 @@ class IdleReadaheadsTest {
   }
 
   @Test
-  void aReadOverALongWayTakesThePlaceThatAScanHasLeft() throws IOException {
+  void aReadOverALongWayHasTheFilesOwnPlace() throws IOException {
     ReadOptions longWay = new ReadOptions(false, 8 << 10, false);
     try (SSTable table = open()) {
       page(table, 0);
-      assertThat(idle.bytes()).isPositive();
+      page(table, PAGE_ROWS);
       assertThat(SSTableFiles.scan(table, RowRange.ALL, longWay)).isEqualTo(cells);
-      assertThat(fs.readsInPlace).isGreaterThan(5);
-      assertThat(idle.bytes()).isZero();
-      checkPages(table, PAGE_ROWS, ROWS);
+      assertThat(fs.seeks).isEqualTo(2);
+      assertThat(idle.bytes()).isPositive();
     }
   }
 
   @Test
+  void eachOfSeveralScansOfAFileGoesStraightOn() throws IOException {
+    int[] begins = {0, 7000, 14_000};
+    try (SSTable table = open()) {
+      fs.reads = 0;
+      for (int i = 0; i < 5; i++) {
+        for (int begin : begins) {
+          int at = begin + i * PAGE_ROWS;
+          assertThat(page(table, at)).isEqualTo(expected(at));
+        }
+      }
+      assertThat(fs.readsInPlace).isPositive().isEqualTo(fs.reads - begins.length);
+      assertThat(fs.seeks).isEqualTo(begins.length);
+      assertThat(fs.openStreams).isEqualTo(1 + begins.length);
+    }
+    assertThat(fs.openStreams).isZero();
+  }
+
+  @Test
+  void largeBuffersAreClaimedByEachPage() throws IOException {
+    ReadOptions large =
+        new ReadOptions(ReadOptions.Cache.LOOK, 4 << 20, 4 << 20, false, MemoryClaim.NONE);
+    idle = new IdleReadaheads(() -> nanos, 64 << 20, 0);
+    ArrayFileSystem values =
+        new ArrayFileSystem(SSTableFiles.bytes(directory, SSTableOptions.DEFAULT, 8, largeCells()));
+    try (SSTable table =
+            SSTable.open(
+                values,
+                SSTableFiles.ANYWHERE,
+                values.length(),
+                NoBlockCache.INSTANCE,
+                FileCaching.NORMAL,
+                idle);
+        CellCursor cursor = table.cursor(RowRange.ALL, large)) {
+      assertThat(cursor.next()).isTrue();
+    }
+    assertThat(idle.bytes()).isZero();
+    assertThat(values.openStreams).isZero();
+  }
+
+  private static List<TestCell> largeCells() {
+    List<TestCell> large = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      byte[] value = new byte[1 << 20];
+      new Random(i).nextBytes(value);
+      Bytes key = Bytes.wrap(ColumnKey.of(Bytes.of(row(i)), "f", Bytes.of("q")));
+      large.add(new TestCell(key, i, i, 0, CellType.PUT, Bytes.wrap(value)));
+    }
+    return large;
+  }
+
+  @Test
   void theScanThatLeftFirstMakesRoomForOthers() throws IOException {
-    idle = new IdleReadaheads(() -> nanos, 2 * FIRST_BYTES);
+    idle = new IdleReadaheads(() -> nanos, 2 * HELD_BYTES, STREAM_BYTES);
     try (SSTable first = open();
         SSTable second = open();
         SSTable third = open()) {
       for (SSTable table : List.of(first, second, third)) {
         page(table, 0);
-        assertThat(idle.bytes()).isPositive().isLessThanOrEqualTo(2 * FIRST_BYTES);
+        assertThat(idle.bytes()).isPositive().isLessThanOrEqualTo(2 * HELD_BYTES);
       }
       fs.readsInPlace = 0;
       checkPages(first, PAGE_ROWS, 2 * PAGE_ROWS);
@@ -200,7 +253,7 @@ class IdleReadaheadsTest {
   @Test
   void scansThatTakeTurnsReadWhatIsThere() throws IOException {
     Random random = new Random(7);
-    idle = new IdleReadaheads(() -> nanos, 3 * FIRST_BYTES / 2);
+    idle = new IdleReadaheads(() -> nanos, 5 * HELD_BYTES / 2, STREAM_BYTES);
     try (SSTable one = open();
         SSTable other = open()) {
       int[] at = new int[4];

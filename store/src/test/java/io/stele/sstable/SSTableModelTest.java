@@ -59,7 +59,7 @@ class SSTableModelTest {
             : new CaffeineBlockCache(10_000 << random.nextInt(8), random.nextInt(2) * 100_000);
     CachePriority priority = CachePriority.values()[random.nextInt(3)];
     FileCaching caching = new FileCaching(random.nextInt(4) == 0, priority);
-    IdleReadaheads idle = new IdleReadaheads(() -> 0, random.nextInt(3) * 3000);
+    IdleReadaheads idle = new IdleReadaheads(() -> 0, random.nextInt(3) * 3000, 100);
     try (SSTable table = SSTable.open(fs, path, length, cache, caching, idle)) {
       table.verify();
       assertThat(table.metaBlock("operations")).contains(operations);

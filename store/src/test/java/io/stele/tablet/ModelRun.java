@@ -108,7 +108,7 @@ final class ModelRun {
   }
 
   /** Some scans find what their last page has left, others have to read again. */
-  private static final long IDLE_READAHEAD_BYTES = 10_000;
+  private static final long IDLE_READAHEAD_BYTES = 400_000;
 
   private final Random random;
   private final PageReads pages;
