@@ -45,6 +45,11 @@ public final class SortingSpace {
     return new EncodedRecord(record.tablet(), array, at, record.length(), record.bodyCrc());
   }
 
+  /** How much memory it keeps for the next records, in bytes. */
+  long heldBytes() {
+    return (long) arrays.size() * ARRAY_BYTES;
+  }
+
   /** Forgets all records; their memory is for the next. */
   void clear() {
     used = 0;

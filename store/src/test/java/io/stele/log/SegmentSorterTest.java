@@ -74,7 +74,10 @@ class SegmentSorterTest {
       ended = reader.position();
     }
     assertThat(records).hasSize(RECORDS);
-    sorter.sort(segment, new SortingSpace());
+    SortingSpace used = new SortingSpace();
+    sorter.sort(segment, used);
+    fs.delete(SortedFormat.path(segment), false);
+    sorter.sort(segment, used);
     try (SortedFile sorted = SortedFile.open(fs, segment).orElseThrow()) {
       assertThat(sorted.link()).isEqualTo(link).isPresent();
       assertThat(sorted.ended()).isEqualTo(ended);
