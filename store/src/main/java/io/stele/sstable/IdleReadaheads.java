@@ -15,8 +15,9 @@ import org.apache.hadoop.hdfs.client.HdfsClientConfigKeys.Read.ShortCircuit;
 
 /**
  * Read-aheads of scans between two pages. A server keeps no cursor of a scan. But a page leaves
- * here what was read beyond its end, and its stream, so that the next page goes straight on;
- * otherwise it would ask a DataNode anew and read the last block again.
+ * here what was read beyond its end, and the place of the file's stream, so that the next page goes
+ * straight on; otherwise it would ask a DataNode anew and read the last block again. As only one
+ * can have that place, one is kept for each file: of the first scan. Others read at positions.
  *
  * <p>Where memory is short, the one that was left first is closed. A scan whose read-ahead is
  * closed reads more, and nothing else: blocks are checked when they are used.
@@ -54,7 +55,7 @@ final class IdleReadaheads {
    * None yet.
    *
    * @param bytesMax of all together
-   * @param streamBytes what the stream of each takes beside the heap
+   * @param streamBytes what the connection of each takes beside the heap
    */
   IdleReadaheads(LongSupplier nanoClock, long bytesMax, long streamBytes) {
     this.nanoClock = nanoClock;
@@ -79,7 +80,8 @@ final class IdleReadaheads {
   void leave(StoredFile file, Readahead readahead) {
     if (!readahead.hasRead()
         || readahead.heldBytes() > BYTES_EACH_MAX
-        || bytes(readahead) > bytesMax) {
+        || bytes(readahead) > bytesMax
+        || !readahead.takePlace()) {
       readahead.close();
       return;
     }

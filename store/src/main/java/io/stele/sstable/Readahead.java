@@ -2,9 +2,6 @@ package io.stele.sstable;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.util.Optional;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A cursor's read-ahead window: consecutive blocks are read at once. After the first window, they
@@ -18,15 +15,13 @@ final class Readahead implements Closeable {
 
   private static final int GROWTH_BYTES = 64 << 10;
 
-  private static final Logger LOG = LoggerFactory.getLogger(Readahead.class);
-
   /** How far a cursor probably goes on from where it begins. */
   enum Way {
     /** A few blocks: all reads are at positions. */
     SHORT,
     /** Much of the file at once: it takes the place of the file's stream, if no other has it. */
     LONG,
-    /** Page by page: a stream of its own goes from page to page, beside those of other scans. */
+    /** Page by page: it takes that place if it is free, and keeps it from page to page. */
     PAGES
   }
 
@@ -34,7 +29,7 @@ final class Readahead implements Closeable {
   private final int bytesMax;
   private final int bytesFirst;
   private final Way way;
-  private Optional<StoredFile> straightOn = Optional.empty(); // Whose place in the file is ours.
+  private boolean hasPlace;
   private byte[] buffer = new byte[0];
   private long start;
   private int size;
@@ -108,36 +103,30 @@ final class Readahead implements Closeable {
   }
 
   private void read(long offset, int count, boolean goesOn) throws IOException {
-    if (goesOn && straightOn.isEmpty()) {
-      straightOn = place();
-    }
-    if (goesOn && straightOn.isPresent()) {
-      straightOn.get().readOn(offset, buffer, 0, count);
+    if (goesOn && takePlace()) {
+      file.readOn(offset, buffer, 0, count);
     } else {
       file.readFully(offset, buffer, 0, count);
     }
   }
 
-  private Optional<StoredFile> place() throws IOException {
-    return switch (way) {
-      case SHORT -> Optional.empty();
-      case LONG -> file.takePlace() ? Optional.of(file) : Optional.empty();
-      case PAGES -> Optional.of(file.openAgain());
-    };
+  /** Takes the place of the file's stream, if it may; false: it does not have it. */
+  boolean takePlace() {
+    hasPlace =
+        hasPlace
+            || switch (way) {
+              case SHORT -> false;
+              case LONG -> file.takePlace();
+              case PAGES -> file.takeFreePlace();
+            };
+    return hasPlace;
   }
 
   @Override
   public void close() {
-    Optional<StoredFile> left = straightOn;
-    straightOn = Optional.empty();
-    if (left.isPresent() && left.get() == file) {
+    if (hasPlace) {
+      hasPlace = false;
       file.leavePlace();
-    } else if (left.isPresent()) {
-      try {
-        left.get().close();
-      } catch (IOException e) {
-        LOG.debug("What a scan has read of {} is kept", file.path(), e); // It was only read.
-      }
     }
   }
 

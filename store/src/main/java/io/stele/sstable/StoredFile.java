@@ -76,14 +76,18 @@ final class StoredFile implements Closeable {
     }
   }
 
-  /** Takes the stream's place; false: another reader has it. */
-  boolean takePlace() {
+  /** Takes the stream's place; false: another reader has it, or a scan has left it. */
+  boolean takeFreePlace() {
     return placeTaken.compareAndSet(false, true);
   }
 
-  /** The same file with a stream of its own, which the caller closes. */
-  StoredFile openAgain() throws IOException {
-    return open(fs, path, length, IdleReadaheads.NONE);
+  /** Takes the stream's place, also from a scan that has left it; false: another reader has it. */
+  boolean takePlace() {
+    if (takeFreePlace()) {
+      return true;
+    }
+    idle.drop(this);
+    return takeFreePlace();
   }
 
   /** Takes the read-ahead of a scan that goes on at {@code offset}. */
