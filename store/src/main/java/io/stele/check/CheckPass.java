@@ -25,6 +25,7 @@ import io.stele.record.PendingFile;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -512,9 +513,9 @@ final class CheckPass {
     return problems;
   }
 
-  /** The paths of the SSTables that tablets have, relative to the root directory. */
-  Set<String> named() {
-    return named.keySet();
+  /** The SSTables that tablets have, by their paths relative to the root directory. */
+  Map<String, FileRef> named() {
+    return Collections.unmodifiableMap(named);
   }
 
   /** What was found in all. */

@@ -9,11 +9,16 @@ import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletRecordReader;
 import io.stele.metadata.TabletRecords;
+import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
+import io.stele.record.FileRef;
 import io.stele.runtime.Durations;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
+import io.stele.sstable.NoBlockCache;
+import io.stele.sstable.SSTable;
 import io.stele.sstable.SSTableDump;
+import io.stele.sstable.SSTableProperties;
 import io.stele.wire.Transport;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -123,15 +128,10 @@ public final class ClusterCheck implements AutoCloseable {
   private void verify(CheckPass pass, Set<Problem> problems) throws IOException {
     List<String> missing = new ArrayList<>();
     Map<String, Problem> unread = new TreeMap<>();
-    for (String path : pass.named()) {
-      Path file = layout.resolve(path);
+    for (FileRef named : pass.named().values()) {
+      String path = named.path();
       try {
-        SSTableDump.verify(fs, file)
-            .forEach(
-                damage ->
-                    problems.add(
-                        CheckPass.damaged(
-                            path, "offset " + damage.offset() + ": " + damage.detail())));
+        problems.addAll(verify(named));
       } catch (FileNotFoundException e) {
         missing.add(path); // It was compacted meanwhile, or was found missing before.
       } catch (SteleException e) {
@@ -145,14 +145,34 @@ public final class ClusterCheck implements AutoCloseable {
     }
     if (!missing.isEmpty() || !unread.isEmpty()) {
       CheckPass again = pass();
-      missing.retainAll(again.named());
-      unread.keySet().retainAll(again.named());
+      missing.retainAll(again.named().keySet());
+      unread.keySet().retainAll(again.named().keySet());
       problems.addAll(unread.values());
       problems.addAll(
           again.problems().stream()
               .filter(problem -> missing.stream().anyMatch(problem.subject()::endsWith))
               .toList());
     }
+  }
+
+  /** What is wrong with a file: within it, or else with its place. */
+  private List<Problem> verify(FileRef file) throws IOException {
+    Path path = layout.resolve(file.path());
+    List<Problem> found = new ArrayList<>();
+    for (SSTableDump.Problem damage : SSTableDump.verify(fs, path)) {
+      found.add(
+          CheckPass.damaged(file.path(), "offset " + damage.offset() + ": " + damage.detail()));
+    }
+    if (found.isEmpty()) {
+      long length = fs.getFileStatus(path).getLen();
+      try (SSTable table = SSTable.open(fs, path, length, NoBlockCache.INSTANCE)) {
+        SSTableProperties told = table.properties();
+        file.checkSequences(told.cells(), told.minSequence(), told.maxSequence());
+      } catch (CorruptionException e) {
+        found.add(CheckPass.damaged(file.path(), "offset " + e.offset() + ": " + e.detail()));
+      }
+    }
+    return found;
   }
 
   @Override

@@ -6,7 +6,6 @@ import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
 import io.stele.record.FileRef;
-import io.stele.record.PendingFile;
 import io.stele.record.PinnedTablet;
 import io.stele.runtime.Futures;
 import io.stele.sstable.NoBlockCache;
@@ -113,7 +112,7 @@ public final class FileCheck {
     try {
       SSTableDump.verify(tablets.files(), path, file.length(), tablets::alive)
           .forEach(problem -> problems.add(problem.toString()));
-      checkSequences(path, file, problems);
+      checkSequences(path, file);
     } catch (CorruptionException e) {
       // What cannot even be opened was told above.
       if (problems.isEmpty()) {
@@ -130,23 +129,11 @@ public final class FileCheck {
     return problems;
   }
 
-  private void checkSequences(Path path, FileRef file, List<String> problems) throws IOException {
+  private void checkSequences(Path path, FileRef file) throws IOException {
     try (SSTable table =
         SSTable.open(tablets.files(), path, file.length(), NoBlockCache.INSTANCE)) {
       SSTableProperties told = table.properties();
-      boolean numbered = told.cells() > 0 && !PendingFile.isOfJob(file);
-      if (numbered
-          && (told.minSequence() < file.minSequence() || told.maxSequence() > file.maxSequence())) {
-        problems.add(
-            "it has the tablet's operations "
-                + told.minSequence()
-                + " to "
-                + told.maxSequence()
-                + ", but the tablet's record says "
-                + file.minSequence()
-                + " to "
-                + file.maxSequence());
-      }
+      file.checkSequences(told.cells(), told.minSequence(), told.maxSequence());
     }
   }
 }

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
@@ -53,6 +54,7 @@ public final class CuratorLockService implements LockService {
   private final List<PathWatch> watches = new CopyOnWriteArrayList<>();
   private final Map<String, ZooKeeperLock> locks = new ConcurrentHashMap<>(); // Not ended yet.
   private final java.util.concurrent.locks.Lock locking;
+  private final Set<String> unreadable = ConcurrentHashMap.newKeySet(); // Told once each.
 
   private CuratorLockService(ProcessRuntime runtime, ZooKeeperConnection connection) {
     this.runtime = runtime;
@@ -155,7 +157,7 @@ public final class CuratorLockService implements LockService {
         .orElse(List.of());
   }
 
-  /** Adds a node and those below it, unless it is a lock, which has none. */
+  /** Adds a node and those below it, unless it is a lock, which has none, or may not be read. */
   private void addLasting(ZooKeeper zk, String path, List<String> found)
       throws KeeperException, InterruptedException {
     Stat stat = new Stat();
@@ -170,6 +172,10 @@ public final class CuratorLockService implements LockService {
       }
     } catch (KeeperException.NoNodeException e) {
       LOG.debug("{} is gone meanwhile", connection.full(path), e);
+    } catch (KeeperException.NoAuthException e) {
+      if (unreadable.add(path)) {
+        LOG.warn("{} may not be read by this process: it is passed over", connection.full(path), e);
+      }
     }
   }
 

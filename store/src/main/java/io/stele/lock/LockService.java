@@ -84,7 +84,8 @@ public interface LockService extends AutoCloseable {
   /**
    * The paths of all nodes of the cluster that stay until they are deleted, sorted: whoever made
    * them, at any depth, without locks. It costs a read of each node; one that is created or deleted
-   * meanwhile may be missing or included.
+   * meanwhile may be missing or included. One that this process may not read is left out, with
+   * those below it.
    *
    * @throws IOException if the service cannot be reached in time
    */

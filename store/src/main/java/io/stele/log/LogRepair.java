@@ -238,6 +238,11 @@ public final class LogRepair {
       return new Found(segment, List.of(changed.get()), Long.MAX_VALUE, Optional.empty());
     }
     LogInspector.Report report = LogInspector.verify(fs, segment.path());
+    Optional<CorruptionException> misplaced = misplaced(segment, report);
+    if (misplaced.isPresent()) { // What else it says is of another log.
+      summaries.add(Optional.empty());
+      return new Found(segment, List.of(misplaced.get()), Long.MAX_VALUE, Optional.empty());
+    }
     report.link().ifPresent(link -> links.add(new Linked(segment, link)));
     summaries.add(
         report.sound() ? report.summary() : report.summary().or(() -> atEnd(fs, segment)));
@@ -249,6 +254,18 @@ public final class LogRepair {
         damage,
         changed.isPresent() ? Long.MAX_VALUE : report.bytes() - report.tornBytes(),
         Optional.of(Instant.ofEpochMilli(status.getModificationTime())));
+  }
+
+  private static Optional<CorruptionException> misplaced(
+      Segment segment, LogInspector.Report report) {
+    try {
+      if (report.header().isPresent()) {
+        SegmentLinks.check(segment, report.header().get());
+      }
+      return Optional.empty();
+    } catch (CorruptionException e) {
+      return Optional.of(e);
+    }
   }
 
   /** The summary of a segment that cannot be read up to there. */

@@ -69,12 +69,21 @@ final class FormerNodes {
     }
   }
 
+  private static TableId id(String name) {
+    try {
+      return new TableId(name);
+    } catch (IllegalArgumentException e) {
+      throw new NewerFormatException(
+          LockPaths.TABLES, "node \"" + name + "\", whose name is no table's id", e);
+    }
+  }
+
   private static boolean isDamaged(String path, CopiedNode node, CopiedNode was) {
     Optional<String> table = LockPaths.childName(LockPaths.TABLES, path);
     Optional<String> job = LockPaths.childName(LockPaths.JOBS, path);
     try {
       if (table.isPresent()) {
-        TableCodec.decode(new TableId(table.get()), node.data(), node.version());
+        TableCodec.decode(id(table.get()), node.data(), node.version());
       } else if (job.isPresent() && node.version() == was.version()) {
         JobCodec.decode(job.get(), new VersionedData(node.data(), node.version()));
       }

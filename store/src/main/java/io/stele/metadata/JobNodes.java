@@ -28,9 +28,14 @@ import org.slf4j.LoggerFactory;
  * the lock service, with its lease and state as {@link JobCodec} writes them.
  *
  * <p>A job is over when it has committed or its node is gone. It stays over, because no name is
- * used twice. The node of a committed job stays as long as any of its files wait. A change of a
- * node that requires features which this version does not know is refused with {@link
- * NewerFormatException}. Safe for use by any number of threads.
+ * used twice. The node of a committed job stays as long as any of its files wait.
+ *
+ * <p>A change of a node that requires features which this version does not know is refused with
+ * {@link NewerFormatException}; but for those that only take something from a job that has not
+ * committed, as others wait for it: its pinning is interrupted, its commit is put off, and it is
+ * ended.
+ *
+ * <p>Safe for use by any number of threads.
  */
 public final class JobNodes {
   private static final Logger LOG = LoggerFactory.getLogger(JobNodes.class);
@@ -165,6 +170,11 @@ public final class JobNodes {
 
   private OptionalInt write(String job, StoredJob next) throws IOException {
     requireChangeable(job, next);
+    return writeAny(job, next);
+  }
+
+  /** The same, whatever the job requires. */
+  private OptionalInt writeAny(String job, StoredJob next) throws IOException {
     return locks.write(LockPaths.job(job), JobCodec.encode(next), next.version());
   }
 
@@ -215,7 +225,7 @@ public final class JobNodes {
     Optional<StoredJob> now = readOther(job);
     while (now.isPresent()
         && now.get().commit() == StoredJob.Commit.UNDER_WAY
-        && write(job, now.get().with(StoredJob.Commit.NOT_BEGUN)).isEmpty()) {
+        && writeAny(job, now.get().with(StoredJob.Commit.NOT_BEGUN)).isEmpty()) {
       now = readOther(job);
     }
   }
@@ -257,12 +267,15 @@ public final class JobNodes {
         job, now -> uninterrupted(job, now).isPinning(id) ? now.with(Optional.empty()) : now);
   }
 
-  /** Lets other jobs commit, unless the job was changed since it was read as {@code seen}. */
+  /**
+   * Lets other jobs commit, unless the job was changed since it was read as {@code seen}; whatever
+   * it requires.
+   */
   public boolean interruptPinning(String job, StoredJob seen) throws IOException {
     Optional<StoredJob.Pinning> interrupted =
         seen.pinning()
             .map(pinning -> new StoredJob.Pinning(pinning.id(), pinning.renewals(), true));
-    return write(job, seen.with(interrupted)).isPresent();
+    return writeAny(job, seen.with(interrupted)).isPresent();
   }
 
   /**
@@ -317,7 +330,7 @@ public final class JobNodes {
     return Optional.empty();
   }
 
-  /** Ends a job without a commit; nothing happens if it is over. */
+  /** Ends a job without a commit, whatever it requires; nothing happens if it is over. */
   public void end(String job) throws IOException {
     Optional<StoredJob> now = read(job);
     while (now.isPresent() && !now.get().committed() && !remove(job, now.get())) {
@@ -345,9 +358,13 @@ public final class JobNodes {
    * Removes the node of a job, unless it was changed since it was read as {@code seen}; returns
    * whether it did. Remove the node of a committed job only when no record names files that wait
    * for it: otherwise the job would appear not to have committed.
+   *
+   * @throws NewerFormatException if it has committed and requires what this version does not know
    */
   public boolean remove(String job, StoredJob seen) throws IOException {
-    requireChangeable(job, seen);
+    if (seen.committed()) {
+      requireChangeable(job, seen);
+    }
     return locks.delete(LockPaths.job(job), seen.version());
   }
 

@@ -203,8 +203,8 @@ public final class LockServiceCopy {
     Map<String, CopiedNode> copied = new TreeMap<>();
     try {
       decode(files.get(0).path(), copied);
-    } catch (CorruptionException e) {
-      LOG.warn("The newest copy of the root tablet's record is damaged", e);
+    } catch (CorruptionException | NewerFormatException e) {
+      LOG.warn("The newest copy of the root tablet's record cannot be read, and is not ours", e);
       return false;
     }
     CopiedNode copy = copied.get(LockPaths.ROOT);
@@ -337,6 +337,8 @@ public final class LockServiceCopy {
    *
    * @throws SteleException REFUSED if the root tablet was served under a higher epoch than the one
    *     that was copied
+   * @throws NewerFormatException if a later version wrote the newest file: an older one would lose
+   *     what was changed since
    */
   Contents contents() throws IOException {
     Map<String, CopiedNode> nodes = new TreeMap<>();
@@ -363,14 +365,17 @@ public final class LockServiceCopy {
     }
   }
 
-  /** The copied nodes, to compare others with; none if the copy is damaged. */
+  /**
+   * The copied nodes, to compare others with; none if the copy is damaged or of a later version:
+   * the cluster is served without it.
+   */
   private Map<String, CopiedNode> nodesIfSound() throws IOException {
     Map<String, CopiedNode> copied = new TreeMap<>();
     try {
       newest(NODES, copied);
       return copied;
-    } catch (CorruptionException e) {
-      LOG.warn("The copy of ZooKeeper's nodes is damaged, and is not compared", e);
+    } catch (CorruptionException | NewerFormatException e) {
+      LOG.warn("The copy of ZooKeeper's nodes cannot be read, and is not compared", e);
       return Map.of();
     }
   }

@@ -6,6 +6,7 @@ import io.stele.lock.VersionedData;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
+import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.util.Comparator;
@@ -16,6 +17,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Puts the copy of the lock service's nodes that the root directory has ({@link LockServiceCopy})
@@ -30,6 +33,8 @@ import org.apache.hadoop.fs.Path;
  * For one thread.
  */
 public final class LockServiceRestore {
+  private static final Logger LOG = LoggerFactory.getLogger(LockServiceRestore.class);
+
   /** More changes are not made under one name between two copies. */
   private static final long CHANGES_SKIPPED = 10_000;
 
@@ -119,16 +124,20 @@ public final class LockServiceRestore {
   }
 
   /**
-   * Puts the nodes into the lock service.
+   * Puts the nodes into the lock service. One of a kind that only later versions know is passed
+   * over if it cannot be put: this version needs none.
    *
    * @throws SteleException REFUSED as {@link #requireLost} says, or if a node that must be changed
-   *     is of a later version: nothing was restored
+   *     is of a later version, or one of a known kind is too large: nothing was restored
    */
   public void restore() throws IOException {
     requireLost();
     Map<String, Bytes> changed = new TreeMap<>();
     changeNames(changed);
     Bytes root = RootRecordRows.asLoaded(runtime, copied(LockPaths.ROOT).data(), this::hasLog);
+    changed.forEach((path, data) -> LockPaths.check(path, data, path));
+    LockPaths.check(LockPaths.ROOT, root, LockPaths.ROOT);
+    copy.nodes().forEach(LockServiceRestore::checkSize);
     put(LockPaths.REGISTRATION, copied(LockPaths.REGISTRATION).data());
     new TableIds(runtime, locks)
         .restore(
@@ -149,7 +158,7 @@ public final class LockServiceRestore {
     }
     for (Map.Entry<String, CopiedNode> node : copy.nodes().entrySet()) {
       if (!LastingNodes.isKnown(node.getKey())) {
-        put(node.getKey(), node.getValue().data());
+        putIfPossible(node.getKey(), node.getValue().data());
       }
     }
     put(LockPaths.ROOT, root);
@@ -185,6 +194,24 @@ public final class LockServiceRestore {
       if (locks.read(path).isEmpty()) {
         throw e;
       }
+    }
+  }
+
+  private static void checkSize(String path, CopiedNode node) {
+    if (LastingNodes.isKnown(path)) {
+      LockPaths.check(path, node.data(), path);
+    }
+  }
+
+  /** Puts a node of a kind that this version does not know. */
+  private void putIfPossible(String path, Bytes data) throws IOException {
+    try {
+      put(path, data);
+    } catch (IOException | SteleException e) {
+      if (Futures.isInterruption(e)) {
+        throw e;
+      }
+      LOG.error("Node {} of a later version cannot be restored; its copy has it", path, e);
     }
   }
 

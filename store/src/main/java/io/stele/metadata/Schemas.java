@@ -235,10 +235,10 @@ public final class Schemas {
     for (String id : locks.children(LockPaths.TABLES)) {
       try {
         table(new TableId(id)).ifPresent(tables::add);
-      } catch (IllegalArgumentException | CorruptionException e) {
+      } catch (CorruptionException e) {
         LOG.error("{}/{} in ZooKeeper cannot be decoded as a table", LockPaths.TABLES, id, e);
         damaged.add(id);
-      } catch (NewerFormatException e) {
+      } catch (IllegalArgumentException | NewerFormatException e) { // Or its name is no id.
         LOG.error("{}/{} in ZooKeeper is not understood", LockPaths.TABLES, id, e);
         newer.add(id);
       }

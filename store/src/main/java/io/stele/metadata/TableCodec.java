@@ -76,7 +76,7 @@ public final class TableCodec {
         Avro.decode(bytes, TableValue.class, where, SCHEMA_ITEMS_MAX, whole -> whole);
     try {
       return schema(value);
-    } catch (IllegalArgumentException e) {
+    } catch (IllegalArgumentException | ArithmeticException e) { // Of a time that is too long.
       throw new NewerFormatException(where, "what is not understood (" + e.getMessage() + ")", e);
     }
   }

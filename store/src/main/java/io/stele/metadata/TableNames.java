@@ -41,7 +41,7 @@ public final class TableNames {
   /** The table that has the name. The changes made to the table need not be understood. */
   public Optional<TableId> holder(String name) throws IOException {
     Optional<VersionedData> node = locks.read(LockPaths.tableName(name));
-    return node.isEmpty() ? Optional.empty() : holder(value(name, node.get()));
+    return node.isEmpty() ? Optional.empty() : holder(name, value(name, node.get()));
   }
 
   /**
@@ -156,7 +156,7 @@ public final class TableNames {
 
   /** The table that has the name, of the data of the name's node. */
   static Optional<TableId> holder(String name, Bytes data) throws CorruptionException {
-    return holder(value(name, new VersionedData(data, 0)));
+    return holder(name, value(name, new VersionedData(data, 0)));
   }
 
   /** The number of the last change under the name, of the data of the name's node. */
@@ -256,8 +256,12 @@ public final class TableNames {
     return Avro.decode(node.data(), NameValue.class, where(name), read -> read);
   }
 
-  private static Optional<TableId> holder(NameValue value) {
-    return Optional.of(value.getTable()).filter(id -> !id.isEmpty()).map(TableId::new);
+  private static Optional<TableId> holder(String name, NameValue value) {
+    try {
+      return Optional.of(value.getTable()).filter(id -> !id.isEmpty()).map(TableId::new);
+    } catch (IllegalArgumentException e) {
+      throw new NewerFormatException(where(name), "table \"" + value.getTable() + "\"", e);
+    }
   }
 
   private static TableName decode(String name, VersionedData node) throws CorruptionException {
@@ -271,7 +275,7 @@ public final class TableNames {
     }
     return new TableName(
         name,
-        holder(value),
+        holder(name, value),
         running.isEmpty() ? Optional.empty() : Optional.of(change(where, running)),
         ended,
         value.getSequence(),

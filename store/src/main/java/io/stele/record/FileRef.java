@@ -1,5 +1,6 @@
 package io.stele.record;
 
+import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
@@ -164,6 +165,32 @@ public record FileRef(
         && other.minSequence <= maxSequence
         && bounds.intersection(other.bounds).isPresent()
         && !Collections.disjoint(families, other.families);
+  }
+
+  /**
+   * Checks that an SSTable has no others than the tablet's operations that this reference of it
+   * says. The cells of a job's file have no numbers of their own.
+   *
+   * @param cells how many the SSTable has; without any it has no operations
+   * @param first the lowest sequence number in it
+   * @param last the highest sequence number in it
+   * @throws CorruptionException if it has others: it lies in the place of another file
+   */
+  public void checkSequences(long cells, long first, long last) throws CorruptionException {
+    boolean isNumbered = cells > 0 && !PendingFile.isOfJob(this);
+    if (isNumbered && (first < minSequence || last > maxSequence)) {
+      throw new CorruptionException(
+          path,
+          0,
+          "the file is misplaced: it has operations "
+              + first
+              + " to "
+              + last
+              + ", but the tablet's record says "
+              + minSequence
+              + " to "
+              + maxSequence);
+    }
   }
 
   @Override

@@ -97,35 +97,13 @@ final class TabletFile {
         sstables.open(new Path(root, ref.path()), ref.length(), caching);
     try {
       SSTable table = share.resource();
-      checkSequences(ref, table.properties());
+      SSTableProperties told = table.properties();
+      ref.checkSequences(told.cells(), told.minSequence(), told.maxSequence());
       Versions versions = Versions.of(table, ref.path());
       return new TabletFile(ref, share, table.bytesIn(ref.bounds()), versions);
     } catch (IOException | RuntimeException e) {
       share.close();
       throw e;
-    }
-  }
-
-  /**
-   * Checks that the file has no others than the tablet's operations that its reference says. The
-   * cells of a job's file have no numbers of their own.
-   */
-  private static void checkSequences(FileRef ref, SSTableProperties told)
-      throws CorruptionException {
-    if (told.cells() > 0
-        && !PendingFile.isOfJob(ref)
-        && (told.minSequence() < ref.minSequence() || told.maxSequence() > ref.maxSequence())) {
-      throw new CorruptionException(
-          ref.path(),
-          0,
-          "the file is misplaced: it has operations "
-              + told.minSequence()
-              + " to "
-              + told.maxSequence()
-              + ", but the tablet's record says "
-              + ref.minSequence()
-              + " to "
-              + ref.maxSequence());
     }
   }
 

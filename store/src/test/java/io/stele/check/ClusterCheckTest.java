@@ -145,6 +145,28 @@ class ClusterCheckTest {
   }
 
   @Test
+  void anSstableInThePlaceOfAnotherIsFoundWhenFilesAreVerified() throws IOException {
+    try (MiniStele cluster = MiniStele.start(CONF, site, 1, 1)) {
+      String path = fill(cluster);
+      cluster.client().admin().createTable(TableSchema.of("more", "f"));
+      Table table = cluster.client().table("more");
+      for (int i = 0; i < 300; i++) {
+        table.mutate(Mutation.of("a" + i).put("f", "q", "value " + i));
+      }
+      cluster.client().admin().compactTable("more");
+      byte[] bytes = read(records(cluster, "t2").get(0).files().get(0).path());
+      write(path, bytes, bytes.length);
+      assertThat(check(cluster, true).problems())
+          .anySatisfy(
+              problem -> {
+                assertThat(problem.subject()).isEqualTo("SSTable " + path);
+                assertThat(problem.wrong()).isEqualTo("it is damaged");
+                assertThat(problem.detail()).contains("misplaced");
+              });
+    }
+  }
+
+  @Test
   void aTableWhoseNodeIsLostIsNamedWithItsTablets() throws IOException {
     try (MiniStele cluster = MiniStele.start(CONF, site, 1, 1)) {
       fill(cluster);

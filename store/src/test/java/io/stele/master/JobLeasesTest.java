@@ -3,8 +3,11 @@ package io.stele.master;
 import static io.stele.SteleErrors.assertFails;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.lock.LockPaths;
+import io.stele.lock.VersionedData;
 import io.stele.master.JobFixture.Job;
 import io.stele.metadata.StoredJob;
+import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -78,6 +81,28 @@ class JobLeasesTest {
           assertThat(job.isOver()).as("it could not be renewed").isFalse();
           jobs.pass(Duration.ofSeconds(5));
           job.assertOver();
+        });
+  }
+
+  @Test
+  void aJobThatRequiresWhatThisMasterDoesNotKnowHoldsUpNoCommitAndEnds() throws Exception {
+    jobs.run(
+        () -> {
+          Job later = jobs.begin();
+          later.beginsToPin();
+          String node = LockPaths.job(later.name());
+          VersionedData before = jobs.master.locks.read(node).orElseThrow();
+          Bytes data = Bytes.of(before.data().toUtf8() + " requires=later-feature");
+          jobs.master.locks.write(node, data, before.version());
+          Job other = jobs.begin();
+          other.mustWaitToCommit();
+          jobs.pass(Duration.ofSeconds(17));
+          other.commits();
+          assertThat(jobs.master.locks.read(node).orElseThrow().data().toUtf8())
+              .contains("interrupted")
+              .endsWith(" requires=later-feature");
+          jobs.pass(Duration.ofSeconds(25));
+          later.assertOver();
         });
   }
 

@@ -6,8 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.format.ByteWriter;
 import io.stele.metadata.avro.AssignmentValue;
 import io.stele.metadata.avro.FileValue;
+import io.stele.metadata.avro.GcKindValue;
+import io.stele.metadata.avro.GcValue;
 import io.stele.metadata.avro.RedoValue;
 import io.stele.metadata.avro.ServerValue;
+import io.stele.metadata.avro.TableValue;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.NewerFormatException;
@@ -291,6 +294,18 @@ class AvroTest {
     assertNewer(() -> TableCodec.decode(sent(later, body)), "long");
     assertRefused(
         sent(later, longs(1, 0, 0, 0, 64, 2, 7, 0, 0, 0, 0, 0, 0, 0)), "no choice 2 of 2");
+  }
+
+  @Test
+  void anAgeThatNoDurationHasIsRefused() throws Exception {
+    Bytes own = TableCodec.encode(TableSchema.of("t", "f"));
+    TableValue value = Avro.decode(own, TableValue.class, "test", read -> read);
+    GcValue gc = GcValue.newBuilder().setKind(GcKindValue.MAX_AGE).build();
+    gc.setAgeSeconds(Long.MAX_VALUE);
+    gc.setAgeNanos(2_000_000_000);
+    value.getFamilies().get(0).setGc(gc);
+    Bytes sent = Avro.encode(value);
+    assertNewer(() -> TableCodec.decode(sent), "a table's schema");
   }
 
   @Test

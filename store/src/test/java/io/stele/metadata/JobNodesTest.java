@@ -55,8 +55,8 @@ class JobNodesTest {
     assertThat(jobs.state(job)).isEqualTo(JobNodes.State.BEGUN);
     assertRefused(() -> jobs.renew(job));
     assertRefused(() -> jobs.commit(job));
-    assertRefused(() -> jobs.end(job));
-    assertRefused(() -> jobs.remove(job, read));
+    assertRefused(() -> jobs.finish(job));
+    assertThat(jobs.read(job)).contains(read);
     write(later);
     assertThat(jobs.state(job)).isEqualTo(JobNodes.State.COMMITTED);
     StoredJob committed = jobs.read(job).orElseThrow();
@@ -65,6 +65,19 @@ class JobNodesTest {
     write("20000 7 requires=pins");
     assertThat(jobs.renew(job)).isTrue();
     assertThat(data()).isEqualTo("20000 8 requires=pins");
+  }
+
+  @Test
+  void aJobThatRequiresWhatThisVersionDoesNotKnowHoldsNoOtherUp() throws Exception {
+    write("20000 7 committing requires=later-feature");
+    String other =
+        jobs.begin(
+            JobNodes.newRequest(SystemRuntime.INSTANCE), Duration.ofSeconds(20), Optional.empty());
+    int id = jobs.read(other).orElseThrow().version();
+    assertThat(jobs.beginPinning(other, id)).isEqualTo(JobNodes.Begun.YES);
+    assertThat(data()).isEqualTo("20000 7 requires=later-feature");
+    jobs.end(job);
+    assertThat(jobs.state(job)).isEqualTo(JobNodes.State.GONE);
   }
 
   private static void assertRefused(org.assertj.core.api.ThrowableAssert.ThrowingCallable change) {

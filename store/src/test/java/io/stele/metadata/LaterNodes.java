@@ -40,11 +40,23 @@ public final class LaterNodes {
     return Avro.encode(value);
   }
 
+  /** The same name, whose table has what is no id in this version. */
+  public static Bytes nameOf(Bytes name, String table) throws IOException {
+    NameValue value = Avro.decode(name, NameValue.class, "test", read -> read);
+    value.setTable(table);
+    return Avro.encode(value);
+  }
+
   /** A name in a format that this version does not know. */
   public static Bytes nameInLaterFormat() {
+    return inLaterFormat("NameValue");
+  }
+
+  /** A value of a type, in a format that this version does not know. */
+  static Bytes inLaterFormat(String type) {
     byte[] value = {3, 1, 2};
     CRC32C crc = new CRC32C();
-    crc.update("NameValue".getBytes(StandardCharsets.UTF_8));
+    crc.update(type.getBytes(StandardCharsets.UTF_8));
     crc.update(value);
     return Bytes.wrap(
         new ByteWriter(8).write(Bytes.of(value)).writeInt((int) crc.getValue()).toByteArray());

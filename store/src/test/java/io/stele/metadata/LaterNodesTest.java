@@ -95,11 +95,12 @@ class LaterNodesTest {
     locks.create(LockPaths.table(new TableId("t2")), LaterNodes.tableInLaterState(own));
     locks.create(LockPaths.table(new TableId("t3")), Bytes.of("rubbish"));
     locks.create(LockPaths.tableName("user"), LaterNodes.nameInLaterFormat());
+    locks.create(LockPaths.TABLES + "/by-owner", Bytes.of("alice t1"));
     Schemas.Listing listing = schemas.list();
     assertThat(listing.tables()).extracting(StoredTable::id).containsExactly(TABLE);
-    assertThat(listing.newer()).containsExactly("t2");
+    assertThat(listing.newer()).containsExactly("by-owner", "t2");
     assertThat(listing.damaged()).containsExactly("t3");
-    assertThat(listing.unread()).containsExactly("t3", "t2");
+    assertThat(listing.unread()).containsExactly("t3", "by-owner", "t2");
     assertThat(schemas.missing("userz")).contains("did you mean");
   }
 }

@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.lock.LockPaths;
+import io.stele.lock.LockService;
+import io.stele.lock.VersionedData;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
+import io.stele.model.NewerFormatException;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
@@ -239,6 +242,78 @@ class LockServiceCopyTest {
     copyNodes();
     assertThat(copy.contents().nodes().get(path).data()).isEqualTo(later);
     assertThat(copy.contents().nodes().get(name).data()).isEqualTo(laterName);
+  }
+
+  @Test
+  void aNodeWithWhatIsNoIdOfATableIsCopiedAsItIs() throws IOException {
+    table("web", "t1", 5);
+    String name = LockPaths.tableName("web");
+    VersionedData before = locks.read(name).orElseThrow();
+    Bytes later = LaterNodes.nameOf(before.data(), "view of t1");
+    locks.write(name, later, before.version());
+    locks.create(LockPaths.TABLES + "/by-owner", Bytes.of("alice t1"));
+    for (int i = 0; i < 2; i++) {
+      locks.create(LockPaths.job("j" + i), Bytes.of("lease")); // So that it copies again.
+      nodes.readName("web");
+      copyNodes();
+      assertThat(copy.contents().nodes().get(name).data()).isEqualTo(later);
+      assertThat(copy.contents().nodes()).containsKey(LockPaths.TABLES + "/by-owner");
+    }
+  }
+
+  @Test
+  void aCopyThatALaterVersionWroteHoldsNoMasterUpAndIsNotPassedOver() throws IOException {
+    TabletRecord loaded = records.loaded(assigned(SERVER));
+    copy.copyRoot(loaded);
+    copyNodes();
+    writeInLaterFormat("nodes-9");
+    assertNewestIsRefused("nodes-9");
+    Bootstrap.begin(SystemRuntime.INSTANCE, fs, ROOT, locks, records);
+    copy = new LockServiceCopy(SystemRuntime.INSTANCE, fs, layout, locks); // Another master.
+    assertThat(copyNodes()).isTrue();
+    restoring();
+    writeInLaterFormat("root-1-9");
+    assertNewestIsRefused("root-1-9");
+    assertThat(copy.copyRootIfBehind(loaded)).isTrue();
+    assertThat(copy.copyRootIfBehind(loaded)).isFalse();
+    restoring();
+  }
+
+  private void writeInLaterFormat(String name) throws IOException {
+    try (FSDataOutputStream out = fs.create(new Path(layout.lockService(), name))) {
+      out.write(LaterNodes.inLaterFormat("LockNodesValue").toByteArray());
+    }
+  }
+
+  private void assertNewestIsRefused(String name) {
+    assertThatThrownBy(this::restoring)
+        .isInstanceOf(NewerFormatException.class)
+        .hasMessageContaining(name);
+  }
+
+  @Test
+  void aNodeOfALaterVersionThatCannotBeRestoredIsPassedOver() throws IOException {
+    copy.copyRoot(assigned(SERVER));
+    nodes.readAll();
+    nodes.nodes().put("quotas", tooLarge());
+    nodes.nodes().put("views", new CopiedNode(Bytes.of("a view"), 0, 0));
+    copy.copyNodes(nodes);
+    restoring().restore();
+    assertThat(lost.lasting()).contains("views", LockPaths.ROOT).doesNotContain("quotas");
+  }
+
+  @Test
+  void aNodeThatIsTooLargeIsRefusedBeforeAnyIsRestored() throws IOException {
+    copy.copyRoot(assigned(SERVER));
+    nodes.readAll();
+    nodes.nodes().put(LockPaths.BALANCE, tooLarge());
+    copy.copyNodes(nodes);
+    assertRefused(() -> restoring().restore(), LockPaths.BALANCE);
+    assertThat(lost.lasting()).isEmpty();
+  }
+
+  private static CopiedNode tooLarge() {
+    return new CopiedNode(Bytes.wrap(new byte[LockService.DATA_BYTES_MAX + 1]), 0, 0);
   }
 
   @Test
