@@ -200,29 +200,48 @@ final class Draining {
    * tablet away, and soon takes tablets again.
    *
    * @throws SteleException REFUSED if the server is drained to end: it never takes tablets again;
-   *     or if somebody asks for its end again and again. Nothing is changed then
+   *     or if somebody asks for its end again and again. The end stays then, and only {@link
+   *     #begin} is undone
    */
   void undo() {
+    Optional<SteleException> refusal;
     synchronized (this) {
-      if (shuttingDown) {
-        throw SteleException.refused(
-            "server "
-                + context.id()
-                + " is giving its tablets away before it ends, and will take no more: it is being"
-                + " restarted, or is not needed any more");
-      }
-      if (end.isPresent() && endReason.isPresent() && !endReasonHolds.isOver()) {
-        throw SteleException.refused(
-            "server "
-                + context.id()
-                + " is to end, and is asked to again: "
-                + endReason.get().words());
-      }
+      refusal = whyNotUndone();
       wanted = false;
-      end = Optional.empty();
-      endReason = Optional.empty();
+      if (refusal.isEmpty()) {
+        end = Optional.empty();
+        endReason = Optional.empty();
+      }
     }
     startWorker();
+    if (refusal.isPresent()) {
+      throw refusal.get();
+    }
+  }
+
+  /** Why the server's end cannot be undone; empty if it can. */
+  @GuardedBy("this")
+  private Optional<SteleException> whyNotUndone() {
+    String undone = wanted ? ". Its drain by 'stele server drain' is undone" : "";
+    if (shuttingDown) {
+      return Optional.of(
+          SteleException.refused(
+              "server "
+                  + context.id()
+                  + " is giving its tablets away before it ends, and will take no more: it is being"
+                  + " restarted, or is not needed any more"
+                  + undone));
+    }
+    if (end.isPresent() && endReason.isPresent() && !endReasonHolds.isOver()) {
+      return Optional.of(
+          SteleException.refused(
+              "server "
+                  + context.id()
+                  + " is to end, and is asked to again: "
+                  + endReason.get().words()
+                  + undone));
+    }
+    return Optional.empty();
   }
 
   /** Whether {@link #drainForShutdown} is under way, or has ended well. */

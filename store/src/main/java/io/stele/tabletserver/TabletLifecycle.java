@@ -282,6 +282,7 @@ final class TabletLifecycle {
    */
   void unload(HostedTablet hosted, boolean discard) throws IOException {
     Tablet tablet = hosted.tablet();
+    boolean wasDraining = draining; // The drain may be given up, or begin again, before this ends.
     endRewrites(hosted);
     try {
       if (!tablets.has(hosted)) {
@@ -291,11 +292,10 @@ final class TabletLifecycle {
         compactWhileServed(tablet);
       }
       hosted.awaitMinor();
-      boolean isGiven = draining && !discard; // The drain may be given up before this ends.
       try {
         stop(hosted, discard);
         release(hosted, discard ? "discarded" : "unloaded");
-        if (isGiven) {
+        if (!discard && (wasDraining || draining)) {
           givenAway.add(hosted.record());
         }
         tablets.left(hosted);

@@ -293,6 +293,32 @@ class DrainingTest {
     assertThat(ended.getCount()).isEqualTo(1);
   }
 
+  /** A later end must wait for it. */
+  @Test
+  void whatIsBeingUnloadedWhileADrainIsUndoneOrBeginsIsGivenAway() throws Exception {
+    HostedTablet first = server.context.tablets().find(id).orElseThrow();
+    HostedTablet second = server.takeNew(TableSchema.of("u", "f"));
+    TestServer.put(second, "row", "value");
+    server.lifecycle.setDraining(true);
+    atNextFile(() -> server.lifecycle.setDraining(false));
+    server.lifecycle.unload(first, false);
+    assertThat(server.lifecycle.isDraining()).isFalse();
+    assertThat(server.lifecycle.givenAway().tablets()).containsExactly(id);
+    atNextFile(() -> server.lifecycle.setDraining(true));
+    server.lifecycle.unload(second, false);
+    assertThat(server.lifecycle.isDraining()).isTrue();
+    assertThat(server.lifecycle.givenAway().tablets()).containsOnly(id, second.id());
+  }
+
+  private void atNextFile(Runnable work) {
+    world.disk.inject(
+        FaultInjector.at(
+            Operation.CREATE,
+            path -> path.getName().endsWith(".sst"),
+            1,
+            new FaultInjector.Effect.Delay(work)));
+  }
+
   private void awaitGiven() throws Exception {
     MiniStele.await(
         "the tablet is given away",
@@ -327,11 +353,14 @@ class DrainingTest {
     MiniStele.await("the end has failed", () -> failures.get() > 0 && !draining.isShuttingDown());
     draining.beginEnd(ended::countDown, true, reason);
     assertFails(SteleException.Code.REFUSED, draining::undo)
-        .hasMessageContaining("its container is called back");
-    awaitDrained(true); // What an operator asked for holds as well.
+        .hasMessageContaining("its container is called back")
+        .hasMessageContaining("'stele server drain' is undone");
+    awaitDrained(false); // It serves until another takes its tablets.
+    assertFails(SteleException.Code.REFUSED, draining::undo)
+        .hasMessageNotContaining("'stele server drain' is undone");
     world.disk.heal();
     otherTakesTablets();
-    awaitGiven(); // Perhaps because of what the operator asked for, before the end is tried.
+    awaitGiven();
     assertWaits();
     otherTakesTheTablet();
     ended.await();

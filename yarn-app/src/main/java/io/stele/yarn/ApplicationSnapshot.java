@@ -31,6 +31,9 @@ record ApplicationSnapshot(
   /** In a stop each server has this long to drain, even if the servers before it were slow. */
   private static final Duration DRAIN_LEAST = Duration.ofSeconds(5);
 
+  /** One that was asked to end at once as its time to drain was over has this long. */
+  static final Duration LAST_ASKED_WAIT = Duration.ofSeconds(10);
+
   /** The size of a container. */
   record Size(long memoryMb, int vcores) {
     static final Size NONE = new Size(0, 0);
@@ -126,10 +129,13 @@ record ApplicationSnapshot(
 
   /**
    * Whether another of its kind may end because this one is there: it is up, and takes tablets if
-   * it is a tablet server. One that an operator drains takes none.
+   * it is a tablet server. One that an operator drains takes none; whether one is drained is not
+   * known before this attempt has asked.
    */
   boolean canTakeOver(HeldContainer container) {
-    return isUp(container) && !container.isDraining();
+    return isUp(container)
+        && !container.isDraining()
+        && container.marks().registration().read().isPresent();
   }
 
   /**
@@ -158,6 +164,27 @@ record ApplicationSnapshot(
                     && !other.id().equals(container.id())
                     && !other.marks().preempted()
                     && canTakeOver(other));
+  }
+
+  /**
+   * Whether a tablet server that drains, and need not end in time, is to end although it could not
+   * give its tablets away, now that its time is over: another can take over, and a master has it do
+   * so; or it serves none. The lock service must have said so since the drain began: an operator
+   * may have drained the other just before.
+   *
+   * @param others those that do not end now
+   */
+  boolean isToEndUndrained(HeldContainer container, Stream<HeldContainer> others) {
+    boolean isOver = !now.isBefore(drainUntil(container));
+    if (!isOver || !container.hasItsLock()) {
+      return isOver;
+    }
+    List<HeldContainer> seen =
+        others.filter(other -> other.isReadSince(container.since())).toList();
+    boolean hasMaster =
+        seen.stream()
+            .anyMatch(other -> other.slot().kind() == ComponentKind.MASTER && other.hasItsLock());
+    return hasMaster && !isLastThatServes(container, seen.stream());
   }
 
   /** Whether an operator wants none of its kind, or YARN would end it by itself before long. */

@@ -275,9 +275,23 @@ final class ApplicationState {
         && (nodeIsThere || !held.hasItsLock() || orders.isStopping());
   }
 
-  /** Whether the container, if it is held, must end however few others serve. */
-  boolean mustEndInTime(String id, Instant now) {
-    return containers.find(id).filter(snapshot(now)::mustEndInTime).isPresent();
+  /**
+   * Whether the container, if it is held, is to end whether or not others take its tablets: it must
+   * end in time, or its time to drain is over. The latter is noted.
+   */
+  boolean isToEndAtOnce(String id, Instant now) {
+    ApplicationSnapshot snapshot = snapshot(now);
+    Optional<HeldContainer> held = containers.find(id);
+    if (held.filter(snapshot::mustEndInTime).isPresent()) {
+      return true;
+    }
+    boolean isOver =
+        held.filter(one -> snapshot.isToEndUndrained(one, snapshot.containers().stream()))
+            .isPresent();
+    if (isOver) {
+      containers.mark(id, marks -> marks.lastAsked(marks.lastAsked().orElse(now)));
+    }
+    return isOver;
   }
 
   // What others see.

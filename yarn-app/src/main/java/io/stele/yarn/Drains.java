@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Asks tablet servers to give their tablets away and end. A server whose drain fails takes its
  * tablets back; so it is asked as long as its container drains. It is asked to end only while
- * another server takes tablets, unless it must end in time: an operator may have just drained all
- * others.
+ * another server takes tablets, unless it must end in time, or its time is over: an operator may
+ * have just drained all others.
  *
  * <p>Confined to the ApplicationMaster's one thread.
  */
@@ -64,7 +64,7 @@ final class Drains {
   }
 
   private void ask(HeldContainer held, Consumer<Throwable> failed) {
-    boolean unlessLast = !state.mustEndInTime(held.id(), clock.instant());
+    boolean unlessLast = !state.isToEndAtOnce(held.id(), clock.instant());
     calls.run(() -> servers.drain(held.id(), unlessLast), () -> askAgainLater(held), failed);
   }
 

@@ -82,12 +82,16 @@ record HeldContainer(String id, SlotId slot, String node, Phase phase, Instant s
    *     in which the lock service did not answer
    * @param draining whether its lock says that it gives its tablets away and takes none: an
    *     operator drains it, or somebody has asked it to end
+   * @param read when that was read, at the earliest; empty if this attempt has not asked yet
    */
-  record Registration(boolean startedUp, Optional<Duration> withoutLock, boolean draining) {
-    static final Registration NONE = new Registration(false, Optional.empty(), false);
+  record Registration(
+      boolean startedUp, Optional<Duration> withoutLock, boolean draining, Optional<Instant> read) {
+    static final Registration NONE =
+        new Registration(false, Optional.empty(), false, Optional.empty());
 
-    /** Of a process that has its lock. */
-    static final Registration SERVING = new Registration(true, Optional.empty(), false);
+    /** Of a process that had its lock when an earlier attempt asked. */
+    static final Registration SERVING =
+        new Registration(true, Optional.empty(), false, Optional.empty());
   }
 
   /**
@@ -98,34 +102,41 @@ record HeldContainer(String id, SlotId slot, String node, Phase phase, Instant s
    * @param outdated whether it was started with an earlier deployment
    * @param hang how its process hung when it was stopped for that
    * @param runningSince when it began to run
+   * @param lastAsked when it was first asked to end at once as its time to drain was over
    */
   record Marks(
       Registration registration,
       boolean preempted,
       boolean outdated,
       Optional<Hang> hang,
-      Optional<Instant> runningSince) {
+      Optional<Instant> runningSince,
+      Optional<Instant> lastAsked) {
     static final Marks NONE =
-        new Marks(Registration.NONE, false, false, Optional.empty(), Optional.empty());
+        new Marks(
+            Registration.NONE, false, false, Optional.empty(), Optional.empty(), Optional.empty());
 
     Marks registration(Registration now) {
-      return new Marks(now, preempted, outdated, hang, runningSince);
+      return new Marks(now, preempted, outdated, hang, runningSince, lastAsked);
     }
 
     Marks preempted(boolean now) {
-      return new Marks(registration, now, outdated, hang, runningSince);
+      return new Marks(registration, now, outdated, hang, runningSince, lastAsked);
     }
 
     Marks outdated(boolean now) {
-      return new Marks(registration, preempted, now, hang, runningSince);
+      return new Marks(registration, preempted, now, hang, runningSince, lastAsked);
     }
 
     Marks hang(Optional<Hang> how) {
-      return new Marks(registration, preempted, outdated, how, runningSince);
+      return new Marks(registration, preempted, outdated, how, runningSince, lastAsked);
     }
 
     Marks runningSince(Instant time) {
-      return new Marks(registration, preempted, outdated, hang, Optional.of(time));
+      return new Marks(registration, preempted, outdated, hang, Optional.of(time), lastAsked);
+    }
+
+    Marks lastAsked(Instant time) {
+      return new Marks(registration, preempted, outdated, hang, runningSince, Optional.of(time));
     }
   }
 
@@ -165,6 +176,11 @@ record HeldContainer(String id, SlotId slot, String node, Phase phase, Instant s
   /** Whether its server gives its tablets away and takes none. */
   boolean isDraining() {
     return marks.registration().draining();
+  }
+
+  /** Whether what the lock service says of its process was read at {@code time} or later. */
+  boolean isReadSince(Instant time) {
+    return marks.registration().read().filter(read -> !read.isBefore(time)).isPresent();
   }
 
   /** For how long it has had no lock; zero if it has one, or need not. */

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Decides what the ApplicationMaster does next: a pure function of a {@link ApplicationSnapshot}.
@@ -242,18 +243,31 @@ final class Planner {
     return others >= snapshot.orders().countOf(kind);
   }
 
-  /** One that cannot give its tablets away takes them back, and serves them. */
+  /**
+   * One that cannot give its tablets away takes them back, and serves them. So it is stopped only
+   * some time after it was asked to end whether or not others take them: it may yet do so in order.
+   */
   private void stopSlowDrains() {
     for (HeldContainer container : slowDrains) {
-      if (!isLastThatServes(container)) {
+      boolean hadTime =
+          container
+              .marks()
+              .lastAsked()
+              .map(asked -> asked.plus(ApplicationSnapshot.LAST_ASKED_WAIT))
+              .filter(latest -> !snapshot.now().isBefore(latest))
+              .isPresent();
+      if (hadTime && snapshot.isToEndUndrained(container, notEnding())) {
         actions.add(new Action.Stop(container));
       }
     }
   }
 
+  private Stream<HeldContainer> notEnding() {
+    return snapshot.containers().stream().filter(other -> !ending.contains(other));
+  }
+
   private boolean isLastThatServes(HeldContainer container) {
-    return snapshot.isLastThatServes(
-        container, snapshot.containers().stream().filter(other -> !ending.contains(other)));
+    return snapshot.isLastThatServes(container, notEnding());
   }
 
   private void end(HeldContainer container) {

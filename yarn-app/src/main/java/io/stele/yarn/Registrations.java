@@ -97,8 +97,12 @@ final class Registrations {
     }
   }
 
-  /** Notes what the lock service says of the processes in the containers asked for. */
-  void listed(Set<String> asked, Servers.Registered registered, Instant now) {
+  /**
+   * Notes what the lock service says of the processes in the containers asked for.
+   *
+   * @param begun when it was asked
+   */
+  void listed(Set<String> asked, Servers.Registered registered, Instant begun, Instant now) {
     silence = Optional.empty();
     Set<String> expected =
         asked.stream()
@@ -110,8 +114,12 @@ final class Registrations {
       Optional<Duration> withoutLock =
           locksAbsent.isAbsent(id) ? Optional.of(locksAbsent.of(id)) : Optional.empty();
       boolean startedUp = held.hasStartedUp() || registered.containers().contains(id);
+      Optional<Instant> read =
+          asked.contains(id)
+              ? Optional.of(begun.minus(Servers.DRAINING_AGE_MAX))
+              : held.marks().registration().read();
       Registration registration =
-          new Registration(startedUp, withoutLock, registered.draining().contains(id));
+          new Registration(startedUp, withoutLock, registered.draining().contains(id), read);
       containers.mark(id, marks -> marks.registration(registration));
     }
   }

@@ -45,11 +45,12 @@ final class ServerListing {
       return;
     }
     listing = true;
+    Instant begun = clock.instant();
     calls.call(
         () -> servers.registered(running),
         registered -> {
           ended();
-          registrations.listed(running.keySet(), registered, listed);
+          registrations.listed(running.keySet(), registered, begun, listed);
         },
         failure -> {
           LOG.warn("Cannot read from ZooKeeper which servers run; will ask again", failure);

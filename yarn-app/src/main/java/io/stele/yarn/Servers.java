@@ -10,6 +10,9 @@ import java.util.Set;
  * Calls block; safe for use by several threads.
  */
 interface Servers {
+  /** What {@link #registered} says of draining was read at most this long before it was called. */
+  Duration DRAINING_AGE_MAX = Duration.ofSeconds(10);
+
   /**
    * Asks the tablet server in the container to give its tablets away and then end; returns when it
    * has begun. If it fails to, it takes its tablets back, and tries again by itself while another
@@ -44,7 +47,8 @@ interface Servers {
    *
    * @param containers those whose processes have started up and registered themselves
    * @param draining those of them whose tablet servers give their tablets away and take none; of a
-   *     server that has begun or ended to within the last seconds that may not be known yet
+   *     server that has begun or ended to within the last {@link #DRAINING_AGE_MAX} that may not be
+   *     known yet
    */
   record Registered(Set<String> containers, Set<String> draining) {
     public Registered {

@@ -10,6 +10,7 @@ import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.zip.CRC32C;
@@ -95,7 +96,7 @@ final class StateFile {
    * @throws CorruptionException if that is damaged; its message says what to do
    */
   Optional<Saved> read() throws IOException {
-    Optional<Path> latest = latest(earlier());
+    Optional<Path> latest = latest(earlier(""));
     if (latest.isEmpty()) {
       return Optional.empty();
     }
@@ -106,8 +107,12 @@ final class StateFile {
     Path now = own().suffix(TEMPORARY);
     try {
       create(now).close();
-      long millis = modifiedMillis(now) - modifiedMillis(file);
-      return Duration.ofMillis(Math.max(0, millis));
+      try {
+        long millis = modifiedMillis(now) - modifiedMillis(file);
+        return Duration.ofMillis(Math.max(0, millis));
+      } finally {
+        files.delete(now, false);
+      }
     } catch (IOException e) { // It may take no writes.
       LOG.info("Cannot tell how old {} is: {}", file, e.toString());
       return Duration.ZERO;
@@ -122,7 +127,7 @@ final class StateFile {
   static Optional<ApplicationStateProto> latest(Configuration conf, Path prefix)
       throws IOException {
     FileContext files = FileContext.getFileContext(prefix.toUri(), conf);
-    Optional<Path> latest = latest(all(files, prefix));
+    Optional<Path> latest = latest(all(files, prefix, ""));
     return latest.isEmpty() ? Optional.empty() : Optional.of(read(files, latest.get()));
   }
 
@@ -192,21 +197,27 @@ final class StateFile {
     }
     files.rename(temporary, own(), Options.Rename.OVERWRITE);
     if (!earlierDeleted) {
-      for (Path file : earlier().values()) {
-        files.delete(file, false);
+      for (String ending : List.of("", TEMPORARY)) {
+        for (Path file : earlier(ending).values()) {
+          files.delete(file, false);
+        }
       }
       earlierDeleted = true;
     }
   }
 
-  /** The files of earlier attempts, including those of earlier applications. */
-  private Map<ApplicationAttemptId, Path> earlier() throws IOException {
-    Map<ApplicationAttemptId, Path> earlier = all(files, prefix);
+  /**
+   * The files of earlier attempts, including those of earlier applications.
+   *
+   * @param ending of their names; empty, or {@link #TEMPORARY} for those that were not completed
+   */
+  private Map<ApplicationAttemptId, Path> earlier(String ending) throws IOException {
+    Map<ApplicationAttemptId, Path> earlier = all(files, prefix, ending);
     earlier.keySet().removeIf(id -> id.compareTo(attempt) >= 0);
     return earlier;
   }
 
-  private static Map<ApplicationAttemptId, Path> all(FileContext files, Path prefix)
+  private static Map<ApplicationAttemptId, Path> all(FileContext files, Path prefix, String ending)
       throws IOException {
     Map<ApplicationAttemptId, Path> found = new HashMap<>();
     String begin = prefix.getName() + ".";
@@ -215,8 +226,9 @@ final class StateFile {
       while (listed.hasNext()) {
         Path file = listed.next().getPath();
         String name = file.getName();
-        if (name.startsWith(begin) && !name.endsWith(TEMPORARY)) {
-          idOf(name.substring(begin.length())).ifPresent(id -> found.put(id, file));
+        if (name.startsWith(begin) && name.endsWith(TEMPORARY) == ending.equals(TEMPORARY)) {
+          String id = name.substring(begin.length(), name.length() - ending.length());
+          idOf(id).ifPresent(attempt -> found.put(attempt, file));
         }
       }
     } catch (FileNotFoundException e) {

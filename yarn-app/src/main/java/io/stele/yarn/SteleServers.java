@@ -31,12 +31,14 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -61,9 +63,6 @@ final class SteleServers implements Servers {
           + " status' says why. Another takes its place if as many are wanted: 'stele yarn flex"
           + " tabletserver N' changes how many are";
 
-  /** What locks say is read again after this. */
-  private static final Duration LOCKS_READ_EVERY = Duration.ofSeconds(10);
-
   private static final Duration EXITED_WAIT = Duration.ofMinutes(2);
   private static final Duration PAUSE = Duration.ofMillis(500);
 
@@ -71,7 +70,10 @@ final class SteleServers implements Servers {
   private final ControlPlane plane;
   private final ApplicationSnapshot.Limits limits;
   private final LockConnection locks;
-  private volatile Map<ServerId, ServerInfo> known = Map.of(); // As last read.
+
+  /** As last read. */
+  private final AtomicReference<Map<ServerId, ServerInfo>> known = new AtomicReference<>(Map.of());
+
   private volatile Deadline readAgain; // What the locks of those say.
 
   SteleServers(
@@ -83,7 +85,7 @@ final class SteleServers implements Servers {
     this.plane = plane;
     this.limits = limits;
     this.locks = locks;
-    this.readAgain = Deadline.after(runtime, LOCKS_READ_EVERY);
+    this.readAgain = Deadline.after(runtime, DRAINING_AGE_MAX);
   }
 
   @Override
@@ -130,8 +132,21 @@ final class SteleServers implements Servers {
 
   /** The tablet servers that hold their locks. */
   private Map<ServerId, ServerInfo> registeredServers() throws IOException {
-    Map<ServerId, ServerInfo> now = ServerInfo.all(locks.get(), known);
-    known = now;
+    Map<ServerId, ServerInfo> before = Objects.requireNonNull(known.get());
+    Map<ServerId, ServerInfo> now = ServerInfo.all(locks.get(), before);
+    known.compareAndSet(before, now); // If all were read again meanwhile, that is newer.
+    return now;
+  }
+
+  /** The same; what their locks say was read a moment ago. */
+  private Map<ServerId, ServerInfo> readNowAndThen() throws IOException {
+    if (!readAgain.isOver()) {
+      return registeredServers();
+    }
+    Deadline next = Deadline.after(runtime, DRAINING_AGE_MAX);
+    Map<ServerId, ServerInfo> now = ServerInfo.all(locks.get());
+    known.set(now); // Only now: others, which call meanwhile, need not read all locks.
+    readAgain = next;
     return now;
   }
 
@@ -201,11 +216,7 @@ final class SteleServers implements Servers {
     Set<String> containers = new TreeSet<>();
     Set<String> draining = new TreeSet<>();
     if (running.containsValue(ComponentKind.TABLET_SERVER)) {
-      if (readAgain.isOver()) {
-        known = Map.of();
-        readAgain = Deadline.after(runtime, LOCKS_READ_EVERY);
-      }
-      for (ServerInfo info : registeredServers().values()) {
+      for (ServerInfo info : readNowAndThen().values()) {
         info.container().ifPresent(info.draining() ? draining::add : containers::add);
       }
       containers.addAll(draining);

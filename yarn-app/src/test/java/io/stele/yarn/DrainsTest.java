@@ -112,6 +112,62 @@ final class DrainsTest extends ApplicationMasterFixture {
         });
   }
 
+  /** The locks were read just before. */
+  @Test
+  void aServerIsNotStoppedThoughAnOperatorHasDrainedTheOnlyOtherAMomentBefore() throws Exception {
+    conf.set(Keys.YARN_DRAIN_TIMEOUT.name(), "5s");
+    simulation.run(
+        () -> {
+          attempt();
+          int asked = yarn.registeredAsked;
+          while (yarn.registeredAsked == asked) {
+            process.sleep(Duration.ofMillis(100));
+          }
+          process.sleep(Duration.ofSeconds(1)); // It has been answered.
+          yarn.drainedByHand.add("tabletserver-1");
+          master.flex(ComponentKind.TABLET_SERVER, 1);
+          process.sleep(Duration.ofMinutes(10));
+          assertThat(yarn.drainsUnlessLast).isNotEmpty().containsOnly(true);
+          assertThat(calls())
+              .contains("drain tabletserver-2")
+              .doesNotContain("stop tabletserver-2");
+          yarn.drainedByHand.clear();
+          process.sleep(Duration.ofMinutes(1));
+          assertThat(calls()).contains("stop tabletserver-2");
+        });
+  }
+
+  @Test
+  void aServerIsNotStoppedWhileNoMasterHasItsTabletsServed() throws Exception {
+    conf.set(Keys.YARN_DRAIN_TIMEOUT.name(), "30s");
+    simulation.run(
+        () -> {
+          attempt();
+          yarn.full = true;
+          yarn.end("master-1", 1);
+          process.sleep(A_WHILE);
+          master.flex(ComponentKind.TABLET_SERVER, 1);
+          process.sleep(Duration.ofMinutes(10));
+          assertThat(yarn.drainsUnlessLast).isNotEmpty().containsOnly(true);
+          assertThat(calls()).doesNotContain("stop tabletserver-2");
+          yarn.makeRoom();
+          process.sleep(Duration.ofMinutes(1));
+          assertThat(calls()).contains("stop tabletserver-2");
+        });
+  }
+
+  @Test
+  void theServersOfAnApplicationThatIsStoppedAreAskedToEndAtOnce() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          master.stop(Optional.empty());
+          process.sleep(A_WHILE);
+          assertThat(yarn.drainsUnlessLast).isNotEmpty().containsOnly(false);
+        });
+  }
+
   @Test
   void theLastServerThatServesGoesOnUntilAnotherDoes() throws Exception {
     simulation.run(
@@ -241,8 +297,13 @@ final class DrainsTest extends ApplicationMasterFixture {
           master.flex(ComponentKind.TABLET_SERVER, 1);
           process.sleep(Duration.ofSeconds(29));
           assertThat(calls()).containsOnly("drain tabletserver-2");
+          assertThat(yarn.drainsUnlessLast).containsOnly(true);
+          yarn.drainsUnlessLast.clear();
+          process.sleep(Duration.ofSeconds(7));
+          assertThat(yarn.drainsUnlessLast).as("its time is over").containsOnly(false);
+          assertThat(calls()).as("it may yet end in order").containsOnly("drain tabletserver-2");
           process.sleep(A_WHILE);
-          assertThat(calls()).contains("stop tabletserver-2").endsWith("exited tabletserver-2");
+          assertThat(calls()).containsSubsequence("stop tabletserver-2", "exited tabletserver-2");
         });
   }
 
@@ -279,6 +340,7 @@ final class DrainsTest extends ApplicationMasterFixture {
               .doesNotContain("drain tabletserver-1");
           process.sleep(Duration.ofSeconds(10));
           assertThat(calls()).contains("drain tabletserver-1");
+          assertThat(yarn.drainsUnlessLast).containsOnly(false);
           yarn.end("tabletserver-1", 0);
           yarn.makeRoom();
           process.sleep(A_WHILE);
@@ -317,6 +379,7 @@ final class DrainsTest extends ApplicationMasterFixture {
           yarn.preempt("tabletserver-1"); // YARN says it in each answer.
           process.sleep(A_WHILE);
           assertThat(calls()).containsOnly("drain tabletserver-1");
+          assertThat(yarn.drainsUnlessLast).containsOnly(false);
           assertThat(noteOf("tabletserver-1")).contains("YARN is preempting its container");
           yarn.full = true;
           yarn.end("tabletserver-1", 0);

@@ -84,7 +84,7 @@ final class HeldContainersTest {
     containers.allocated("c1", SLOT, "a", NOW);
     containers.enter("c1", Phase.RUNNING, NOW);
     Registration neverStarted =
-        new Registration(false, Optional.of(HeldContainer.START_WAIT), false);
+        new Registration(false, Optional.of(HeldContainer.START_WAIT), false, Optional.empty());
     containers.mark("c1", marks -> marks.registration(neverStarted));
     containers.enter("c1", Phase.STOPPING, NOW.plusSeconds(600));
     assertThat(found(containers, "c1").marks().hang()).contains(HeldContainer.Hang.NEVER_STARTED);

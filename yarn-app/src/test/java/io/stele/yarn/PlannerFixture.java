@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * A state of the application. {@link #planned()} tells in one line an action what is done in it.
@@ -27,6 +28,8 @@ abstract class PlannerFixture {
   final Set<String> serving = new HashSet<>();
   final Set<String> draining = new HashSet<>();
   final Set<String> preempted = new HashSet<>();
+  final Set<String> notYetRead = new HashSet<>();
+  final Set<String> notYetLastAsked = new HashSet<>();
   final Set<String> outdated = new HashSet<>();
   final Map<String, Duration> withoutLock = new HashMap<>();
   final List<Node> nodes = new ArrayList<>();
@@ -44,6 +47,18 @@ abstract class PlannerFixture {
   void holdMaster(String id, int index, Instant since) {
     containers.add(
         new HeldContainer(id, new SlotId(ComponentKind.MASTER, index), "a", Phase.RUNNING, since));
+  }
+
+  /** After all other containers. */
+  private HeldContainer servingMaster() {
+    Instant since = NOW.minus(ApplicationSnapshot.STANDBY_AFTER);
+    return new HeldContainer(
+        "m", new SlotId(ComponentKind.MASTER, 1), "of masters", Phase.RUNNING, since);
+  }
+
+  void aMasterServes() {
+    wanted.put(ComponentKind.MASTER, 1);
+    serving.add("m");
   }
 
   static ApplicationSnapshot.Limits limits() {
@@ -67,7 +82,11 @@ abstract class PlannerFixture {
             wanted,
             wantedSince,
             stopping ? Optional.of(new Orders.Stop(stopBy, stopRanks)) : Optional.empty()),
-        containers.stream().map(this::marked).toList(),
+        Stream.concat(
+                containers.stream(),
+                serving.contains("m") ? Stream.of(servingMaster()) : Stream.empty())
+            .map(this::marked)
+            .toList(),
         new Slots.Snapshot(asks, withoutHeadroom, history, proven),
         new KnownNodes.Snapshot(nodes, drainBy),
         limits());
@@ -75,13 +94,16 @@ abstract class PlannerFixture {
 
   private HeldContainer marked(HeldContainer container) {
     String id = container.id();
+    HeldContainer.Marks none = HeldContainer.Marks.NONE;
+    Instant lastAsked = NOW.minus(ApplicationSnapshot.LAST_ASKED_WAIT);
     return container.with(
-        HeldContainer.Marks.NONE
+        (notYetLastAsked.contains(id) ? none : none.lastAsked(lastAsked))
             .registration(
                 new HeldContainer.Registration(
                     serving.contains(id),
                     Optional.ofNullable(withoutLock.get(id)),
-                    draining.contains(id)))
+                    draining.contains(id),
+                    notYetRead.contains(id) ? Optional.empty() : Optional.of(NOW)))
             .preempted(preempted.contains(id))
             .outdated(outdated.contains(id)));
   }

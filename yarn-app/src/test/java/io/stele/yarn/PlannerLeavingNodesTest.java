@@ -54,6 +54,7 @@ final class PlannerLeavingNodesTest extends PlannerFixture {
 
   @Test
   void theLastTabletServerOnANodeThatMayTakeAnyTimeWaitsUntilAnotherServes() {
+    aMasterServes();
     wanted.put(ComponentKind.TABLET_SERVER, 2);
     hold("c1", 1, "a", Phase.RUNNING);
     hold("c2", 2, "b", Phase.RUNNING);

@@ -110,6 +110,7 @@ final class PlannerSurplusTest extends PlannerFixture {
 
   @Test
   void aServerThatAnOperatorDrainsIsNoneThatAnotherMayEndFor() {
+    aMasterServes();
     wanted.put(ComponentKind.TABLET_SERVER, 1);
     wantedSince.put(ComponentKind.TABLET_SERVER, NOW.minusSeconds(7200));
     hold("c1", 1, "a", Phase.RUNNING, 7200);
@@ -129,6 +130,7 @@ final class PlannerSurplusTest extends PlannerFixture {
 
   @Test
   void aServerWhoseTimeToDrainIsOverIsStoppedOnlyIfAnotherServes() {
+    aMasterServes();
     wanted.put(ComponentKind.TABLET_SERVER, 1);
     asks.add(ask(1, new Placement.Anywhere(), Set.of(), 1));
     hold("c2", 2, "b", Phase.DRAINING, 60);
@@ -147,6 +149,40 @@ final class PlannerSurplusTest extends PlannerFixture {
     hold("c1", 1, "a", Phase.RUNNING);
     serving.add("c1");
     assertThat(planned()).containsExactly("stop c2");
+  }
+
+  @Test
+  void aServerWhoseTimeToDrainIsOverGoesOnUntilWhatIsKnownOfOthersIsNewerThanItsDrain() {
+    aMasterServes();
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    hold("c1", 1, "a", Phase.RUNNING);
+    hold("c2", 2, "b", Phase.DRAINING, 60);
+    serving.addAll(List.of("c1", "c2"));
+    notYetRead.add("c1");
+    assertThat(planned()).as("the first may be drained").isEmpty();
+    notYetRead.clear();
+    notYetRead.add("m");
+    assertThat(planned()).as("the master may be gone").isEmpty();
+    notYetRead.clear();
+    notYetLastAsked.add("c2");
+    assertThat(planned()).as("it may yet end in order").isEmpty();
+    notYetLastAsked.clear();
+    withoutLock.put("m", Duration.ZERO);
+    assertThat(planned()).as("nobody has its tablets served").isEmpty();
+    withoutLock.clear();
+    assertThat(planned()).containsExactly("stop c2");
+  }
+
+  @Test
+  void noServerEndsForOneOfWhichThisAttemptHasNotAskedYet() {
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    hold("c1", 1, "a", Phase.RUNNING);
+    hold("c2", 2, "b", Phase.RUNNING);
+    serving.addAll(List.of("c1", "c2"));
+    notYetRead.addAll(serving);
+    assertThat(planned()).as("the first may be drained").isEmpty();
+    notYetRead.clear();
+    assertThat(planned()).containsExactly("drain c2");
   }
 
   @Test

@@ -44,7 +44,9 @@ final class RegistrationsTest {
   void itDoesNotHangBeforeTheLockServiceHasBeenAsked() {
     takeOver();
     assertThat(container().hang(NOW)).as("it may have come up meanwhile").isEmpty();
-    state.registrations().listed(Set.of("c1"), new Servers.Registered(Set.of("c1"), Set.of()), NOW);
+    state
+        .registrations()
+        .listed(Set.of("c1"), new Servers.Registered(Set.of("c1"), Set.of()), NOW, NOW);
     assertThat(container().hang(NOW)).isEmpty();
     assertThat(container().hasItsLock()).isTrue();
   }
@@ -52,7 +54,9 @@ final class RegistrationsTest {
   @Test
   void itHangsIfTheLockServiceDoesNotKnowIt() {
     takeOver();
-    state.registrations().listed(Set.of("c1"), new Servers.Registered(Set.of(), Set.of()), NOW);
+    state
+        .registrations()
+        .listed(Set.of("c1"), new Servers.Registered(Set.of(), Set.of()), NOW, NOW);
     assertThat(container().hang(NOW)).contains(HeldContainer.Hang.NEVER_STARTED);
   }
 

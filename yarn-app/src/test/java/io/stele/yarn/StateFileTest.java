@@ -11,8 +11,14 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.thirdparty.protobuf.DescriptorProtos;
+import org.apache.hadoop.thirdparty.protobuf.Descriptors;
+import org.apache.hadoop.thirdparty.protobuf.DynamicMessage;
+import org.apache.hadoop.thirdparty.protobuf.UnknownFieldSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -100,7 +106,50 @@ final class StateFileTest {
     assertThat(stateReadBy(second)).contains(stateNamed("earlier"));
     second.write(stateNamed("second"));
     byte[] ours = Files.readAllBytes(directory.resolve("state." + FakeYarn.attempt(2)));
-    assertThat(ApplicationStateProto.parseFrom(ours).getApplicationId()).isEqualTo("second");
+    DynamicMessage readByEarlier = DynamicMessage.parseFrom(withoutChecksum(), ours);
+    assertThat(readByEarlier.getUnknownFields().asMap())
+        .containsOnlyKeys(ApplicationStateProto.CHECKSUM_FIELD_NUMBER);
+    assertThat(
+            readByEarlier.toBuilder()
+                .setUnknownFields(UnknownFieldSet.getDefaultInstance())
+                .build()
+                .toByteString())
+        .isEqualTo(stateNamed("second").toByteString());
+  }
+
+  /** The message as it was before it had a checksum. */
+  private static Descriptors.Descriptor withoutChecksum() throws Exception {
+    Descriptors.Descriptor now = ApplicationStateProto.getDescriptor();
+    DescriptorProtos.FileDescriptorProto.Builder file = now.getFile().toProto().toBuilder();
+    DescriptorProtos.DescriptorProto.Builder message = file.getMessageTypeBuilder(now.getIndex());
+    message.removeField(
+        now.findFieldByNumber(ApplicationStateProto.CHECKSUM_FIELD_NUMBER).getIndex());
+    return Descriptors.FileDescriptor.buildFrom(
+            file.build(),
+            now.getFile().getDependencies().toArray(new Descriptors.FileDescriptor[0]))
+        .findMessageTypeByName(now.getName());
+  }
+
+  @Test
+  void nothingIsLeftOfAnAttemptThatReadsAndNeverWrites() throws Exception {
+    org.apache.hadoop.fs.Path prefix =
+        new org.apache.hadoop.fs.Path(directory.resolve("state").toUri());
+    new StateFile(conf, prefix, FakeYarn.attempt(1)).write(stateNamed("first"));
+    assertThat(stateReadBy(new StateFile(conf, prefix, FakeYarn.attempt(2)))).isPresent();
+    assertThat(names()).containsExactly("state." + FakeYarn.attempt(1));
+    Files.createFile(directory.resolve("state." + FakeYarn.attempt(2) + ".tmp")); // It crashed.
+    new StateFile(conf, prefix, FakeYarn.attempt(3)).write(stateNamed("third"));
+    assertThat(names()).containsExactly("state." + FakeYarn.attempt(3));
+  }
+
+  /** Of the files, but for those with checksums of the local file system. */
+  private List<String> names() throws IOException {
+    try (Stream<Path> files = Files.list(directory)) {
+      return files
+          .map(file -> file.getFileName().toString())
+          .filter(name -> !name.startsWith("."))
+          .toList();
+    }
   }
 
   @Test

@@ -12,6 +12,7 @@ import io.stele.metadata.ServerInfo;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
+import io.stele.runtime.IoRunnable;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.MemoryLockStore;
 import io.stele.sim.SimulatedProcess;
@@ -39,6 +40,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.thirdparty.protobuf.Message;
 import org.junit.jupiter.api.AfterEach;
@@ -257,6 +259,67 @@ final class SteleServersTest {
         });
   }
 
+  @Test
+  void whileAllLocksAreReadAgainOthersNeedNotReadThem() throws Exception {
+    register("container_1");
+    Map<String, ComponentKind> running = Map.of("container_1", ComponentKind.TABLET_SERVER);
+    List<String> read = new CopyOnWriteArrayList<>();
+    AtomicReference<IoRunnable> atNextRead = new AtomicReference<>(() -> {});
+    Simulation simulation = new Simulation(1, 1_000_000);
+    SimulatedProcess process = simulation.process("application-master");
+    simulation.run(
+        () -> {
+          try (LockConnection own =
+              new LockConnection(process, () -> hooked(store.connect(), read, atNextRead))) {
+            SteleServers others =
+                new SteleServers(process, new FakePlane(process), limits(60), own);
+            others.registered(running);
+            process.sleep(Duration.ofSeconds(11));
+            read.clear();
+            atNextRead.set(() -> others.drain("container_1", true));
+            others.registered(running);
+            assertThat(read).as("by the one that reads all").hasSize(1);
+            process.sleep(Duration.ofSeconds(11));
+            atNextRead.set(
+                () -> {
+                  throw new IOException("planted");
+                });
+            assertThatThrownBy(() -> others.registered(running)).hasMessage("planted");
+            read.clear();
+            others.drain("container_1", true);
+            assertThat(read).as("what was known is known yet").isEmpty();
+          }
+        });
+  }
+
+  @Test
+  void whatLocksSaidIsNotPutInPlaceOfWhatTheySayNow() throws Exception {
+    register("container_1");
+    Lock first = lock;
+    Map<String, ComponentKind> running = Map.of("container_1", ComponentKind.TABLET_SERVER);
+    AtomicReference<IoRunnable> atNextRead = new AtomicReference<>(() -> {});
+    Simulation simulation = new Simulation(1, 1_000_000);
+    SimulatedProcess process = simulation.process("application-master");
+    simulation.run(
+        () -> {
+          try (LockConnection own =
+              new LockConnection(
+                  process,
+                  () -> hooked(store.connect(), new CopyOnWriteArrayList<>(), atNextRead))) {
+            SteleServers others =
+                new SteleServers(process, new FakePlane(process), limits(60), own);
+            assertThat(others.registered(running).draining()).isEmpty();
+            register(new ServerId("host", 1, 3), "container_2");
+            lock = first;
+            setDrained(true);
+            process.sleep(Duration.ofSeconds(11));
+            atNextRead.set(() -> others.registered(running));
+            others.drain("container_2", true); // Read before, and ends after the list.
+            assertThat(others.registered(running).draining()).containsExactly("container_1");
+          }
+        });
+  }
+
   private void setDrained(boolean drained) throws IOException {
     ServerInfo info = info("container_1", new Address("localhost", tabletServer.port()));
     lock.update((drained ? info.drained() : info).encode());
@@ -338,6 +401,11 @@ final class SteleServersTest {
   }
 
   private static LockService notingReads(LockService service, List<String> paths) {
+    return hooked(service, paths, new AtomicReference<>(() -> {}));
+  }
+
+  private static LockService hooked(
+      LockService service, List<String> paths, AtomicReference<IoRunnable> atNextRead) {
     return (LockService)
         Proxy.newProxyInstance(
             LockService.class.getClassLoader(),
@@ -345,6 +413,7 @@ final class SteleServersTest {
             (proxy, method, arguments) -> {
               if (method.getName().equals("read")) {
                 paths.add((String) arguments[0]);
+                atNextRead.getAndSet(() -> {}).run();
               }
               return method.invoke(service, arguments);
             });
