@@ -22,7 +22,6 @@ public final class LogInspector {
   /**
    * The contents of a segment.
    *
-   * @param header what it says of itself; empty if the file ends in it, or it is damaged
    * @param records whole records
    * @param bytes the file's length
    * @param tornBytes bytes of an unfinished record at its end, which is normal after a crash
@@ -33,7 +32,6 @@ public final class LogInspector {
    * @param damage the damage, in order; empty for an intact file
    */
   public record Report(
-      Optional<SegmentHeader> header,
       long records,
       long bytes,
       long tornBytes,
@@ -79,19 +77,12 @@ public final class LogInspector {
     } catch (CorruptionException e) {
       // Without the header's checksum no record can be told from other bytes.
       lines.accept("damaged: " + e.getMessage());
-      return new Report(
-          Optional.empty(), 0, bytes.length, 0, Optional.empty(), Optional.empty(), List.of(e));
+      return new Report(0, bytes.length, 0, Optional.empty(), Optional.empty(), List.of(e));
     }
     if (reader.header().isEmpty()) {
       lines.accept("the file ends within its header: no records");
       return new Report(
-          Optional.empty(),
-          0,
-          bytes.length,
-          bytes.length,
-          Optional.empty(),
-          Optional.empty(),
-          List.of());
+          0, bytes.length, bytes.length, Optional.empty(), Optional.empty(), List.of());
     }
     SegmentHeader header = reader.header().get();
     int salt = reader.salt();
@@ -137,8 +128,7 @@ public final class LogInspector {
       lines.accept("torn tail of " + tornBytes + " bytes at offset " + reader.position() + ": cut");
     }
     lines.accept(records + " records, " + bytes.length + " bytes");
-    return new Report(
-        Optional.of(header), records, bytes.length, tornBytes, linked, reader.summary(), damage);
+    return new Report(records, bytes.length, tornBytes, linked, reader.summary(), damage);
   }
 
   /** What can be said of a file that cannot be read; fails if that concerns more than this file. */
@@ -154,8 +144,7 @@ public final class LogInspector {
     CorruptionException damage =
         UnreadableBytes.damage(segment.toString(), AcceptedLosses.WHOLE, why);
     lines.accept("damaged: " + damage.getMessage());
-    return new Report(
-        Optional.empty(), 0, bytes, 0, Optional.empty(), Optional.empty(), List.of(damage));
+    return new Report(0, bytes, 0, Optional.empty(), Optional.empty(), List.of(damage));
   }
 
   /**

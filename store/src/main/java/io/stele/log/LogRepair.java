@@ -6,6 +6,7 @@ import io.stele.files.WriteLeases;
 import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
 import io.stele.model.TabletKind;
+import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -238,7 +239,7 @@ public final class LogRepair {
       return new Found(segment, List.of(changed.get()), Long.MAX_VALUE, Optional.empty());
     }
     LogInspector.Report report = LogInspector.verify(fs, segment.path());
-    Optional<CorruptionException> misplaced = misplaced(segment, report);
+    Optional<CorruptionException> misplaced = misplaced(fs, segment);
     if (misplaced.isPresent()) { // What else it says is of another log.
       summaries.add(Optional.empty());
       return new Found(segment, List.of(misplaced.get()), Long.MAX_VALUE, Optional.empty());
@@ -256,11 +257,21 @@ public final class LogRepair {
         Optional.of(Instant.ofEpochMilli(status.getModificationTime())));
   }
 
-  private static Optional<CorruptionException> misplaced(
-      Segment segment, LogInspector.Report report) {
+  /** Empty too if the header cannot be read: that is damage of another kind. */
+  private static Optional<CorruptionException> misplaced(FileSystem fs, Segment segment)
+      throws IOException {
+    Optional<SegmentHeader> header = Optional.empty();
+    try (LogReader reader = LogReader.open(fs, segment.path())) {
+      header = reader.header();
+    } catch (IOException e) {
+      if (Futures.isInterruption(e)) {
+        throw e;
+      }
+      LOG.debug("The header of {} cannot be read", segment.path(), e);
+    }
     try {
-      if (report.header().isPresent()) {
-        SegmentLinks.check(segment, report.header().get());
+      if (header.isPresent()) {
+        SegmentLinks.check(segment, header.get());
       }
       return Optional.empty();
     } catch (CorruptionException e) {
