@@ -403,7 +403,8 @@ public final class LogReader implements RecordSource {
     if (!lends) {
       return new byte[length];
     }
-    if (lent.length < length) {
+    boolean isTooLarge = lent.length > LENT_BYTES && length <= LENT_BYTES;
+    if (lent.length < length || isTooLarge) {
       lent = new byte[Math.max(length, Math.min(2 * lent.length, LENT_BYTES))];
     }
     return lent;

@@ -24,7 +24,7 @@ public final class SortingSpace {
   /** Keeps a copy of {@code record} until it is {@link #clear cleared}. */
   EncodedRecord keep(EncodedRecord record) {
     int length = record.length();
-    if (length > ARRAY_BYTES / 2) { // Few are as large; they would leave much of an array free.
+    if (length > ARRAY_BYTES / 8) { // It might leave much of an array free.
       return at(record, record.body(), 0);
     }
     if (free < length) {

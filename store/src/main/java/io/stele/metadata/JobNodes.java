@@ -149,23 +149,37 @@ public final class JobNodes {
     return job;
   }
 
-  /** Changes the job's node, so that its lease starts again; false if the job is over. */
+  /**
+   * Changes the job's node, so that its lease starts again, whatever the job requires: otherwise it
+   * would end while its program runs. False if the job is over.
+   */
   public boolean renew(String job) throws IOException {
-    return change(job, now -> now.with(now.pinning()));
+    return change(job, now -> now.with(now.pinning()), this::writeAny);
   }
 
   /** Changes a job's node, if {@code change} returns a different job; false if the job is over. */
   private boolean change(String job, UnaryOperator<StoredJob> change) throws IOException {
+    return change(job, change, this::write);
+  }
+
+  private boolean change(String job, UnaryOperator<StoredJob> change, NodeWrite write)
+      throws IOException {
     while (true) {
       Optional<StoredJob> now = read(job);
       if (now.isEmpty() || now.get().committed()) {
         return false;
       }
       StoredJob next = change.apply(now.get());
-      if (next.equals(now.get()) || write(job, next).isPresent()) {
+      if (next.equals(now.get()) || write.to(job, next).isPresent()) {
         return true;
       }
     }
+  }
+
+  /** Writes a job's node, unless it has changed; returns its new version. */
+  @FunctionalInterface
+  private interface NodeWrite {
+    OptionalInt to(String job, StoredJob next) throws IOException;
   }
 
   private OptionalInt write(String job, StoredJob next) throws IOException {

@@ -366,18 +366,23 @@ public final class LockServiceCopy {
   }
 
   /**
-   * The copied nodes, to compare others with; none if the copy is damaged or of a later version:
-   * the cluster is served without it.
+   * The copied nodes of the newest file that can be read, to compare others with: numbers only
+   * grow, so older ones are a lower bound. None if all are damaged or of a later version: the
+   * cluster is served without them.
    */
   private Map<String, CopiedNode> nodesIfSound() throws IOException {
-    Map<String, CopiedNode> copied = new TreeMap<>();
-    try {
-      newest(NODES, copied);
-      return copied;
-    } catch (CorruptionException | NewerFormatException e) {
-      LOG.warn("The copy of ZooKeeper's nodes cannot be read, and is not compared", e);
-      return Map.of();
+    for (CopyFile file : files(NODES)) {
+      if (!file.isMark()) {
+        Map<String, CopiedNode> copied = new TreeMap<>();
+        try {
+          decode(file.path(), copied);
+          return copied;
+        } catch (CorruptionException | NewerFormatException e) {
+          LOG.warn("A copy of ZooKeeper's nodes cannot be read, and is not compared", e);
+        }
+      }
     }
+    return Map.of();
   }
 
   private Optional<Instant> newest(String kind, Map<String, CopiedNode> nodes) throws IOException {

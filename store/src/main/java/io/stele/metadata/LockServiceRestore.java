@@ -6,7 +6,6 @@ import io.stele.lock.VersionedData;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
-import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.util.Comparator;
@@ -118,14 +117,14 @@ public final class LockServiceRestore {
       throw SteleException.refused(
           "ZooKeeper has nodes of another cluster than "
               + layout.cluster()
-              + ": correct stele.cluster.name or stele.root.dir, or delete the cluster's node in the"
+              + ": correct stele.cluster.name or stele.root.dir, or delete the cluster's node in"
               + " ZooKeeper, and restore again");
     }
   }
 
   /**
    * Puts the nodes into the lock service. One of a kind that only later versions know is passed
-   * over if it cannot be put: this version needs none.
+   * over if it is too large: this version needs none.
    *
    * @throws SteleException REFUSED as {@link #requireLost} says, or if a node that must be changed
    *     is of a later version, or one of a known kind is too large: nothing was restored
@@ -203,15 +202,19 @@ public final class LockServiceRestore {
     }
   }
 
-  /** Puts a node of a kind that this version does not know. */
+  /** Puts a node of a kind that this version does not know, unless it is refused as too large. */
   private void putIfPossible(String path, Bytes data) throws IOException {
     try {
       put(path, data);
-    } catch (IOException | SteleException e) {
-      if (Futures.isInterruption(e)) {
+    } catch (SteleException e) {
+      if (e.code() != SteleException.Code.REFUSED) {
         throw e;
       }
-      LOG.error("Node {} of a later version cannot be restored; its copy has it", path, e);
+      LOG.error(
+          "Node {} of a later version cannot be restored: save the files in {}, which have it",
+          path,
+          layout.lockService(),
+          e);
     }
   }
 

@@ -53,10 +53,11 @@ class JobNodesTest {
     write(later.replace(" committed", ""));
     StoredJob read = jobs.read(job).orElseThrow();
     assertThat(jobs.state(job)).isEqualTo(JobNodes.State.BEGUN);
-    assertRefused(() -> jobs.renew(job));
     assertRefused(() -> jobs.commit(job));
     assertRefused(() -> jobs.finish(job));
     assertThat(jobs.read(job)).contains(read);
+    assertThat(jobs.renew(job)).isTrue(); // Its program runs.
+    assertThat(data()).isEqualTo("20000 8 " + APPLICATION + " requires=pins,later-feature");
     write(later);
     assertThat(jobs.state(job)).isEqualTo(JobNodes.State.COMMITTED);
     StoredJob committed = jobs.read(job).orElseThrow();

@@ -271,6 +271,21 @@ class LockServiceCopyTest {
   }
 
   @Test
+  void aLostTableStaysInTheCopyThoughALaterVersionWroteTheNewest() throws IOException {
+    copy.copyRoot(assigned(SERVER));
+    String path = LockPaths.TABLES + "/t1";
+    Bytes schema = TableCodec.encode(TableSchema.of("web", "contents"));
+    locks.create(path, schema);
+    table("web", "t1", 5);
+    copyNodes();
+    locks.delete(path, 0);
+    writeInLaterFormat("nodes-9");
+    copy = new LockServiceCopy(SystemRuntime.INSTANCE, fs, layout, locks); // Another master.
+    copyNodes();
+    assertThat(copy.contents().nodes().get(path).data()).isEqualTo(schema);
+  }
+
+  @Test
   void aCopyThatALaterVersionWroteHoldsNoMasterUpAndIsNotPassedOver() throws IOException {
     TabletRecord loaded = records.loaded(assigned(SERVER));
     copy.copyRoot(loaded);
