@@ -403,7 +403,6 @@ final class LogFormat {
             == frameCrc(salt, position, length, bodyCrc);
   }
 
-  /** The tablet to which the record with this body belongs. */
   /** The tablet of the record whose body is the first {@code length} bytes of an array. */
   static TabletId tabletOf(byte[] body, int length, KnownTablets tablets)
       throws MalformedException {

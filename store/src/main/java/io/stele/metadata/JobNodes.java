@@ -31,9 +31,9 @@ import org.slf4j.LoggerFactory;
  * used twice. The node of a committed job stays as long as any of its files wait.
  *
  * <p>A change of a node that requires features which this version does not know is refused with
- * {@link NewerFormatException}; but for those that only take something from a job that has not
- * committed, as others wait for it: its pinning is interrupted, its commit is put off, and it is
- * ended.
+ * {@link NewerFormatException}. Four changes of a job that has not committed are exempt: it is
+ * renewed, as its program runs; its pinning is interrupted, its commit is put off, and it is ended,
+ * as other jobs wait for it.
  *
  * <p>Safe for use by any number of threads.
  */

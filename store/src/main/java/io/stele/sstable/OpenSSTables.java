@@ -62,7 +62,7 @@ public final class OpenSSTables {
         new Key(path, length), () -> SSTable.open(fs, path, length, cache, caching, idle));
   }
 
-  /** Gives back what scans have left for a next page that has not come. */
+  /** Closes the read-aheads of scans that have not asked for their next page for some seconds. */
   public void closeUnusedReadaheads() {
     idle.closeUnused();
   }

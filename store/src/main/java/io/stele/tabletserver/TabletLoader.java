@@ -272,7 +272,7 @@ final class TabletLoader {
     fenced.closeUnused();
   }
 
-  /** Gives back what scans have left for a next page that has not come. */
+  /** Closes the read-aheads of scans that have not asked for their next page for some seconds. */
   void closeUnusedReadaheads() {
     storage.sstables().closeUnusedReadaheads();
   }
