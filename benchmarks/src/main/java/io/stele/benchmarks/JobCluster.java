@@ -54,7 +54,9 @@ final class JobCluster {
     conf.set("mapreduce.client.progressmonitor.pollinterval", "20");
     conf.set("mapreduce.local.map.tasks.maximum", "2");
     conf.set("mapreduce.local.reduce.tasks.maximum", "2");
-    // What bulk output sets for two reducers that share a heap. All jobs that sort are to have it.
+    // What bulk output sets for two mappers and two reducers that share a heap of 3 GB. All jobs
+    // that sort are to have it.
+    conf.setInt(MRJobConfig.IO_SORT_MB, 256);
     conf.setFloat(MRJobConfig.REDUCE_INPUT_BUFFER_PERCENT, 0.35f);
     Site site =
         Site.of(conf, new Path(hdfs.getURI()), zookeeper, Keys.CLUSTER_NAME.in(conf), SESSION);

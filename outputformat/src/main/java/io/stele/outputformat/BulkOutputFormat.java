@@ -299,7 +299,7 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
     if (!OutputJob.isSubmittedAgain(context)) {
       ReplacedRows.checkNotOfAnotherJob(conf);
     }
-    ReduceMemory.set(context);
+    ShuffleMemory.set(context);
     JobOutput.writeInLargeSteps(conf);
     try (Stele stele = Stele.connect(conf)) {
       OutputTable.identifyAll(stele, conf);

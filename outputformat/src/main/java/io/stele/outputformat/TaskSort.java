@@ -4,8 +4,8 @@ import io.stele.config.JobKeys;
 import io.stele.model.SteleException;
 import java.util.Locale;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.TaskType;
 
 /** Whether tasks sort what they write, and in how much memory. */
 final class TaskSort {
@@ -18,9 +18,6 @@ final class TaskSort {
 
   /** Parts of the heap: by default one of these is used to sort, and never more than two. */
   private static final int PARTS_OF_HEAP = 4;
-
-  private static final String LOCAL_MAPS_KEY = "mapreduce.local.map.tasks.maximum";
-  private static final String LOCAL_REDUCERS_KEY = "mapreduce.local.reduce.tasks.maximum";
 
   private TaskSort() {}
 
@@ -68,7 +65,8 @@ final class TaskSort {
    * @throws SteleException REFUSED if the process has too little for what is set
    */
   static long sortBytes(Configuration conf, long heapBytes, int tables) {
-    long part = heapBytes / PARTS_OF_HEAP / tasksOfHeap(conf);
+    TaskType type = conf.getInt(MRJobConfig.NUM_REDUCES, 1) == 0 ? TaskType.MAP : TaskType.REDUCE;
+    long part = heapBytes / PARTS_OF_HEAP / TasksOfHeap.of(type, conf);
     long bytes =
         bytes(conf, BulkOutputFormat.SORT_BYTES_KEY, Math.min(SORT_BYTES_DEFAULT_MAX, part));
     if (bytes > 2 * part) {
@@ -84,14 +82,5 @@ final class TaskSort {
               2 * part));
     }
     return Math.max(bytes, BYTES_MIN * tables);
-  }
-
-  /** How many tasks share a heap: with the local runner, those that run at a time. */
-  private static int tasksOfHeap(Configuration conf) {
-    boolean local =
-        conf.get(MRConfig.FRAMEWORK_NAME, MRConfig.LOCAL_FRAMEWORK_NAME)
-            .equals(MRConfig.LOCAL_FRAMEWORK_NAME);
-    boolean ofMaps = conf.getInt(MRJobConfig.NUM_REDUCES, 1) == 0;
-    return local ? Math.max(1, conf.getInt(ofMaps ? LOCAL_MAPS_KEY : LOCAL_REDUCERS_KEY, 1)) : 1;
   }
 }
