@@ -112,17 +112,21 @@ public final class JobSpeed {
             () -> {},
             () -> JobOutputs.sequence(conf(), CELLS, SORTED, row(rows / 2)),
             () -> cluster.fs().delete(SORTED, true)));
-    jobs.put("bulk", intoTable(() -> JobOutputs.bulk(conf(), CELLS, WRITTEN)));
-    Compared bulkMap = intoTable(() -> JobOutputs.bulkWithoutReduce(conf(), CELLS, WRITTEN));
+    Callable<Job> bulk = () -> JobOutputs.bulk(conf(), CELLS, WRITTEN);
+    jobs.put("bulk", intoTable(List.of(Bytes.of(row(rows / 2))), bulk));
+    jobs.put("bulk-sampled", intoTable(List.of(), bulk));
+    Compared bulkMap =
+        intoTable(List.of(), () -> JobOutputs.bulkWithoutReduce(conf(), CELLS, WRITTEN));
     jobs.put("bulk-map", bulkMap);
     jobs.put("bulk-map-compacted", bulkMap.thenRun(() -> stele.admin().compactTable(WRITTEN)));
-    jobs.put("live", intoTable(() -> JobOutputs.live(conf(), CELLS, WRITTEN)));
+    jobs.put("live", intoTable(List.of(), () -> JobOutputs.live(conf(), CELLS, WRITTEN)));
     return jobs;
   }
 
-  private Compared intoTable(Callable<Job> job) {
+  /** A job that writes into a new table, which is divided at {@code splitRows}. */
+  private Compared intoTable(List<Bytes> splitRows, Callable<Job> job) {
     return Compared.writing(
-        () -> stele.admin().createTable(schema(WRITTEN)),
+        () -> stele.admin().createTable(schema(WRITTEN), splitRows),
         job,
         () -> stele.admin().dropTable(WRITTEN));
   }

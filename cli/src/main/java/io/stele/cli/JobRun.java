@@ -2,6 +2,8 @@ package io.stele.cli;
 
 import io.stele.mapreduce.jobs.TableJob;
 import io.stele.model.SteleException;
+import io.stele.outputformat.BulkOutputFormat;
+import io.stele.outputformat.TableOutputFormat;
 import io.stele.runtime.AtExit;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
@@ -96,23 +98,40 @@ final class JobRun {
     return leftAlone(job).map(text -> ". " + text).orElse("");
   }
 
-  /** Submits the job; if that fails, nothing is kept for its output any more. */
+  /** Submits the job; if that fails, nothing is kept for its output to tables any more. */
   private static void submit(Job job)
       throws IOException, InterruptedException, ClassNotFoundException {
     try {
       job.submit();
     } catch (IOException | RuntimeException e) {
-      try {
-        TaskAttemptContextImpl context =
-            new TaskAttemptContextImpl(job.getConfiguration(), new TaskAttemptID());
-        ReflectionUtils.newInstance(job.getOutputFormatClass(), job.getConfiguration())
-            .getOutputCommitter(context)
-            .abortJob(new JobContextImpl(job.getConfiguration(), new JobID()), State.FAILED);
-      } catch (IOException | RuntimeException notEnded) {
-        e.addSuppressed(notEnded); // The output ends by itself when its lease is over.
+      if (writesTables(job)) {
+        try {
+          endOutput(job);
+        } catch (IOException | RuntimeException notEnded) {
+          e.addSuppressed(notEnded); // The output ends by itself when its lease is over.
+        }
       }
       throw e;
     }
+  }
+
+  /**
+   * Whether the job's output names its own job. Output to files has made nothing yet, and what its
+   * committer would delete is that of any job with the same directory, such as one that runs.
+   */
+  private static boolean writesTables(Job job) throws ClassNotFoundException {
+    Class<?> format = job.getOutputFormatClass();
+    return TableOutputFormat.class.isAssignableFrom(format)
+        || BulkOutputFormat.class.isAssignableFrom(format);
+  }
+
+  private static void endOutput(Job job)
+      throws IOException, InterruptedException, ClassNotFoundException {
+    TaskAttemptContextImpl context =
+        new TaskAttemptContextImpl(job.getConfiguration(), new TaskAttemptID());
+    ReflectionUtils.newInstance(job.getOutputFormatClass(), job.getConfiguration())
+        .getOutputCommitter(context)
+        .abortJob(new JobContextImpl(job.getConfiguration(), new JobID()), State.FAILED);
   }
 
   /** What to say when this process ends before the job, unless the job ends with it. */

@@ -12,8 +12,15 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapreduce.InputFormat;
+import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.JobContext;
+import org.apache.hadoop.mapreduce.RecordReader;
+import org.apache.hadoop.mapreduce.TaskAttemptContext;
+import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.mapreduce.lib.output.NullOutputFormat;
+import org.apache.hadoop.mapreduce.lib.output.TextOutputFormat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -100,6 +107,54 @@ class JobRunTest {
     assertThatThrownBy(() -> run.run(new Lost(cleaned), conf))
         .hasMessageContaining("is not known: no ResourceManager");
     assertThat(cleaned).isFalse();
+  }
+
+  /** Input that cannot be planned; meanwhile another job has begun to write the same directory. */
+  public static final class PlannedWhileAnotherWrites extends InputFormat<Object, Object> {
+    @Override
+    public List<InputSplit> getSplits(JobContext context) throws IOException {
+      org.apache.hadoop.fs.Path written =
+          new org.apache.hadoop.fs.Path(
+              FileOutputFormat.getOutputPath(context), "_temporary/0/task_1/part-m-00000");
+      written.getFileSystem(context.getConfiguration()).create(written).close();
+      throw new IOException("it cannot be planned");
+    }
+
+    @Override
+    public RecordReader<Object, Object> createRecordReader(
+        InputSplit split, TaskAttemptContext context) {
+      throw new UnsupportedOperationException("no split is read");
+    }
+  }
+
+  @Test
+  void aSubmissionThatFailsLeavesTheFilesOfAnotherJobOfTheSameDirectory() {
+    Configuration conf = new Configuration();
+    conf.set("hadoop.tmp.dir", scratch.resolve("tmp").toString());
+    Path directory = scratch.resolve("export");
+    JobRun run =
+        new JobRun(new PrintWriter(new StringWriter()), new PrintWriter(new StringWriter()));
+    assertThatThrownBy(() -> run.run(new Export(directory), conf))
+        .hasMessageContaining("it cannot be planned");
+    assertThat(directory.resolve("_temporary/0/task_1/part-m-00000")).exists();
+  }
+
+  /** A job that writes files to a directory. */
+  private record Export(Path directory) implements TableJob {
+    @Override
+    public Job prepare(Configuration conf) throws IOException {
+      Job job = Job.getInstance(conf, "export");
+      job.setInputFormatClass(PlannedWhileAnotherWrites.class);
+      job.setNumReduceTasks(0);
+      job.setOutputFormatClass(TextOutputFormat.class);
+      FileOutputFormat.setOutputPath(job, new org.apache.hadoop.fs.Path(directory.toUri()));
+      return job;
+    }
+
+    @Override
+    public Report report(Job finished) {
+      throw new IllegalStateException("it does not begin");
+    }
   }
 
   private int exit(TableJob.Verdict verdict) throws IOException {

@@ -301,14 +301,15 @@ class BulkOutputIT {
         job.getConfiguration(), new TaskAttemptID("bulk", 1, TaskType.REDUCE, task, attempt));
   }
 
-  private static void write(TaskAttemptContext context, int from, int to, String value)
-      throws Exception {
+  private static RecordWriter<NullWritable, Mutation> write(
+      TaskAttemptContext context, int from, int to, String value) throws Exception {
     RecordWriter<NullWritable, Mutation> writer =
         new BulkOutputFormat<NullWritable>().getRecordWriter(context);
     for (int i = from; i < to; i++) {
       writer.write(NullWritable.get(), Mutation.of(row(i)).put("f", "n", value + i));
     }
     writer.close(context);
+    return writer;
   }
 
   /** Submits a job that nobody runs, and sets it up as its ApplicationMaster would. */
@@ -346,8 +347,10 @@ class BulkOutputIT {
     committer.commitTask(attempt(job, 0, 1)); // Its answer was lost.
     write(attempt(job, 0, 2), 0, 50, "third");
     committer.commitTask(attempt(job, 0, 2));
-    write(attempt(job, 1, 0), 50, 100, "first");
+    RecordWriter<NullWritable, Mutation> first = write(attempt(job, 1, 0), 50, 100, "first");
     committer.commitTask(attempt(job, 1, 0));
+    first.close(attempt(job, 1, 0)); // Once more, and whoever does so may abort it, too.
+    committer.abortTask(attempt(job, 1, 0));
     write(attempt(job, 2, 0), 0, 100, "aborted");
     committer.abortTask(attempt(job, 2, 0));
     assertThat(rows("attempts")).isEmpty();

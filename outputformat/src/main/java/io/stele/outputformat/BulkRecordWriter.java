@@ -32,6 +32,7 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
   private final WriteCounters counters;
   private final boolean hasCommitted;
   private final AttemptFailures failures = new AttemptFailures();
+  private boolean closed;
 
   BulkRecordWriter(TaskAttemptContext context) throws IOException {
     Configuration conf = context.getConfiguration();
@@ -125,10 +126,15 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
 
   /**
    * Lists the files written; they count only when the attempt commits. After a failure of the
-   * reducer, whoever aborts the attempt finds them by the list, and this throws nothing.
+   * reducer, whoever aborts the attempt finds them by the list, and this throws nothing. Closing
+   * again does nothing: the task's list may name the files by then.
    */
   @Override
   public void close(TaskAttemptContext closing) throws IOException {
+    if (closed) {
+      return;
+    }
+    closed = true;
     try {
       failures.end(List.of(this::endOutput));
     } finally {

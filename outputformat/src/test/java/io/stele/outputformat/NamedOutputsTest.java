@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.NullWritable;
+import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.OutputFormat;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
@@ -84,5 +85,31 @@ class NamedOutputsTest {
       MultipleOutputs<NullWritable, Mutation> outputs = inTask(job(format));
       isRefused(() -> outputs.write(NullWritable.get(), Mutation.of("a"), "links/part"), format);
     }
+  }
+
+  @Test
+  void filesBesideTablesAreRefusedAtSubmission() throws Exception {
+    for (Class<? extends OutputFormat<?, ?>> format : FORMATS) {
+      Job job = job(format);
+      MultipleOutputs.addNamedOutput(
+          job, "rejected", TextOutputFormat.class, NullWritable.class, Text.class);
+      areNeverCommitted(job, format);
+
+      Job ofAvro = job(format); // As AvroMultipleOutputs.addNamedOutput sets it up.
+      String avro = "avro.mapreduce.multipleoutputs";
+      ofAvro.getConfiguration().set(avro, "rejected");
+      ofAvro
+          .getConfiguration()
+          .set(avro + ".namedOutput.rejected.format", TextOutputFormat.class.getName());
+      areNeverCommitted(ofAvro, format);
+    }
+  }
+
+  private static void areNeverCommitted(Job job, Class<? extends OutputFormat<?, ?>> format) {
+    assertThatThrownBy(() -> format.getDeclaredConstructor().newInstance().checkOutputSpecs(job))
+        .isInstanceOfSatisfying(
+            SteleException.class, e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
+        .hasMessageContaining("named output rejected of MultipleOutputs")
+        .hasMessageContaining("never committed");
   }
 }

@@ -47,7 +47,7 @@ public final class JobApplications implements Closeable {
   }
 
   /**
-   * The applications that run, or ran, what {@code runner} names; none that YARN does not know, and
+   * The application that runs, or ran, what {@code runner} names; none that YARN does not know, and
    * none for another job.
    */
   public List<Found> find(ClusterJob.Runner runner) throws IOException {
@@ -56,8 +56,9 @@ public final class JobApplications implements Closeable {
         case APPLICATION ->
             List.of(found(client.getApplicationReport(ApplicationId.fromString(runner.name()))));
         case TAG ->
-            client.getApplications(null, null, Set.of(runner.name())).stream()
+            YarnApplications.firstOf(client.getApplications(null, null, Set.of(runner.name())))
                 .map(JobApplications::found)
+                .stream()
                 .toList();
         case JOB -> List.of();
       };

@@ -7,7 +7,7 @@ import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.time.Duration;
-import java.util.EnumSet;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -114,16 +114,19 @@ final class YarnApplications implements Applications {
     }
   }
 
-  /**
-   * What is known of whatever has a tag: some of it is alive, or all has ended, or there is none.
-   */
+  /** What is known of the application for which a tag was made. */
   static State of(List<ApplicationReport> tagged) {
-    Set<State> states = EnumSet.noneOf(State.class);
-    tagged.forEach(report -> states.add(of(report.getYarnApplicationState())));
-    if (states.contains(State.ALIVE)) {
-      return State.ALIVE;
-    }
-    return states.isEmpty() ? State.UNKNOWN : State.ENDED;
+    return firstOf(tagged)
+        .map(report -> of(report.getYarnApplicationState()))
+        .orElse(State.UNKNOWN);
+  }
+
+  /**
+   * The application for which a tag was made, of all that have it: the first. A job that is made of
+   * a copy of the configuration of another that was submitted has the other's tag, too.
+   */
+  static Optional<ApplicationReport> firstOf(List<ApplicationReport> tagged) {
+    return tagged.stream().min(Comparator.comparing(ApplicationReport::getApplicationId));
   }
 
   static State of(YarnApplicationState state) {

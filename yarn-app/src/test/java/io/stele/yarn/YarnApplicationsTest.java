@@ -38,19 +38,21 @@ class YarnApplicationsTest {
     }
   }
 
-  private static ApplicationReport in(YarnApplicationState state) {
+  private static ApplicationReport report(int number, YarnApplicationState state) {
     ApplicationReport report = Records.newRecord(ApplicationReport.class);
+    report.setApplicationId(ApplicationId.newInstance(1_600_000_000_000L, number));
     report.setYarnApplicationState(state);
     return report;
   }
 
   @Test
-  void whatHasATagIsAliveWhileAnyOfItIsAndUnknownBeforeItIsSubmitted() {
-    ApplicationReport runs = in(YarnApplicationState.RUNNING);
-    ApplicationReport failed = in(YarnApplicationState.FAILED);
+  void aJobThatHasTheTagOfAnotherDoesNotKeepThatAlive() {
+    ApplicationReport failed = report(1, YarnApplicationState.FAILED);
+    ApplicationReport copy = report(2, YarnApplicationState.RUNNING);
     assertThat(YarnApplications.of(List.of())).isEqualTo(Applications.State.UNKNOWN);
-    assertThat(YarnApplications.of(List.of(failed, runs))).isEqualTo(Applications.State.ALIVE);
-    assertThat(YarnApplications.of(List.of(failed, failed))).isEqualTo(Applications.State.ENDED);
+    assertThat(YarnApplications.of(List.of(copy))).isEqualTo(Applications.State.ALIVE);
+    assertThat(YarnApplications.of(List.of(copy, failed))).isEqualTo(Applications.State.ENDED);
+    assertThat(YarnApplications.firstOf(List.of(copy, failed))).contains(failed);
   }
 
   @Test

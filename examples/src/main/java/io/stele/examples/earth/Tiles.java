@@ -35,7 +35,7 @@ import org.apache.hadoop.mapreduce.Reducer;
  * <p>A run writes to its own directory, and its commit replaces the index at one moment. Only then
  * are the files of the run before deleted: a reader finds the old tile or the new one. Failed
  * attempts of tasks leave files that no index names; they are deleted with the other files of their
- * run.
+ * run. Runs must not overlap: each deletes the files of all others.
  */
 final class Tiles {
   /** A tile of so many levels above a segment's shows one pixel of it. */
@@ -68,7 +68,7 @@ final class Tiles {
     return job;
   }
 
-  /** Deletes the files of all runs before a committed job. */
+  /** Deletes the files of all runs but that of a committed job; none other may be in progress. */
   static void deleteOlder(Job committed) throws IOException {
     Path own = new Path(committed.getConfiguration().get(DIRECTORY));
     FileSystem fs = own.getFileSystem(committed.getConfiguration());

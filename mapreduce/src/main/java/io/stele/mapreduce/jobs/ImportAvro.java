@@ -1,6 +1,7 @@
 package io.stele.mapreduce.jobs;
 
 import io.stele.client.Stele;
+import io.stele.client.Table;
 import io.stele.config.JobKeys;
 import io.stele.mapreduce.RecordMapping;
 import io.stele.model.Mutation;
@@ -41,9 +42,7 @@ public record ImportAvro(
   @Override
   public Job prepare(Configuration conf) throws IOException {
     String table = output.table();
-    try (Stele stele = Stele.connect(conf)) {
-      stele.table(table); // Fails now if there is none, and not in the tasks.
-    }
+    checkTable(conf, table);
     Job job =
         CompleteJob.create(
             conf,
@@ -59,6 +58,16 @@ public record ImportAvro(
     job.setMapperClass(mapping.isPresent() ? RecordMapper.class : ImportMapper.class);
     Written.of(output).addTo(job);
     return job;
+  }
+
+  /** Fails now, and not in the tasks, if there is no table, or it lacks families of records. */
+  private void checkTable(Configuration conf, String name) throws IOException {
+    try (Stele stele = Stele.connect(conf)) {
+      Table table = stele.table(name);
+      if (mapping.isPresent()) {
+        table.checkFamilies(mapping.get().query());
+      }
+    }
   }
 
   @Override

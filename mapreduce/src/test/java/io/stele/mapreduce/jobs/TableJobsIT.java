@@ -389,5 +389,12 @@ class TableJobsIT {
                     .prepare(cluster.conf()))
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("none");
+    Optional<RecordMapping<GenericRecord>> ofPerson = Optional.of(RecordMapping.parse(PERSON));
+    assertThatThrownBy(
+            () ->
+                new ImportAvro(new Path("/x"), new TableOutput("narrow", true, false), ofPerson)
+                    .prepare(cluster.conf()))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("has no family");
   }
 }
