@@ -44,6 +44,9 @@ public final class LockPaths {
   /** Above the jobs that keep what they read. */
   public static final String JOBS = "jobs";
 
+  /** Above the changes that clear rows of tables, by their ids. */
+  public static final String CLEARINGS = "clearings";
+
   private LockPaths() {}
 
   /** The lock of a tablet server; its data are the server's addresses. */
@@ -59,6 +62,11 @@ public final class LockPaths {
   /** A job; its data is its lease. */
   public static String job(String job) {
     return JOBS + "/" + job;
+  }
+
+  /** A change that clears rows; its data is its number and the table's name. */
+  public static String clearing(String change) {
+    return CLEARINGS + "/" + change;
   }
 
   /** The name of the node at {@code path}, if it is a child of {@code parent}. */

@@ -17,6 +17,8 @@ import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,6 +39,9 @@ final class SchemaSteps {
   private final Clearing clearing;
   private final FamilyErasing erasing;
   private final TableReaders readers;
+
+  /** The changes that clear rows and for which this master holds up commits, by id. */
+  private final Set<String> heldUp = ConcurrentHashMap.newKeySet();
 
   /** Asks {@code servers} for what they have to do, of those {@code answering}. */
   SchemaSteps(
@@ -146,7 +151,7 @@ final class SchemaSteps {
         if (table.isEmpty()) {
           yield lost(change);
         }
-        yield clear(change);
+        yield clear(change, table.get().schema().name());
       }
     };
   }
@@ -200,12 +205,27 @@ final class SchemaSteps {
     return new Taken.Ended(change.failed(why.code(), String.valueOf(why.getMessage())));
   }
 
-  private Taken clear(SchemaChange change) throws IOException {
+  private Taken clear(SchemaChange change, String name) throws IOException {
+    if (!heldUp.contains(change.id())) {
+      schemas.beginClearing(name, change); // Another master may have begun it and died.
+      heldUp.add(change.id());
+    }
     return switch (clearing.advance(change)) {
       case DONE -> new Taken.Ended(change.made());
       case GOES_ON -> new Taken.Waits();
       case STUCK -> new Taken.Ended(givenUp(change, clearing.giveUp(change)));
     };
+  }
+
+  /**
+   * Lets jobs commit again after a change that cleared rows. Not before its end is written: until
+   * then a tablet that was asked may still be cleared.
+   */
+  void ended(SchemaChange change) throws IOException {
+    if (heldUp.contains(change.id())) {
+      schemas.endClearing(change);
+      heldUp.remove(change.id());
+    }
   }
 
   private static EndedChange givenUp(SchemaChange change, ChangeProgress progress) {

@@ -342,7 +342,8 @@ final class TableChanges implements AutoCloseable {
       Optional<SchemaChange> change =
           now.running().filter(running -> running.id().equals(first.change().id()));
       if (change.isEmpty()) {
-        return Optional.empty(); // Another master was faster.
+        steps.ended(first.change()); // Another master was faster.
+        return Optional.empty();
       }
       SchemaSteps.Taken taken =
           change.get().step().needsRecords() && !reachable.test(work.table)
@@ -369,6 +370,7 @@ final class TableChanges implements AutoCloseable {
                 .orElse("is " + change.get().kind().participle()));
         signal.rereadSoon(MetadataKeys.table(work.table));
         whenEnded.accept(now.name());
+        steps.ended(change.get());
         return Optional.empty();
       }
     }

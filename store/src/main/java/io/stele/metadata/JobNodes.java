@@ -56,6 +56,7 @@ public final class JobNodes {
 
   private final ProcessRuntime runtime;
   private final LockService locks;
+  private final RunningClearings clearings;
 
   /** The state of a job. */
   public enum State {
@@ -81,6 +82,7 @@ public final class JobNodes {
   public JobNodes(ProcessRuntime runtime, LockService locks) {
     this.runtime = runtime;
     this.locks = locks;
+    this.clearings = new RunningClearings(locks, new TableNames(runtime, locks));
   }
 
   /**
@@ -227,11 +229,32 @@ public final class JobNodes {
           continue;
         }
       }
-      // Commits marked from now on see this mark. Those already marked must start again.
-      for (String other : names()) {
-        withdraw(other);
-      }
+      withdrawCommits(); // Those marked from now on see this mark.
       return Begun.YES;
+    }
+  }
+
+  /**
+   * Holds up commits while a change clears rows of a table tablet by tablet. When this returns, a
+   * job either has committed, so that each tablet takes its files before it is cleared, or commits
+   * after the change has ended. Repeating it changes nothing.
+   *
+   * @param table the name under which the change is in progress
+   */
+  public void beginClearing(String table, SchemaChange change) throws IOException {
+    clearings.add(table, change);
+    withdrawCommits(); // Those marked from now on find the change.
+  }
+
+  /** Forgets a change that cleared rows, once it has ended: commits did not wait for it since. */
+  public void endClearing(SchemaChange change) throws IOException {
+    clearings.remove(change.id());
+  }
+
+  /** Makes all commits that are marked start again. */
+  private void withdrawCommits() throws IOException {
+    for (String job : names()) {
+      withdraw(job);
     }
   }
 
@@ -297,8 +320,9 @@ public final class JobNodes {
    * nothing.
    *
    * @return false if the job has no node: then it never commits
-   * @throws SteleException RETRY_LATER if tablets are being pinned for another job: that job must
-   *     see all of this one or nothing; REFUSED if it only reads
+   * @throws SteleException RETRY_LATER if tablets are being pinned for another job, which must see
+   *     all of this one or nothing, or rows of a table are being cleared, which must hide all of it
+   *     or nothing; REFUSED if it only reads
    */
   public boolean commit(String job) throws IOException {
     while (true) {
@@ -307,17 +331,16 @@ public final class JobNodes {
         return now.isPresent();
       }
       requireWriter(job, now.get());
-      // First the mark, then the check: a job that begins to pin after the check finds the mark.
+      // First the mark, then the check: what begins after the check finds the mark.
       OptionalInt marked = write(job, now.get().with(StoredJob.Commit.UNDER_WAY));
       if (marked.isEmpty()) {
         continue;
       }
       StoredJob mine = now.get().at(marked.getAsInt());
-      Optional<String> pinning = pinning();
-      if (pinning.isPresent()) {
+      Optional<String> awaited = awaited();
+      if (awaited.isPresent()) {
         write(job, mine.with(StoredJob.Commit.NOT_BEGUN));
-        throw SteleException.retryLater(
-            "job " + job + " waits until all tablets are pinned for job " + pinning.get());
+        throw SteleException.retryLater("job " + job + " waits until " + awaited.get());
       }
       if (write(job, mine.with(StoredJob.Commit.DONE)).isPresent()) {
         return true;
@@ -333,15 +356,15 @@ public final class JobNodes {
     }
   }
 
-  /** A job whose tablets are being pinned. */
-  private Optional<String> pinning() throws IOException {
+  /** What must end before a job commits, as words. */
+  private Optional<String> awaited() throws IOException {
     for (String job : names()) {
       Optional<StoredJob> now = readOther(job);
       if (now.isPresent() && now.get().isPinning()) {
-        return Optional.of(job);
+        return Optional.of("all tablets are pinned for job " + job);
       }
     }
-    return Optional.empty();
+    return clearings.table().map(table -> "the rows of table " + table + " are deleted");
   }
 
   /** Ends a job without a commit, whatever it requires; nothing happens if it is over. */

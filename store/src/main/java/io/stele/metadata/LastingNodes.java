@@ -36,14 +36,18 @@ public final class LastingNodes {
   /** Nodes of which those below them count. */
   static final List<String> PARENTS = List.of(LockPaths.NAMES, LockPaths.TABLES, LockPaths.JOBS);
 
-  /** Nodes of processes, and those below them; and the root tablet's, which is copied by itself. */
+  /**
+   * Nodes of processes, and those below them; the root tablet's, which is copied by itself; and the
+   * list of changes that clear rows, which a master makes again.
+   */
   static final List<String> LEFT_OUT =
       List.of(
           LockPaths.ROOT,
           LockPaths.MASTER,
           LockPaths.SERVERS,
           LockPaths.SUSPECTS,
-          LockPaths.APPLICATION);
+          LockPaths.APPLICATION,
+          LockPaths.CLEARINGS);
 
   private static final Logger LOG = LoggerFactory.getLogger(LastingNodes.class);
   private static final int ATTEMPTS_MAX = 5;

@@ -104,6 +104,16 @@ public final class Schemas {
         .withHsync(true);
   }
 
+  /** See {@link JobNodes#beginClearing}. */
+  public void beginClearing(String name, SchemaChange change) throws IOException {
+    jobs.beginClearing(name, change);
+  }
+
+  /** See {@link JobNodes#endClearing}. */
+  public void endClearing(SchemaChange change) throws IOException {
+    jobs.endClearing(change);
+  }
+
   /** The names, and the schema changes made under them. */
   public TableNames names() {
     return names;

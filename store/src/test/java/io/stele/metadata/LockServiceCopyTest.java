@@ -31,14 +31,18 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class LockServiceCopyTest {
-  /** Which of all paths are not copied with the others: the root's record has a copy of its own. */
-  private static final List<String> OF_PROCESSES =
+  /**
+   * Which of all paths are not copied with the others: those of processes, the root's record, which
+   * has a copy of its own, and what a master lists again.
+   */
+  private static final List<String> LEFT_OUT =
       List.of(
           LockPaths.ROOT,
           LockPaths.MASTER,
           LockPaths.SERVERS,
           LockPaths.SUSPECTS,
-          LockPaths.APPLICATION);
+          LockPaths.APPLICATION,
+          LockPaths.CLEARINGS);
 
   private static final Path ROOT = new Path("/stele");
   private static final ServerId SERVER = new ServerId("host", 1, 7);
@@ -476,13 +480,13 @@ class LockServiceCopyTest {
     assertThat(Long.parseLong(next.value().substring(1))).isGreaterThan(10_000);
   }
 
-  /** Every node that Stele has is one that is restored, or one that belongs to processes. */
+  /** Every node that Stele has is one that is restored, or one of those left out. */
   @Test
   void noKindOfNodeIsForgotten() throws IllegalAccessException {
     for (Field field : LockPaths.class.getFields()) {
       String path = (String) field.get(null);
       boolean copied = LastingNodes.SINGLE.contains(path) || LastingNodes.PARENTS.contains(path);
-      assertThat(copied).as(path).isNotEqualTo(OF_PROCESSES.contains(path));
+      assertThat(copied).as(path).isNotEqualTo(LEFT_OUT.contains(path));
     }
   }
 

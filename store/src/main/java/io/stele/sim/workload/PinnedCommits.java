@@ -7,25 +7,18 @@ import io.stele.client.Table;
 import io.stele.direct.DirectRows;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
-import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException.Code;
-import io.stele.model.TableId;
 import io.stele.model.TableSchema;
-import io.stele.record.FileRef;
-import io.stele.record.JobChange;
-import io.stele.runtime.IoRunnable;
 import io.stele.sim.check.Action;
 import io.stele.sim.check.Call;
 import io.stele.sim.check.CallChecker;
 import io.stele.sim.check.CallOutcome;
 import io.stele.sim.check.Result;
 import io.stele.sim.check.Violation;
-import io.stele.tablet.JobFileWriter;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -40,11 +33,7 @@ import java.util.random.RandomGenerator;
  * at the pin: who has pinned it sees all of a job, in every row, or nothing.
  */
 public final class PinnedCommits extends TableWorkload {
-  private static final String FAMILY = "f";
-  private static final Duration LEASE = Duration.ofSeconds(20);
-  private static final String COMMITS = "commits ";
   private static final String PINS = "pins ";
-  private static final long TIMESTAMP = 1_000;
 
   private final int rows;
   private final TableSchema schema;
@@ -58,7 +47,7 @@ public final class PinnedCommits extends TableWorkload {
   public PinnedCommits(String table, int rows, Pace pace) {
     super("pinned-commits", "who has pinned a table sees all of a job or nothing", table, pace);
     this.rows = rows;
-    this.schema = TableSchema.of(table, FAMILY);
+    this.schema = TableSchema.of(table, WholeTableJobs.FAMILY);
   }
 
   @Override
@@ -74,85 +63,39 @@ public final class PinnedCommits extends TableWorkload {
   public void run(WorkloadContext context, int client) throws InterruptedException {
     Optional<RecordedTable> opened = RecordedTable.open(context, client, table);
     for (int i = 0; opened.isPresent() && !context.isOver(); i++) {
-      OneJob job = new OneJob(context, client);
       if (client % 2 == 0) {
-        job.commit("job-" + client + "-" + i);
+        new WholeTableJobs(context, client, schema, rows).commit("job-" + client + "-" + i);
       } else {
-        job.read(opened.get().table());
+        new Reader(context, client).read(opened.get().table());
       }
       pace.pause(context);
     }
   }
 
-  /** What one client does for one job. */
-  private final class OneJob {
+  /** What one client does for one job that reads. */
+  private static final class Reader {
     private final WorkloadContext context;
     private final int client;
     private final Jobs jobs;
 
-    OneJob(WorkloadContext context, int client) {
+    Reader(WorkloadContext context, int client) {
       this.context = context;
       this.client = client;
       this.jobs = context.client().jobs();
     }
 
-    private int begin(String text) {
-      return context.history().begin(client, new Action.Other(text), context.nanoTime());
-    }
-
-    private void end(int call, CallOutcome outcome) {
-      context.history().end(call, outcome, context.nanoTime(), 0);
-    }
-
-    void commit(String column) throws InterruptedException {
-      Optional<String> job = RecordedTable.ofCall(() -> jobs.begin(LEASE));
-      Optional<Map<TableId, JobChange>> files =
-          job.isEmpty()
-              ? Optional.empty()
-              : RecordedTable.ofCall(
-                  () ->
-                      Map.of(
-                          jobs.environment().tableId(table),
-                          JobChange.of(write(job.get(), column))));
-      if (files.isPresent()) {
-        int call = begin(COMMITS + column);
-        CallOutcome outcome = new CallOutcome.Unknown("not known to have committed");
-        try {
-          if (RecordedTable.ofCall(() -> done(() -> jobs.commit(job.get(), files.get())))
-              .isPresent()) {
-            outcome = new CallOutcome.Answered(new Result.Done());
-          }
-        } finally {
-          end(call, outcome);
-        }
-      }
-      if (job.isPresent()) {
-        RecordedTable.ofCall(() -> done(() -> jobs.end(job.get())));
-      }
-    }
-
-    private List<FileRef> write(String job, String column) throws IOException {
-      RootFiles files = context.files();
-      JobFileWriter.Target target =
-          new JobFileWriter.Target(files.fs(), files.root(), job, "task", schema, TIMESTAMP);
-      try (JobFileWriter writer = new JobFileWriter(target, context.random(), Integer.MAX_VALUE)) {
-        for (int i = 0; i < rows; i++) {
-          writer.add(Mutation.of(numberedRow(i)).put(FAMILY, column, column));
-        }
-        return writer.finish();
-      }
-    }
-
     void read(Table read) throws InterruptedException {
-      Optional<String> job = RecordedTable.ofCall(() -> jobs.begin(LEASE));
+      Optional<String> job = RecordedTable.ofCall(() -> jobs.begin(WholeTableJobs.LEASE));
       if (job.isEmpty()) {
         return;
       }
-      int call = begin(PINS + job.get());
+      int call =
+          context.history().begin(client, new Action.Other(PINS + job.get()), context.nanoTime());
       CallOutcome outcome = new CallOutcome.Rejected(Code.RETRY_LATER, "not pinned, or not read");
       try {
         Optional<String> pinned =
-            RecordedTable.ofCall(() -> done(() -> jobs.pin(job.get(), read.name(), RowRange.ALL)));
+            RecordedTable.ofCall(
+                () -> WholeTableJobs.done(() -> jobs.pin(job.get(), read.name(), RowRange.ALL)));
         if (pinned.isPresent()) {
           Optional<List<Row>> found = RecordedTable.ofCall(() -> rows(read.atPin(job.get())));
           if (found.isPresent()) {
@@ -160,9 +103,9 @@ public final class PinnedCommits extends TableWorkload {
           }
         }
       } finally {
-        end(call, outcome);
+        context.history().end(call, outcome, context.nanoTime(), 0);
       }
-      RecordedTable.ofCall(() -> done(() -> jobs.end(job.get())));
+      RecordedTable.ofCall(() -> WholeTableJobs.done(() -> jobs.end(job.get())));
     }
 
     private List<Row> rows(Table pinned) throws IOException {
@@ -180,11 +123,6 @@ public final class PinnedCommits extends TableWorkload {
         }
       }
       return read;
-    }
-
-    private static String done(IoRunnable step) throws IOException {
-      step.run();
-      return "done";
     }
   }
 
@@ -219,11 +157,8 @@ public final class PinnedCommits extends TableWorkload {
         });
     Set<String> before = new TreeSet<>();
     for (Call call : calls) {
-      if (call.action() instanceof Action.Other other
-          && other.text().startsWith(COMMITS)
-          && call.isAnswered()
-          && call.isBefore(read)) {
-        before.add(other.text().substring(COMMITS.length()));
+      if (call.isAnswered() && call.isBefore(read)) {
+        WholeTableJobs.columnOf(call).ifPresent(before::add);
       }
     }
     before.removeAll(counts.keySet());
