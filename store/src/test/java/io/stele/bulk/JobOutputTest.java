@@ -4,6 +4,9 @@ import static io.stele.SteleErrors.assertFails;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.client.Jobs;
+import io.stele.client.Stele;
+import io.stele.config.Keys;
 import io.stele.metadata.JobNodes;
 import io.stele.model.Bytes;
 import io.stele.model.ColumnFamily;
@@ -12,6 +15,10 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.record.JobChange;
+import io.stele.runtime.SystemRuntime;
+import io.stele.sim.MiniStele;
+import io.stele.wire.NetworkTransport;
+import io.stele.wire.Transport;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -20,6 +27,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.stream.Stream;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FilterFileSystem;
 import org.apache.hadoop.fs.Path;
@@ -93,8 +101,14 @@ class JobOutputTest extends JobOutputTestCase {
     jobs.endAfter(failure, job);
     assertThat(failure.getSuppressed()).isEmpty();
     assertThat(jobs.state(job)).isEqualTo(JobNodes.State.GONE);
-    stele.close();
-    jobs.endAfter(failure, job);
+    Configuration hasty = MiniStele.quick(new Configuration(false));
+    hasty.set(Keys.CLIENT_TIMEOUT.name(), "2s"); // So long it tries to end the job.
+    try (Transport transport = new NetworkTransport(hasty, SystemRuntime.INSTANCE, "localhost")) {
+      Stele closed = Stele.over(hasty, SystemRuntime.INSTANCE, cluster.locks(), transport);
+      Jobs itsJobs = closed.jobs();
+      closed.close();
+      itsJobs.endAfter(failure, job);
+    }
     assertThat(failure.getSuppressed()).hasSize(1);
   }
 
