@@ -47,6 +47,15 @@ final class Launch {
   static final List<String> OUT_OF_MEMORY_OPTIONS =
       List.of("-XX:+ExitOnOutOfMemoryError", "-XX:+DisplayVMOutputToStderr");
 
+  /**
+   * Memory in large pages, where the node's kernel has them: to touch memory for the first time is
+   * what a server that recovers another's tablets does most, and on virtual machines each page
+   * costs much. Java refuses the option where it does not know it.
+   */
+  static final String LARGE_PAGES =
+      "$(test -e /sys/kernel/mm/transparent_hugepage/enabled"
+          + " && echo -XX:+UseTransparentHugePages)";
+
   private static final String HADOOP_USER_NAME = "HADOOP_USER_NAME";
 
   private final Configuration conf;
@@ -126,6 +135,7 @@ final class Launch {
     // many threads; it is set here, as what YARN sets on its nodes would be joined to it elsewhere.
     words.add("exec env MALLOC_ARENA_MAX=2 ${JAVA_HOME:+$JAVA_HOME/bin/}java");
     words.addAll(process.memoryOptions());
+    words.add(LARGE_PAGES);
     words.addAll(OUT_OF_MEMORY_OPTIONS);
     words.add("-Dlog4j.configuration=stele-container-log4j.properties");
     words.add("-Dstele.log.dir=" + logs);
