@@ -169,22 +169,32 @@ record ApplicationSnapshot(
   /**
    * Whether a tablet server that drains, and need not end in time, is to end although it could not
    * give its tablets away, now that its time is over: another can take over, and a master has it do
-   * so; or it serves none. The lock service must have said so since the drain began: an operator
-   * may have drained the other just before.
+   * so; or it serves none. The lock service must have said so since the time was over: an operator
+   * may have drained the other while this one drained.
    *
    * @param others those that do not end now
    */
   boolean isToEndUndrained(HeldContainer container, Stream<HeldContainer> others) {
-    boolean isOver = !now.isBefore(drainUntil(container));
-    if (!isOver || !container.hasItsLock()) {
-      return isOver;
+    if (!isDrainTimeOver(container) || !container.hasItsLock()) {
+      return isDrainTimeOver(container);
     }
-    List<HeldContainer> seen =
-        others.filter(other -> other.isReadSince(container.since())).toList();
-    boolean hasMaster =
-        seen.stream()
-            .anyMatch(other -> other.slot().kind() == ComponentKind.MASTER && other.hasItsLock());
-    return hasMaster && !isLastThatServes(container, seen.stream());
+    Instant over = drainUntil(container);
+    List<HeldContainer> seen = others.filter(other -> other.isReadSince(over)).toList();
+    return someMasterServes(seen.stream()) && !isLastThatServes(container, seen.stream());
+  }
+
+  /** Whether a container that drains has had its time. */
+  boolean isDrainTimeOver(HeldContainer container) {
+    return !now.isBefore(drainUntil(container));
+  }
+
+  /** Whether some master has the masters' lock, as far as is known. */
+  boolean hasMaster() {
+    return someMasterServes(containers.stream());
+  }
+
+  private static boolean someMasterServes(Stream<HeldContainer> those) {
+    return those.anyMatch(one -> one.slot().kind() == ComponentKind.MASTER && one.hasItsLock());
   }
 
   /** Whether an operator wants none of its kind, or YARN would end it by itself before long. */

@@ -277,7 +277,9 @@ final class ApplicationState {
 
   /**
    * Whether the container, if it is held, is to end whether or not others take its tablets: it must
-   * end in time, or its time to drain is over. The latter is noted.
+   * end in time, or its time to drain is over. It is noted since when the latter holds: a server
+   * that went on because no other served any more has its tablets again, and time to give them
+   * away.
    */
   boolean isToEndAtOnce(String id, Instant now) {
     ApplicationSnapshot snapshot = snapshot(now);
@@ -288,9 +290,11 @@ final class ApplicationState {
     boolean isOver =
         held.filter(one -> snapshot.isToEndUndrained(one, snapshot.containers().stream()))
             .isPresent();
-    if (isOver) {
-      containers.mark(id, marks -> marks.lastAsked(marks.lastAsked().orElse(now)));
-    }
+    containers.mark(
+        id,
+        marks ->
+            marks.lastAsked(
+                isOver ? marks.lastAsked().or(() -> Optional.of(now)) : Optional.empty()));
     return isOver;
   }
 

@@ -102,7 +102,8 @@ record HeldContainer(String id, SlotId slot, String node, Phase phase, Instant s
    * @param outdated whether it was started with an earlier deployment
    * @param hang how its process hung when it was stopped for that
    * @param runningSince when it began to run
-   * @param lastAsked when it was first asked to end at once as its time to drain was over
+   * @param lastAsked since when each request to end is one to end at once, as its time to drain is
+   *     over; empty if the last one was not
    */
   record Marks(
       Registration registration,
@@ -135,8 +136,8 @@ record HeldContainer(String id, SlotId slot, String node, Phase phase, Instant s
       return new Marks(registration, preempted, outdated, hang, Optional.of(time), lastAsked);
     }
 
-    Marks lastAsked(Instant time) {
-      return new Marks(registration, preempted, outdated, hang, runningSince, Optional.of(time));
+    Marks lastAsked(Optional<Instant> time) {
+      return new Marks(registration, preempted, outdated, hang, runningSince, time);
     }
   }
 

@@ -188,7 +188,7 @@ final class Planner {
       case DRAINING -> {
         if (hangs(container)) {
           actions.add(new Action.Stop(container));
-        } else if (!snapshot.now().isBefore(snapshot.drainUntil(container))) {
+        } else if (snapshot.isDrainTimeOver(container)) {
           if (snapshot.mustEndInTime(container)) {
             actions.add(new Action.Stop(container));
           } else {

@@ -156,17 +156,30 @@ final class StatusReport {
     }
     return switch (container.phase()) {
       case EXPECTED -> Optional.of("YARN has restarted and has yet to report its container");
-      case DRAINING -> {
-        Instant latest = snapshot.drainUntil(container);
-        yield Optional.of(
-            (leaves(container) ? "its node is being decommissioned" : "gives its tablets away")
-                + (snapshot.waitsForAnother(container)
-                    ? ", but no other could take them: ends once another serves"
-                    : ": ends in " + secondsUntil(latest) + " s at the latest"));
-      }
+      case DRAINING ->
+          Optional.of(
+              (leaves(container) ? "its node is being decommissioned" : "gives its tablets away")
+                  + endOfDrain(container));
       case RUNNING -> noteOfRunning(container);
       case ALLOCATED, STARTING, RECOVERED, CHECKING, STOPPING, RELEASED -> Optional.empty();
     };
+  }
+
+  /** When a container that drains ends. */
+  private String endOfDrain(HeldContainer container) {
+    long seconds = secondsUntil(snapshot.drainUntil(container));
+    if (snapshot.mustEndInTime(container)) {
+      return ": ends in " + seconds + " s at the latest";
+    }
+    if (snapshot.waitsForAnother(container)) {
+      return ", but no other could take them: ends once another serves";
+    }
+    if (container.hasItsLock() && !snapshot.hasMaster()) {
+      return ", but no master serves that gives them to others: ends once one does";
+    }
+    return snapshot.isDrainTimeOver(container)
+        ? ": its time is over, so it ends once ZooKeeper says again that others serve"
+        : ": has " + seconds + " s to drain";
   }
 
   private Optional<String> noteOfRunning(HeldContainer container) {

@@ -157,6 +157,29 @@ final class DrainsTest extends ApplicationMasterFixture {
   }
 
   @Test
+  void aServerThatWentOnBecauseNoMasterServedIsAskedOnceMoreBeforeItIsStopped() throws Exception {
+    conf.set(Keys.YARN_DRAIN_TIMEOUT.name(), "30s");
+    simulation.run(
+        () -> {
+          attempt();
+          master.flex(ComponentKind.TABLET_SERVER, 1);
+          while (!yarn.drainsUnlessLast.contains(false)) {
+            process.sleep(Duration.ofSeconds(1));
+          }
+          yarn.full = true;
+          yarn.end("master-1", 1);
+          process.sleep(Duration.ofMinutes(10));
+          assertThat(calls()).doesNotContain("stop tabletserver-2");
+          yarn.drainsUnlessLast.clear();
+          yarn.makeRoom();
+          while (!yarn.calls.contains("stop tabletserver-2")) {
+            process.sleep(Duration.ofSeconds(1));
+          }
+          assertThat(yarn.drainsUnlessLast).as("it may end in order now").contains(false);
+        });
+  }
+
+  @Test
   void theServersOfAnApplicationThatIsStoppedAreAskedToEndAtOnce() throws Exception {
     simulation.run(
         () -> {
@@ -250,7 +273,7 @@ final class DrainsTest extends ApplicationMasterFixture {
           master.flex(ComponentKind.TABLET_SERVER, 1);
           process.sleep(Duration.ofSeconds(29));
           assertThat(calls()).containsOnly("drain tabletserver-2").hasSizeBetween(5, 6);
-          process.sleep(A_WHILE);
+          process.sleep(Duration.ofMinutes(1)); // The locks are read first, and it is asked again.
           assertThat(calls()).contains("stop tabletserver-2").endsWith("exited tabletserver-2");
         });
   }
@@ -299,8 +322,14 @@ final class DrainsTest extends ApplicationMasterFixture {
           assertThat(calls()).containsOnly("drain tabletserver-2");
           assertThat(yarn.drainsUnlessLast).containsOnly(true);
           yarn.drainsUnlessLast.clear();
+          int asked = yarn.registeredAsked;
+          while (!yarn.drainsUnlessLast.contains(false)) {
+            process.sleep(Duration.ofSeconds(1));
+          }
+          assertThat(yarn.registeredAsked - asked)
+              .as("the locks were read since its time was over")
+              .isPositive();
           process.sleep(Duration.ofSeconds(7));
-          assertThat(yarn.drainsUnlessLast).as("its time is over").containsOnly(false);
           assertThat(calls()).as("it may yet end in order").containsOnly("drain tabletserver-2");
           process.sleep(A_WHILE);
           assertThat(calls()).containsSubsequence("stop tabletserver-2", "exited tabletserver-2");

@@ -29,6 +29,7 @@ abstract class PlannerFixture {
   final Set<String> draining = new HashSet<>();
   final Set<String> preempted = new HashSet<>();
   final Set<String> notYetRead = new HashSet<>();
+  final Map<String, Instant> readAt = new HashMap<>(); // Now, if it is not said.
   final Set<String> notYetLastAsked = new HashSet<>();
   final Set<String> outdated = new HashSet<>();
   final Map<String, Duration> withoutLock = new HashMap<>();
@@ -97,13 +98,15 @@ abstract class PlannerFixture {
     HeldContainer.Marks none = HeldContainer.Marks.NONE;
     Instant lastAsked = NOW.minus(ApplicationSnapshot.LAST_ASKED_WAIT);
     return container.with(
-        (notYetLastAsked.contains(id) ? none : none.lastAsked(lastAsked))
+        (notYetLastAsked.contains(id) ? none : none.lastAsked(Optional.of(lastAsked)))
             .registration(
                 new HeldContainer.Registration(
                     serving.contains(id),
                     Optional.ofNullable(withoutLock.get(id)),
                     draining.contains(id),
-                    notYetRead.contains(id) ? Optional.empty() : Optional.of(NOW)))
+                    notYetRead.contains(id)
+                        ? Optional.empty()
+                        : Optional.of(readAt.getOrDefault(id, NOW))))
             .preempted(preempted.contains(id))
             .outdated(outdated.contains(id)));
   }

@@ -174,6 +174,21 @@ final class PlannerSurplusTest extends PlannerFixture {
   }
 
   @Test
+  void aServerWhoseTimeToDrainIsOverGoesOnUntilWhatIsKnownOfOthersIsNewerThanTheEndOfItsTime() {
+    aMasterServes();
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    hold("c1", 1, "a", Phase.RUNNING);
+    hold("c2", 2, "b", Phase.DRAINING, 70);
+    serving.addAll(List.of("c1", "c2"));
+    readAt.put("c1", NOW.minusSeconds(11));
+    assertThat(planned()).as("the first may be drained since").isEmpty();
+    readAt.put("c1", NOW.minusSeconds(10));
+    assertThat(planned()).containsExactly("stop c2");
+    readAt.put("m", NOW.minusSeconds(11));
+    assertThat(planned()).as("the master may be gone since").isEmpty();
+  }
+
+  @Test
   void noServerEndsForOneOfWhichThisAttemptHasNotAskedYet() {
     wanted.put(ComponentKind.TABLET_SERVER, 1);
     hold("c1", 1, "a", Phase.RUNNING);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.stele.wire.application.ApplicationProtos.ComponentProto;
 import io.stele.yarn.HeldContainer.Phase;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -21,8 +22,10 @@ final class StatusReportTest extends PlannerFixture {
   private ComponentProto component() {
     return new StatusReport(
             snapshot(), Optional.empty(), Optional.empty(), Map.of(), OptionalLong.empty())
-        .components()
-        .get(0);
+        .components().stream()
+            .filter(component -> component.getId().startsWith(ComponentKind.TABLET_SERVER.id()))
+            .findFirst()
+            .orElseThrow();
   }
 
   private String note() {
@@ -62,6 +65,7 @@ final class StatusReportTest extends PlannerFixture {
 
   @Test
   void whatEndsSaysWhyAndInWhichTime() {
+    aMasterServes();
     hold("c1", 1, "a", Phase.RUNNING, 3600);
     serving.add("c1");
     hold("c2", 2, "b", Phase.RUNNING, 3600);
@@ -73,15 +77,51 @@ final class StatusReportTest extends PlannerFixture {
             "its node is being decommissioned: ends once its replacement serves, in 30 s at the latest");
     containers.remove(0);
     hold("c1", 1, "a", Phase.DRAINING, 20);
-    assertThat(note()).isEqualTo("its node is being decommissioned: ends in 40 s at the latest");
+    assertThat(note()).isEqualTo("its node is being decommissioned: has 40 s to drain");
     nodes.clear();
-    assertThat(note()).isEqualTo("gives its tablets away: ends in 40 s at the latest");
+    assertThat(note()).isEqualTo("gives its tablets away: has 40 s to drain");
     containers.remove(1);
+    wanted.put(ComponentKind.TABLET_SERVER, 0);
+    hold("c1", 1, "a", Phase.DRAINING, 20);
+    assertThat(note()).isEqualTo("gives its tablets away: ends in 40 s at the latest");
+    containers.clear();
     hold("c1", 1, "a", Phase.RUNNING, 3600);
     wanted.put(ComponentKind.TABLET_SERVER, 0);
     wantedSince.put(ComponentKind.TABLET_SERVER, NOW.minusSeconds(100));
     assertThat(note())
         .isEqualTo("is no longer needed: ends once enough others serve, in 440 s at the latest");
+  }
+
+  @Test
+  void whatDrainsSaysThatItWaitsForAMasterOrForNewsOfTheOthers() {
+    aMasterServes();
+    hold("c1", 1, "a", Phase.RUNNING, 3600);
+    hold("c2", 1, "b", Phase.DRAINING, 70);
+    serving.addAll(List.of("c1", "c2"));
+    assertThat(noteOf("c2"))
+        .isEqualTo(
+            "gives its tablets away: its time is over, so it ends once ZooKeeper says again that"
+                + " others serve");
+    withoutLock.put("m", Duration.ofSeconds(15));
+    String forMaster =
+        "gives its tablets away, but no master serves that gives them to others: ends once one"
+            + " does";
+    assertThat(noteOf("c2")).isEqualTo(forMaster);
+    containers.remove(1);
+    hold("c2", 1, "b", Phase.DRAINING, 20);
+    assertThat(noteOf("c2")).as("its time is not over").isEqualTo(forMaster);
+    preempted.add("c2");
+    assertThat(noteOf("c2")).isEqualTo("YARN is preempting its container");
+  }
+
+  private String noteOf(String container) {
+    return new StatusReport(
+            snapshot(), Optional.empty(), Optional.empty(), Map.of(), OptionalLong.empty())
+        .components().stream()
+            .filter(component -> component.getContainer().equals(container))
+            .findFirst()
+            .orElseThrow()
+            .getNote();
   }
 
   @Test
