@@ -50,7 +50,7 @@ final class RunningClearings {
     }
   }
 
-  /** A table from which rows are being cleared; those that have ended are removed. */
+  /** A table from which rows are being cleared; changes that have ended are removed. */
   Optional<String> table() throws IOException {
     for (String id : locks.children(LockPaths.CLEARINGS)) {
       Optional<VersionedData> node = locks.read(LockPaths.clearing(id));
@@ -58,9 +58,17 @@ final class RunningClearings {
       if (table.isPresent()) {
         return table;
       }
-      remove(id);
+      forget(id);
     }
     return Optional.empty();
+  }
+
+  private void forget(String id) throws IOException {
+    try {
+      remove(id);
+    } catch (SteleException e) { // Whoever only looks must not fail by this.
+      LOG.info("The change {} has ended; the next commit removes its node: {}", id, e.toString());
+    }
   }
 
   private Optional<String> running(String id, Bytes data) throws IOException {

@@ -185,8 +185,10 @@ final class Maintenance {
             .toList();
     for (HostedTablet hosted : largestFirst) {
       if (excess > 0) {
-        excess -= memtableBytes(hosted); // It is being written out, or is from now on.
         work.startMinorCompaction(hosted);
+        if (TabletWork.isMinorCompactionUnderWay(hosted)) { // Not while other work excludes it.
+          excess -= memtableBytes(hosted);
+        }
       }
     }
   }

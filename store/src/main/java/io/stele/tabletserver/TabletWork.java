@@ -45,6 +45,11 @@ final class TabletWork {
     startExclusive(hosted, MINOR, hosted.tablet()::minorCompact);
   }
 
+  /** Whether a minor compaction of a tablet is queued or runs. */
+  static boolean isMinorCompactionUnderWay(HostedTablet hosted) {
+    return hosted.work().isUnderWay(MINOR);
+  }
+
   /** Whether minor compactions of a tablet rest because one has failed. */
   static boolean restsFromMinorCompactions(HostedTablet hosted) {
     return hosted.work().isResting(MINOR);
@@ -114,6 +119,7 @@ final class TabletWork {
     if (!permits.tryAcquire(count)) {
       return;
     }
+    hosted.work().markRunning(work);
     try {
       if (tablets.has(hosted)) {
         action.run();
@@ -122,6 +128,7 @@ final class TabletWork {
     } catch (IOException | RuntimeException | Error e) {
       failed(hosted, work, e);
     } finally {
+      hosted.work().unmarkRunning(work);
       permits.release(count);
     }
   }

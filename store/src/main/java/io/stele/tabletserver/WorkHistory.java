@@ -11,8 +11,8 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.Predicate;
 
 /**
- * Which background work on a tablet is queued, and which has failed and rests before it is tried
- * again. Each kind of work rests by itself: the others continue.
+ * Which background work on a tablet is queued or runs, and which has failed and rests before it is
+ * tried again. Each kind of work rests by itself: the others continue.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -22,6 +22,7 @@ final class WorkHistory {
 
   private final ProcessRuntime runtime;
   private final Set<Work> queued = ConcurrentHashMap.newKeySet();
+  private final Set<Work> running = ConcurrentHashMap.newKeySet();
   private final Map<Work, Rest> restByWork = new ConcurrentSkipListMap<>();
   private final Map<Work, Trouble> troubleByWork = new ConcurrentSkipListMap<>();
 
@@ -40,6 +41,21 @@ final class WorkHistory {
   /** {@code work} has a thread now, or will not get one. */
   void unmarkQueued(Work work) {
     queued.remove(work);
+  }
+
+  /** {@code work} has its permits, and runs until {@link #unmarkRunning}. */
+  void markRunning(Work work) {
+    running.add(work);
+  }
+
+  /** {@code work} has ended. */
+  void unmarkRunning(Work work) {
+    running.remove(work);
+  }
+
+  /** Whether {@code work} is queued or runs. */
+  boolean isUnderWay(Work work) {
+    return queued.contains(work) || running.contains(work);
   }
 
   /** Delays {@code work} for a while because it just failed for a transient reason. */

@@ -140,6 +140,29 @@ class MaintenanceTest {
   }
 
   @Test
+  void aTabletThatCannotBeWrittenOutNowKeepsNoOtherFromIt() throws Exception {
+    conf.set(Keys.MEMTABLE_TOTAL_BYTES.name(), "64m");
+    try (TestServer server = server()) {
+      HostedTablet larger = server.takeNew(TableSchema.of("larger", "f"));
+      HostedTablet smaller = server.takeNew(TableSchema.of("smaller", "f"));
+      for (int i = 0; i < 50; i++) {
+        TestServer.put(larger, "row" + i, "x".repeat(1_000_000));
+      }
+      TestServer.put(smaller, "row", "x".repeat(1_000_000));
+      assertThat(larger.minor().tryAcquire(1)).as("other work excludes it").isTrue();
+      Maintenance maintenance = server.maintenance();
+      maintenance.round();
+      server.work();
+      assertThat(smaller.tablet().memtableBytes()).isLessThan(1_000_000);
+      assertThat(larger.tablet().memtableBytes()).isGreaterThan(1_000_000);
+      larger.minor().release(1);
+      maintenance.round();
+      server.work();
+      assertThat(larger.tablet().memtableBytes()).isLessThan(1_000_000);
+    }
+  }
+
+  @Test
   void aTabletAboveItsSplitSizeIsSplitByTheThreadsOfSplits() throws Exception {
     try (TestServer server = server()) {
       aboveItsSplitSize(server);
