@@ -279,11 +279,13 @@ final class YarnApplicationIT {
       }
       await("its end", () -> Optional.of(yarn.state(id)).filter(Applications.State.ENDED::equals));
       assertThat(yarn.state(tag)).isEqualTo(Applications.State.ENDED);
-      try (OtherApplication again =
+      try (OtherApplication copy =
           new OtherApplication(conf, "default", 0, Set.of("stele-job-1"))) {
-        assertThat(yarn.state(tag)).as("of two, one goes on").isEqualTo(Applications.State.ALIVE);
+        assertThat(yarn.state(tag))
+            .as("the tag was made for the first")
+            .isEqualTo(Applications.State.ENDED);
         assertThat(yarn.state(id)).isEqualTo(Applications.State.ENDED);
-        assertThat(yarn.state(again.id().toString())).isEqualTo(Applications.State.ALIVE);
+        assertThat(yarn.state(copy.id().toString())).isEqualTo(Applications.State.ALIVE);
       }
     }
   }
