@@ -118,8 +118,7 @@ public final class ClearedJobs extends TableWorkload {
               .anyMatch(one -> one.isAnswered() && call.isBefore(one) && one.isBefore(scan));
       boolean mayBeCleared = // One whose outcome is unknown may begin later.
           clears.stream()
-              .anyMatch(
-                  one -> !one.isRejected() && (!one.isAnswered() || !one.isBefore(call)));
+              .anyMatch(one -> !one.isRejected() && (!one.isAnswered() || !one.isBefore(call)));
       if ((count != 0 || !mayBeCleared) && (count != rows || wasCleared)) {
         violations.add(
             new Violation(
